@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+
+/// One value of a document: what JSON knows, and dates, data and URLs.
+///
+/// Every value comes back from a store exactly as it went in: an integer stays an integer, `1.0`
+/// stays a double, a date keeps its bits, an object its order.
+///
+/// ```swift
+/// let film: DocumentValue = ["title": "Alien", "year": 1979, "cast": ["Weaver", "Hurt"]]
+/// film["cast.0"]        // "Weaver"
+/// film["year"]?.int     // 1979
+/// ```
+public enum DocumentValue: Sendable, Hashable {
+  case null
+  case bool(Bool)
+  case int(Int64)
+  /// Any double, NaN and the infinities included.
+  case double(Double)
+  case string(String)
+  /// A moment between the years 0 and 9999.
+  case date(Date)
+  case data(Data)
+  case url(URL)
+  case array([DocumentValue])
+  case object(DocumentObject)
+}
+
+/// What can be stored as one value.
+public protocol DocumentValueConvertible {
+  var documentValue: DocumentValue { get }
+}
+
+extension DocumentValue {
+  @inlinable public var isNull: Bool { if case .null = self { true } else { false } }
+  @inlinable public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+  @inlinable public var int: Int64? { if case .int(let value) = self { value } else { nil } }
+  /// The number as a double, whether it was stored as a double or as an integer.
+  @inlinable public var double: Double? {
+    switch self {
+    case .double(let value): value
+    case .int(let value): Double(value)
+    default: nil
+    }
+  }
+  @inlinable public var string: String? { if case .string(let value) = self { value } else { nil } }
+  @inlinable public var date: Date? { if case .date(let value) = self { value } else { nil } }
+  @inlinable public var data: Data? { if case .data(let value) = self { value } else { nil } }
+  @inlinable public var url: URL? { if case .url(let value) = self { value } else { nil } }
+  @inlinable public var array: [DocumentValue]? {
+    if case .array(let value) = self { value } else { nil }
+  }
+  @inlinable public var object: DocumentObject? {
+    if case .object(let value) = self { value } else { nil }
+  }
+}
+
+extension DocumentValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
+  ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
+  ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  public init(nilLiteral: ()) { self = .null }
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  public init(integerLiteral value: Int64) { self = .int(value) }
+  public init(floatLiteral value: Double) { self = .double(value) }
+  public init(stringLiteral value: String) { self = .string(value) }
+  public init(arrayLiteral elements: DocumentValue...) { self = .array(elements) }
+  public init(dictionaryLiteral elements: (String, DocumentValue)...) {
+    self = .object(DocumentObject(elements))
+  }
+}
+
+extension DocumentValue: DocumentValueConvertible {
+  public var documentValue: DocumentValue { self }
+  public init(_ value: some DocumentValueConvertible) { self = value.documentValue }
+}
+
+extension String: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .string(self) }
+}
+extension Substring: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .string(String(self)) }
+}
+extension Bool: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .bool(self) }
+}
+extension Double: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .double(self) }
+}
+extension Float: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .double(Double(self)) }
+}
+extension Int: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .int(Int64(self)) }
+}
+extension Int8: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .int(Int64(self)) }
+}
+extension Int16: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .int(Int64(self)) }
+}
+extension Int32: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .int(Int64(self)) }
+}
+extension Int64: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .int(self) }
+}
+extension UInt8: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .int(Int64(self)) }
+}
+extension UInt16: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .int(Int64(self)) }
+}
+extension UInt32: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .int(Int64(self)) }
+}
+extension Date: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .date(self) }
+}
+extension Data: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .data(self) }
+}
+extension URL: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .url(self) }
+}
+extension UUID: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .string(uuidString) }
+}
+extension DocumentObject: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .object(self) }
+}
+extension Optional: DocumentValueConvertible where Wrapped: DocumentValueConvertible {
+  public var documentValue: DocumentValue { self?.documentValue ?? .null }
+}
+extension Array: DocumentValueConvertible where Element: DocumentValueConvertible {
+  public var documentValue: DocumentValue { .array(map(\.documentValue)) }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+
+/// Where a value stands in a document: names of fields, from the outside in.
+///
+/// Written with dots. A name that holds a dot or a quote stands in double quotes, with `""` for a
+/// quote. An array on the way is entered; a number addresses one element of an array, or the field
+/// of that name of an object.
+///
+/// ```swift
+/// FieldPath("Address.Country")     // two names
+/// FieldPath("friends.name")        // the name of any friend
+/// FieldPath("friends.0.name")      // of the first one
+/// FieldPath(#""v1.0".notes"#)      // the field `v1.0`, then `notes`
+/// ```
+///
+/// Text that is not a path (an empty name, an open quote) makes an invalid path; every call that
+/// takes one throws ``StoreError/Code/invalidPath`` for it, and ``validate()`` does at once.
+public struct FieldPath: Sendable, Hashable {
+  /// The names from the outside in; never empty.
+  public let components: [String]
+
+  public init(_ text: String) { components = Self.split(text) }
+
+  /// A path of names that are taken literally, dots included.
+  public init(components: [String]) { self.components = components.isEmpty ? [""] : components }
+
+  /// - Throws: ``StoreError/Code/invalidPath`` if a name is empty.
+  public func validate() throws(StoreError) {
+    guard let empty = components.firstIndex(of: "") else { return }
+    throw StoreError(
+      .invalidPath, "A field path has an empty component",
+      [.position: "component \(empty + 1) of \(components.count)", .field: description])
+  }
+
+  public var isValid: Bool { !components.contains("") }
+
+  /// The path of a field below this one.
+  public func appending(_ path: FieldPath) -> FieldPath {
+    FieldPath(components: components + path.components)
+  }
+
+  private static func split(_ text: String) -> [String] {
+    guard text.utf8.contains(0x22) else {
+      return text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+    var names: [String] = []
+    var rest = text[...]
+    while true {
+      guard let (name, tail) = takeName(rest) else { return names + [""] }
+      names.append(name)
+      guard let next = tail.first else { return names }
+      guard next == "." else { return names + [""] }
+      rest = tail.dropFirst()
+    }
+  }
+
+  private static func takeName(_ text: Substring) -> (String, Substring)? {
+    guard text.first == "\"" else {
+      let end = text.firstIndex(of: ".") ?? text.endIndex
+      return (String(text[..<end]), text[end...])
+    }
+    var name = ""
+    var rest = text.dropFirst()
+    while let next = rest.popFirst() {
+      if next != "\"" {
+        name.append(next)
+      } else if rest.first == "\"" {
+        name.append("\"")
+        rest.removeFirst()
+      } else {
+        return (name, rest)
+      }
+    }
+    return nil
+  }
+}
+
+extension FieldPath: CustomStringConvertible, ExpressibleByStringLiteral {
+  public init(stringLiteral text: String) { self.init(text) }
+
+  public var description: String {
+    components.map { name in
+      name.contains { $0 == "." || $0 == "\"" }
+        ? "\"\(name.replacing("\"", with: "\"\""))\"" : name
+    }.joined(separator: ".")
+  }
+}
+
+extension DocumentValue {
+  /// The value at a path, nil if there is none. Arrays are not entered here: only a number
+  /// addresses an element, so that there is one answer at most.
+  public subscript(path: FieldPath) -> DocumentValue? {
+    var value = self
+    for name in path.components {
+      switch value {
+      case .object(let object):
+        guard let next = object[name] else { return nil }
+        value = next
+      case .array(let array):
+        guard let index = Int(name), array.indices.contains(index) else { return nil }
+        value = array[index]
+      default: return nil
+      }
+    }
+    return value
+  }
+}

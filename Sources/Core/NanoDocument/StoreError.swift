@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+
+/// What went wrong, in a form that a program can act on and a log can keep.
+///
+/// `description` is a constant sentence with details that are safe to log (collection, index,
+/// byte offset). Details that may hold user data (a key, a value, a path of this machine) appear
+/// only in `debugDescription`.
+///
+/// ```swift
+/// do { try people.insert(["name": "Ada"], key: "ada") }
+/// catch let error as StoreError where error.code == .duplicateKey { … }
+/// ```
+public struct StoreError: Error, Sendable, Hashable {
+  /// What a caller may want to tell apart. A code exists only if callers would act differently.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// Text that should be JSON is not; `byteOffset` says where.
+    case invalidJSON
+    /// A field path has an empty component or an unclosed quote.
+    case invalidPath
+    /// Condition text does not parse; `position` says where, `expected` what was expected.
+    case invalidQuery
+    /// A parameter is out of its range, missing or of the wrong kind.
+    case invalidArgument
+    /// A key is empty, holds a NUL, or is too long.
+    case invalidKey
+    /// The name of a collection, index or metadata entry cannot be used.
+    case invalidName
+    /// A value has no stored form, such as an integer beyond 64 bits.
+    case valueNotStorable
+    /// The encoded document is over the limit.
+    case documentTooLarge
+    /// A document with this key exists already.
+    case duplicateKey
+    /// A unique index has this value already; `index` names it.
+    case uniqueViolation
+    /// What an update or another call addresses does not exist.
+    case notFound
+    /// Something of this name exists already, with another definition.
+    case alreadyExists
+    /// A document holds a value of another type than was asked for.
+    case typeMismatch
+    /// A document with only some of its fields cannot replace the whole one.
+    case partialDocument
+    /// A stored document does not decode.
+    case corruptDocument
+    /// The file is damaged.
+    case corruptFile
+    /// The file is not a database, or not one of ours.
+    case notADatabase
+    /// The file was written by a newer version of the library.
+    case newerFormat
+    /// The file cannot be opened or created.
+    case cannotOpen
+    /// The store, its file or its folder can only be read.
+    case readOnly
+    /// No space is left, or the file has reached its permitted size.
+    case full
+    /// Another connection holds the lock for longer than the busy timeout.
+    case locked
+    /// The operation was cancelled or interrupted.
+    case interrupted
+    /// The store is closed.
+    case closed
+    /// The engine cannot do this; `capability` says what is missing.
+    case unsupported
+    /// The operating system failed to read or write.
+    case inputOutput
+    /// The database refused a statement for another reason.
+    case database
+  }
+
+  /// The name of one detail.
+  public enum Detail: String, Sendable, Hashable {
+    case collection, field, index, byteOffset, line, position, expected, limit, actual, capability
+    case rowID, engineCode, operation, hint
+    case key, value, path, text, engineMessage
+
+    /// Whether what stands under this name may come from a user's documents or machine.
+    public var mayHoldUserData: Bool {
+      switch self {
+      case .key, .value, .path, .text, .engineMessage: true
+      default: false
+      }
+    }
+  }
+
+  public let code: Code
+  /// A constant sentence, the same each time this error is thrown.
+  public let message: String
+  /// Labelled details in the order in which they are worth reading.
+  public let details: [(name: Detail, value: String)]
+
+  public init(
+    _ code: Code, _ message: String, _ details: KeyValuePairs<Detail, String> = [:]
+  ) {
+    self.code = code
+    self.message = message
+    self.details = details.map { ($0.key, $0.value) }
+  }
+
+  /// The value of a detail, if it was given.
+  public subscript(detail: Detail) -> String? { details.first { $0.name == detail }?.value }
+
+  /// The same error with one more detail, unless it has that one already.
+  public func adding(_ name: Detail, _ value: @autoclosure () -> String) -> StoreError {
+    guard self[name] == nil else { return self }
+    return StoreError(code, message, details: details + [(name, value())])
+  }
+
+  private init(_ code: Code, _ message: String, details: [(name: Detail, value: String)]) {
+    self.code = code
+    self.message = message
+    self.details = details
+  }
+
+  public static func == (a: StoreError, b: StoreError) -> Bool {
+    a.code == b.code && a.message == b.message
+      && a.details.elementsEqual(b.details) { $0.name == $1.name && $0.value == $1.value }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(code)
+    hasher.combine(message)
+  }
+}
+
+extension StoreError: CustomStringConvertible, CustomDebugStringConvertible {
+  public var description: String { render { !$0.mayHoldUserData } }
+  public var debugDescription: String { render { _ in true } }
+
+  private func render(_ shown: (Detail) -> Bool) -> String {
+    let parts = details.filter { shown($0.name) }.map { "\($0.name.rawValue): \($0.value)" }
+    return parts.isEmpty
+      ? "\(message) [\(code.rawValue)]"
+      : "\(message) [\(code.rawValue)] (\(parts.joined(separator: ", ")))"
+  }
+}
