@@ -26,7 +26,12 @@ let package = Package(
       name: "NanoDocument",
       dependencies: [.product(name: "OrderedCollections", package: "swift-collections")],
       path: "Sources/Core/NanoDocument", swiftSettings: strict),
+    .target(
+      name: "NanoQuery", dependencies: ["NanoDocument"], path: "Sources/Core/NanoQuery",
+      swiftSettings: strict),
     .testTarget(
       name: "NanoDocumentTests", dependencies: ["NanoDocument"], swiftSettings: strict),
+    .testTarget(
+      name: "NanoQueryTests", dependencies: ["NanoQuery", "NanoDocument"], swiftSettings: strict),
   ]
 )

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+
+/// By what results are sorted: an expression (usually a field) and a direction.
+///
+/// Missing and null come first, then booleans, numbers, dates, texts, data, arrays and objects.
+/// A field that reaches several values counts with its smallest one, descending with its largest.
+public struct Ordering: Sendable, Hashable {
+  public var expression: Expression
+  public var descending: Bool
+
+  public init(_ expression: Expression, descending: Bool = false) {
+    self.expression = expression
+    self.descending = descending
+  }
+  public init(_ path: FieldPath, descending: Bool = false) {
+    self.init(.field(path), descending: descending)
+  }
+  public static func ascending(_ path: FieldPath) -> Ordering { Ordering(path) }
+  public static func descending(_ path: FieldPath) -> Ordering { Ordering(path, descending: true) }
+}
+
+/// Which documents of a collection, in which order, from where to where.
+///
+/// The page is cut after sorting. Ties are broken by row id, so that every order is total.
+public struct Query: Sendable, Hashable {
+  public var condition: Condition
+  public var orderings: [Ordering]
+  /// How many at most; nil for all.
+  public var limit: Int?
+  public var offset: Int
+  /// Only what comes after this document in the order.
+  public var after: PagePosition?
+  /// Only these fields of each document; nil for the whole of it.
+  public var fields: [FieldPath]?
+
+  public init(
+    _ condition: Condition = .constant(true), orderings: [Ordering] = [], limit: Int? = nil,
+    offset: Int = 0, after: PagePosition? = nil, fields: [FieldPath]? = nil
+  ) {
+    self.condition = condition
+    self.orderings = orderings
+    self.limit = limit
+    self.offset = offset
+    self.after = after
+    self.fields = fields
+  }
+
+  /// Throws if a path is not a path, a parameter is open, or the page is impossible.
+  public func validate() throws(StoreError) {
+    try condition.validate()
+    for ordering in orderings { try Condition.truth(ordering.expression).validate() }
+    for path in fields ?? [] { try path.validate() }
+    if let limit, limit < 0 {
+      throw StoreError(.invalidArgument, "A limit is negative", [.actual: "\(limit)"])
+    }
+    if offset < 0 {
+      throw StoreError(.invalidArgument, "An offset is negative", [.actual: "\(offset)"])
+    }
+    if let after, after.sortKeys.count != orderings.count {
+      throw StoreError(
+        .invalidArgument, "A page position belongs to a query with other orderings",
+        [.expected: "\(orderings.count) orderings", .actual: "\(after.sortKeys.count)"])
+    }
+  }
+}
+
+/// Where a page ended: the sort keys and the row id of its last document.
+///
+/// It stays right when documents are added or removed meanwhile, unlike an offset.
+public struct PagePosition: Sendable, Hashable {
+  /// One for each ordering, see ``SortKey``.
+  public let sortKeys: [[UInt8]]
+  public let rowID: Int64
+
+  public init(sortKeys: [[UInt8]], rowID: Int64) {
+    self.sortKeys = sortKeys
+    self.rowID = rowID
+  }
+}
+
+/// What is computed over documents.
+public enum Aggregate: Sendable, Hashable {
+  /// The number of documents.
+  case count
+  /// The number of values that a field reaches, nulls included.
+  case countOf(FieldPath)
+  /// The smallest value in sort order; null if there is none.
+  case minimum(FieldPath)
+  case maximum(FieldPath)
+  /// The mean of the numbers among the values; null if there is none.
+  case average(FieldPath)
+  /// The sum of the numbers: an integer if all are and it fits into 64 bits, else a double.
+  case total(FieldPath)
+
+  public var field: FieldPath? {
+    switch self {
+    case .count: nil
+    case .countOf(let path), .minimum(let path), .maximum(let path), .average(let path),
+      .total(let path):
+      path
+    }
+  }
+}
+
+/// Aggregates over the documents of a query, in groups or over all of them.
+///
+/// A document whose grouping field reaches several values counts in each of their groups, once.
+public struct AggregateQuery: Sendable, Hashable {
+  /// Which documents; its limit and offset cut before the aggregates are taken.
+  public var query: Query
+  public var groups: [FieldPath]
+  public var aggregates: [Aggregate]
+
+  public init(_ query: Query = Query(), groups: [FieldPath] = [], aggregates: [Aggregate]) {
+    self.query = query
+    self.groups = groups
+    self.aggregates = aggregates
+  }
+
+  public func validate() throws(StoreError) {
+    try query.validate()
+    for path in groups + aggregates.compactMap(\.field) { try path.validate() }
+  }
+}
+
+/// One group: the values it is grouped by and the results, in the order in which both were asked.
+public struct AggregateRow: Sendable, Hashable {
+  public let group: [DocumentValue]
+  public let values: [DocumentValue]
+  public init(group: [DocumentValue], values: [DocumentValue]) {
+    self.group = group
+    self.values = values
+  }
+}

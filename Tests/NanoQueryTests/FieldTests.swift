@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoQuery
+import Testing
+
+@Suite("Conditions written in Swift")
+struct FieldTests {
+  @Test("Equality with nil or null asks whether there is no value")
+  func nullEquality() {
+    let missing: String? = nil
+    #expect((Field("a") == missing) == Condition.isNull(.field("a")))
+    #expect((Field("a") == .null) == Condition.isNull(.field("a")))
+    #expect((Field("a") != .null) == Condition.not(.isNull(.field("a"))))
+  }
+
+  @Test("A condition names the paths it reads, counted from the document")
+  func fields() {
+    let condition = Field("a.b") == 1 && Field("list").element { $0("x") > 2 || $0.value.exists }
+    #expect(condition.fields.prefix(3) == ["a.b", "list", "list.x"])
+  }
+
+  @Test("An open parameter and an empty path component are refused")
+  func validation() {
+    #expect(throws: StoreError.self) { try (Field("a..b") == 1).validate() }
+    #expect(throws: StoreError.self) {
+      try Condition.comparison(.field("a"), .equal, .parameter(.position(1))).validate()
+    }
+  }
+}
