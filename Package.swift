@@ -29,6 +29,9 @@ let package = Package(
     .target(
       name: "NanoQuery", dependencies: ["NanoDocument"], path: "Sources/Core/NanoQuery",
       swiftSettings: strict),
+    .target(
+      name: "NanoEngine", dependencies: ["NanoDocument", "NanoQuery"],
+      path: "Sources/Core/NanoEngine", swiftSettings: strict),
     .testTarget(
       name: "NanoDocumentTests", dependencies: ["NanoDocument"], swiftSettings: strict),
     .testTarget(

@@ -16,20 +16,20 @@ public indirect enum Condition: Sendable, Hashable {
   case any([Condition])
   case not(Condition)
   /// Some value of the left side stands in this relation to some value of the right side.
-  case comparison(Expression, Comparison, Expression)
-  case text(Expression, TextMatch, Expression)
-  case membership(Expression, [Expression])
-  case between(Expression, Expression, Expression)
+  case comparison(QueryExpression, Comparison, QueryExpression)
+  case text(QueryExpression, TextMatch, QueryExpression)
+  case membership(QueryExpression, [QueryExpression])
+  case between(QueryExpression, QueryExpression, QueryExpression)
   /// Some value is null, or there is none.
-  case isNull(Expression)
+  case isNull(QueryExpression)
   /// Both sides are equal, or both are null.
-  case same(Expression, Expression)
+  case same(QueryExpression, QueryExpression)
   /// The field is there, even if it is null.
   case exists(FieldPath)
   /// One element of the array at the path satisfies the condition, whose paths start there.
   case element(FieldPath, Condition)
   /// The expression is true, or a number other than zero.
-  case truth(Expression)
+  case truth(QueryExpression)
 }
 
 public enum Comparison: String, Sendable, Hashable, CaseIterable {
@@ -102,7 +102,7 @@ extension Condition {
 
   /// The same condition with other leaves in its expressions, where the closure gives one.
   public func replacingLeaves<E: Error>(
-    _ replacement: (Expression) throws(E) -> Expression?
+    _ replacement: (QueryExpression) throws(E) -> QueryExpression?
   ) throws(E) -> Condition {
     switch self {
     case .constant, .exists: return self
@@ -145,7 +145,7 @@ extension Condition {
 
 extension [Condition] {
   func replacingLeaves<E: Error>(
-    _ replacement: (Expression) throws(E) -> Expression?
+    _ replacement: (QueryExpression) throws(E) -> QueryExpression?
   ) throws(E) -> [Condition] {
     var replaced: [Condition] = []
     for condition in self { replaced.append(try condition.replacingLeaves(replacement)) }

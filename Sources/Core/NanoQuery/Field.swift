@@ -16,7 +16,7 @@ public struct Field: Sendable, Hashable {
   public init(_ path: FieldPath) { self.path = path }
   public init(_ path: String) { self.path = FieldPath(path) }
 
-  var expression: Expression { .field(path) }
+  var expression: QueryExpression { .field(path) }
 
   /// One of the eleven matches; greater and less hold within a type only.
   public func matches(_ match: Match, _ value: some DocumentValueConvertible) -> Condition {
@@ -80,7 +80,8 @@ extension Field: ExpressibleByStringLiteral {
 }
 
 extension Condition {
-  static func match(_ operand: Expression, _ match: Match, _ value: DocumentValue) -> Condition {
+  static func match(_ operand: QueryExpression, _ match: Match, _ value: DocumentValue) -> Condition
+  {
     func text(_ match: TextMatch) -> Condition { .text(operand, match, .value(value)) }
     switch match {
     case .equalTo: return equality(operand, value)
@@ -98,11 +99,11 @@ extension Condition {
   }
 
   /// Equality with null asks whether there is no value.
-  static func equality(_ operand: Expression, _ value: DocumentValue) -> Condition {
+  static func equality(_ operand: QueryExpression, _ value: DocumentValue) -> Condition {
     value.isNull ? .isNull(operand) : .comparison(operand, .equal, .value(value))
   }
 
-  static func inequality(_ operand: Expression, _ value: DocumentValue) -> Condition {
+  static func inequality(_ operand: QueryExpression, _ value: DocumentValue) -> Condition {
     value.isNull ? .not(.isNull(operand)) : .comparison(operand, .notEqual, .value(value))
   }
 

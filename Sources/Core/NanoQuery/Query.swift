@@ -7,10 +7,10 @@ public import NanoDocument
 /// Missing and null come first, then booleans, numbers, dates, texts, data, arrays and objects.
 /// A field that reaches several values counts with its smallest one, descending with its largest.
 public struct Ordering: Sendable, Hashable {
-  public var expression: Expression
+  public var expression: QueryExpression
   public var descending: Bool
 
-  public init(_ expression: Expression, descending: Bool = false) {
+  public init(_ expression: QueryExpression, descending: Bool = false) {
     self.expression = expression
     self.descending = descending
   }
@@ -58,24 +58,24 @@ public struct Query: Sendable, Hashable {
     if offset < 0 {
       throw StoreError(.invalidArgument, "An offset is negative", [.actual: "\(offset)"])
     }
-    if let after, after.sortKeys.count != orderings.count {
+    if let after, after.values.count != orderings.count {
       throw StoreError(
         .invalidArgument, "A page position belongs to a query with other orderings",
-        [.expected: "\(orderings.count) orderings", .actual: "\(after.sortKeys.count)"])
+        [.expected: "\(orderings.count) orderings", .actual: "\(after.values.count)"])
     }
   }
 }
 
-/// Where a page ended: the sort keys and the row id of its last document.
+/// Where a page ended: the values by which its last document was sorted, and its row id.
 ///
 /// It stays right when documents are added or removed meanwhile, unlike an offset.
 public struct PagePosition: Sendable, Hashable {
-  /// One for each ordering, see ``SortKey``.
-  public let sortKeys: [[UInt8]]
+  /// One for each ordering; null where the document had no value.
+  public let values: [DocumentValue]
   public let rowID: Int64
 
-  public init(sortKeys: [[UInt8]], rowID: Int64) {
-    self.sortKeys = sortKeys
+  public init(values: [DocumentValue], rowID: Int64) {
+    self.values = values
     self.rowID = rowID
   }
 }

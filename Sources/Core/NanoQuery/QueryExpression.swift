@@ -6,25 +6,25 @@ public import NanoDocument
 ///
 /// A field may reach several values (an array is entered), and an expression over it has one value
 /// for each of them. What the parts mean is written down in docs/QUERY-SEMANTICS.md.
-public indirect enum Expression: Sendable, Hashable {
+public indirect enum QueryExpression: Sendable, Hashable {
   case value(DocumentValue)
   case field(FieldPath)
   case attribute(Attribute)
   /// A place that an argument fills before the query runs.
   case parameter(Parameter)
-  case negated(Expression)
-  case arithmetic(Expression, Arithmetic, Expression)
-  case function(Function, [Expression])
-  case cast(Expression, CastType)
-  case choice([Branch], otherwise: Expression)
+  case negated(QueryExpression)
+  case arithmetic(QueryExpression, Arithmetic, QueryExpression)
+  case function(Function, [QueryExpression])
+  case cast(QueryExpression, CastType)
+  case choice([Branch], otherwise: QueryExpression)
   /// A condition as a value: true or false.
   case truth(Condition)
 
   /// One `WHEN … THEN …` of a choice.
   public struct Branch: Sendable, Hashable {
     public var condition: Condition
-    public var value: Expression
-    public init(when condition: Condition, then value: Expression) {
+    public var value: QueryExpression
+    public init(when condition: Condition, then value: QueryExpression) {
       self.condition = condition
       self.value = value
     }
@@ -60,7 +60,7 @@ public enum CastType: String, Sendable, Hashable, CaseIterable {
   case integer, real, text, boolean
 }
 
-extension Expression {
+extension QueryExpression {
   /// Every path in this expression, in order of appearance, repetitions included.
   public var fields: [FieldPath] {
     switch self {
@@ -77,8 +77,8 @@ extension Expression {
 
   /// The same expression with other leaves, where the closure gives one.
   public func replacingLeaves<E: Error>(
-    _ replacement: (Expression) throws(E) -> Expression?
-  ) throws(E) -> Expression {
+    _ replacement: (QueryExpression) throws(E) -> QueryExpression?
+  ) throws(E) -> QueryExpression {
     if let replaced = try replacement(self) { return replaced }
     switch self {
     case .value, .field, .attribute, .parameter: return self
@@ -104,11 +104,11 @@ extension Expression {
   }
 }
 
-extension [Expression] {
+extension [QueryExpression] {
   func replacingLeaves<E: Error>(
-    _ replacement: (Expression) throws(E) -> Expression?
-  ) throws(E) -> [Expression] {
-    var replaced: [Expression] = []
+    _ replacement: (QueryExpression) throws(E) -> QueryExpression?
+  ) throws(E) -> [QueryExpression] {
+    var replaced: [QueryExpression] = []
     for expression in self { replaced.append(try expression.replacingLeaves(replacement)) }
     return replaced
   }

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+import NanoQuery
+
+/// A collection as the engine keeps it.
+public struct CollectionDescription: Sendable, Hashable {
+  public var name: String
+  public var identity: CollectionIdentity
+  public init(name: String, identity: CollectionIdentity = .key) {
+    self.name = name
+    self.identity = identity
+  }
+}
+
+/// What a collection's documents are known by.
+public enum CollectionIdentity: String, Sendable, Hashable {
+  /// A text key, made when none is given.
+  case key
+  /// The row id alone; a key may still be given, and costs only where it is.
+  case rowID
+}
+
+/// An index by fields, kept by the database itself.
+public struct IndexDefinition: Sendable, Hashable {
+  public struct Column: Sendable, Hashable {
+    public var path: FieldPath
+    public var descending: Bool
+    public init(_ path: FieldPath, descending: Bool = false) {
+      self.path = path
+      self.descending = descending
+    }
+  }
+  public enum Kind: String, Sendable, Hashable {
+    /// One entry for each document, under the value of each field as it stands.
+    case fields
+    /// One entry for each element of the array that the one field holds.
+    case elements
+  }
+
+  public var name: String
+  public var columns: [Column]
+  public var isUnique: Bool
+  public var kind: Kind
+
+  /// - Parameter name: made from the columns if nil.
+  public init(
+    name: String? = nil, columns: [Column], isUnique: Bool = false, kind: Kind = .fields
+  ) {
+    self.columns = columns
+    self.isUnique = isUnique
+    self.kind = kind
+    self.name = name ?? Self.defaultName(columns, isUnique, kind)
+  }
+
+  private static func defaultName(_ columns: [Column], _ isUnique: Bool, _ kind: Kind) -> String {
+    let parts = columns.map { $0.path.description + ($0.descending ? "_desc" : "") }
+    let suffix = (kind == .elements ? "_elements" : "") + (isUnique ? "_unique" : "")
+    return parts.joined(separator: "_") + suffix
+  }
+
+  /// Throws if there is no column, a path is not one, or a path stands twice.
+  public func validate() throws(StoreError) {
+    guard !columns.isEmpty else {
+      throw StoreError(.invalidArgument, "An index needs a field", [.index: name])
+    }
+    for column in columns { try column.path.validate() }
+    guard Set(columns.map(\.path)).count == columns.count else {
+      throw StoreError(.invalidArgument, "An index names a field twice", [.index: name])
+    }
+    guard kind == .fields || columns.count == 1 else {
+      throw StoreError(.invalidArgument, "An index on elements takes one field", [.index: name])
+    }
+  }
+}
+
+/// A path that documents hold, with every type that was ever seen there.
+public struct ObservedPath: Sendable, Hashable {
+  /// Names joined by dots, `[]` behind each array that is entered: `friends[].name`.
+  public var path: String
+  public var types: ObservedTypes
+  public init(path: String, types: ObservedTypes) {
+    self.path = path
+    self.types = types
+  }
+}
+
+/// A set of the types that values can have.
+public struct ObservedTypes: OptionSet, Sendable, Hashable {
+  public let rawValue: Int
+  public init(rawValue: Int) { self.rawValue = rawValue }
+  public static let null = ObservedTypes(rawValue: 1)
+  public static let bool = ObservedTypes(rawValue: 2)
+  public static let int = ObservedTypes(rawValue: 4)
+  public static let double = ObservedTypes(rawValue: 8)
+  public static let string = ObservedTypes(rawValue: 16)
+  public static let date = ObservedTypes(rawValue: 32)
+  public static let data = ObservedTypes(rawValue: 64)
+  public static let url = ObservedTypes(rawValue: 128)
+  public static let array = ObservedTypes(rawValue: 256)
+  public static let object = ObservedTypes(rawValue: 512)
+  /// NaN, an infinity, or a date between two nanoseconds: values whose stored text does not sort.
+  public static let irregular = ObservedTypes(rawValue: 1024)
+  /// So many different names stand below that they are not kept.
+  public static let open = ObservedTypes(rawValue: 2048)
+
+  /// The names of the types, in sort order of values.
+  public var names: [String] {
+    let all: [(ObservedTypes, String)] = [
+      (.null, "null"), (.bool, "boolean"), (.int, "integer"), (.double, "real"), (.date, "date"),
+      (.string, "text"), (.url, "url"), (.data, "data"), (.array, "array"), (.object, "object"),
+      (.irregular, "irregular"), (.open, "open"),
+    ]
+    return all.filter { contains($0.0) }.map(\.1)
+  }
+}
+
+/// How a query will run.
+public struct Explanation: Sendable, Hashable {
+  /// The statement that the database runs.
+  public var statement: String
+  /// The database's plan, a line a step.
+  public var plan: [String]
+  /// The names of our indexes that the plan uses.
+  public var indexes: [String]
+  /// What is left to be checked on each document that the indexes give; nil if nothing is.
+  public var checkedPerDocument: String?
+  public init(
+    statement: String, plan: [String], indexes: [String], checkedPerDocument: String?
+  ) {
+    self.statement = statement
+    self.plan = plan
+    self.indexes = indexes
+    self.checkedPerDocument = checkedPerDocument
+  }
+}
+
+/// One thing that is wrong with a database.
+public struct VerificationProblem: Sendable, Hashable {
+  /// What is concerned: a collection, an index, or `file`.
+  public var subject: String
+  public var message: String
+  public init(subject: String, message: String) {
+    self.subject = subject
+    self.message = message
+  }
+}
+
+public struct EngineStatistics: Sendable, Hashable {
+  public struct Collection: Sendable, Hashable {
+    public var name: String
+    public var documents: Int
+    public var indexes: Int
+    public init(name: String, documents: Int, indexes: Int) {
+      self.name = name
+      self.documents = documents
+      self.indexes = indexes
+    }
+  }
+  public var collections: [Collection]
+  /// Bytes of the database, without what is not yet checkpointed.
+  public var size: Int
+  /// Bytes of it that hold nothing and that compacting gives back.
+  public var unused: Int
+  /// What the engine says of itself, such as `SQLite 3.40.1`.
+  public var engine: String
+  /// Settings in force, by name.
+  public var settings: [String: String]
+  public init(
+    collections: [Collection], size: Int, unused: Int, engine: String, settings: [String: String]
+  ) {
+    self.collections = collections
+    self.size = size
+    self.unused = unused
+    self.engine = engine
+    self.settings = settings
+  }
+}
+
+/// Where a backup goes.
+public struct BackupDestination: Sendable, Hashable {
+  public var path: String
+  /// Whether a file that is there already may be replaced, once the backup is complete.
+  public var replacing: Bool
+  public init(path: String, replacing: Bool = false) {
+    self.path = path
+    self.replacing = replacing
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+public import NanoQuery
+
+/// Where documents are kept: what the store layer asks of a database, and all it knows of one.
+///
+/// Calls block until they are done; the store runs them on threads where that does no harm. A
+/// reader sees one snapshot for as long as its block runs. An error thrown by a write block, its
+/// own or one of the engine's, leaves the database as it was before the block.
+///
+/// Every engine passes the conformance suite in NanoTesting.
+public protocol Engine: AnyObject, Sendable {
+  var capabilities: Capabilities { get }
+
+  /// Runs a block on a snapshot. Several may run at once, beside one writer.
+  ///
+  /// - Parameter interruption: makes the running statement fail with
+  ///   ``StoreError/Code/interrupted`` when it is triggered from another thread.
+  func read<Result>(
+    _ interruption: Interruption?, _ work: (any EngineReader) throws -> Result
+  ) throws -> Result
+
+  /// Runs a block in a transaction that is committed when the block returns and rolled back when it
+  /// throws. One runs at a time; another waits, at most for the busy timeout where the other one
+  /// belongs to another process.
+  func write<Result>(
+    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result
+
+  /// Gives unused space back to the file system.
+  func compact() throws
+  /// Copies the database as it is at this moment, while it stays in use.
+  func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?) throws
+  /// What is damaged or inconsistent; empty if all is well.
+  func verify() throws -> [VerificationProblem]
+  func statistics() throws -> EngineStatistics
+
+  /// Lets go of the database. Calls that run are waited for, later ones fail with
+  /// ``StoreError/Code/closed``; a second close does nothing.
+  func close() throws
+}
+
+/// A snapshot, valid inside the block that was given it and on its thread.
+public protocol EngineReader: AnyObject {
+  func collections() throws -> [CollectionDescription]
+  /// Shows one document and says whether there is one.
+  @discardableResult
+  func get(
+    _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool
+  /// Shows each document that a query finds, in order, until the closure says false. A collection
+  /// that does not exist is empty.
+  func find(
+    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+  ) throws
+  func count(_ query: Query, in collection: String) throws -> Int
+  func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow]
+  /// The distinct values that a field reaches, in sort order.
+  func distinct(_ field: FieldPath, _ query: Query, in collection: String) throws -> [DocumentValue]
+  func explain(_ query: Query, in collection: String) throws -> Explanation
+  func indexes(in collection: String) throws -> [IndexDefinition]
+  /// Every path that documents of the collection ever held, with the types seen there.
+  func observedPaths(in collection: String) throws -> [ObservedPath]
+  func metadata(_ name: String) throws -> DocumentValue?
+  func metadataNames() throws -> [String]
+}
+
+/// A transaction in progress, valid inside the block that was given it and on its thread.
+public protocol EngineWriter: EngineReader {
+  /// Stores a new document and gives its row id, never one that was used before.
+  ///
+  /// - Throws: ``StoreError/Code/duplicateKey``, ``StoreError/Code/uniqueViolation``. Nothing was
+  ///   stored, and the transaction goes on.
+  func insert(_ document: NewDocument, into collection: String) throws -> Int64
+  /// Stores a document under its key, in place of the one that has it. Its row id and the moment at
+  /// which it was added stay.
+  func save(_ document: NewDocument, into collection: String) throws -> Int64
+  /// Replaces the body of a document that exists; false if it does not.
+  func replace(
+    _ identity: Identity, with document: NewDocument, in collection: String
+  ) throws -> Bool
+  func remove(_ identity: Identity, from collection: String) throws -> Bool
+  /// Removes what a query finds and says how many.
+  func remove(_ query: Query, from collection: String) throws -> Int
+
+  func createCollection(_ description: CollectionDescription) throws
+  func dropCollection(_ name: String) throws -> Bool
+  /// Does nothing if the same index exists.
+  func createIndex(_ index: IndexDefinition, in collection: String) throws
+  func dropIndex(_ name: String, in collection: String) throws -> Bool
+  /// Nil removes the entry.
+  func setMetadata(_ value: DocumentValue?, _ name: String) throws
+
+  /// Runs a block whose changes are undone if it throws, while the transaction goes on.
+  func savepoint<Result>(_ work: () throws -> Result) throws -> Result
+}
+
+/// What an engine can do beyond the contract's core.
+public struct Capabilities: OptionSet, Sendable, Hashable {
+  public let rawValue: Int
+  public init(rawValue: Int) { self.rawValue = rawValue }
+  /// SQL statements of the caller, through ``SQLReader``.
+  public static let sql = Capabilities(rawValue: 1)
+  public static let uniqueIndexes = Capabilities(rawValue: 2)
+  public static let elementIndexes = Capabilities(rawValue: 4)
+  public static let backup = Capabilities(rawValue: 8)
+  /// Readers see their snapshot while a writer works.
+  public static let concurrentReads = Capabilities(rawValue: 16)
+  /// What is written is still there after the process has ended.
+  public static let durable = Capabilities(rawValue: 32)
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+
+/// What a reader or writer offers beside the contract if the engine has ``Capabilities/sql``.
+public protocol SQLReader: EngineReader {
+  /// Runs a statement and shows its rows until the closure says false.
+  ///
+  /// - Throws: ``StoreError/Code/readOnly`` for a statement that writes, outside a transaction.
+  func sql(
+    _ statement: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
+  ) throws -> SQLSummary
+}
+
+/// Values for the parameters of an SQL statement.
+public struct SQLArguments: Sendable, Hashable {
+  public var positional: [DocumentValue]
+  public var named: [String: DocumentValue]
+  public init(_ positional: [DocumentValue] = [], named: [String: DocumentValue] = [:]) {
+    self.positional = positional
+    self.named = named
+  }
+}
+
+/// A row with the names of its columns, in the order of the statement.
+public struct SQLRow: Sendable, Hashable {
+  public var columns: [String]
+  /// Null, integers, doubles, texts and data.
+  public var values: [DocumentValue]
+  public init(columns: [String], values: [DocumentValue]) {
+    self.columns = columns
+    self.values = values
+  }
+  /// The value of the first column of this name.
+  public subscript(column: String) -> DocumentValue? {
+    columns.firstIndex(of: column).map { values[$0] }
+  }
+}
+
+public struct SQLSummary: Sendable, Hashable {
+  public var columns: [String]
+  /// Rows that the statement inserted, changed or removed.
+  public var changes: Int
+  public init(columns: [String], changes: Int) {
+    self.columns = columns
+    self.changes = changes
+  }
+}

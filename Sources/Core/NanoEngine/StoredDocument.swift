@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+
+/// A document as an engine shows it: its bytes are borrowed and gone when the closure returns.
+public struct StoredDocument {
+  public var rowID: Int64
+  public var key: DocumentKey?
+  /// The class name, nil for the collection's own.
+  public var type: String?
+  /// The version of the class, nil for its first.
+  public var version: Int64?
+  /// Microseconds since 1970; nil if another program wrote the document.
+  public var added: Int64?
+  /// Counts the writes of this document; nil if another program wrote it last.
+  public var revision: Int64?
+  public var body: UnsafeRawBufferPointer
+
+  @inlinable
+  public init(
+    rowID: Int64, key: DocumentKey?, type: String?, version: Int64?, added: Int64?,
+    revision: Int64?, body: UnsafeRawBufferPointer
+  ) {
+    self.rowID = rowID
+    self.key = key
+    self.type = type
+    self.version = version
+    self.added = added
+    self.revision = revision
+    self.body = body
+  }
+}
+
+/// A document to be written; the bytes are borrowed for the call and are stored JSON, already
+/// checked.
+public struct NewDocument {
+  public var key: DocumentKey?
+  public var type: String?
+  public var version: Int64?
+  /// Microseconds since 1970; counts only if the document is new.
+  public var added: Int64
+  public var body: UnsafeRawBufferPointer
+
+  @inlinable
+  public init(
+    key: DocumentKey?, type: String? = nil, version: Int64? = nil, added: Int64,
+    body: UnsafeRawBufferPointer
+  ) {
+    self.key = key
+    self.type = type
+    self.version = version
+    self.added = added
+    self.body = body
+  }
+}
+
+/// How a document is addressed.
+public enum Identity: Sendable, Hashable {
+  case key(DocumentKey)
+  case rowID(Int64)
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+
+extension Computation {
+  static func call(_ function: Function, _ operands: [DocumentValue]) -> DocumentValue {
+    switch function {
+    case .abs, .sign, .round, .ceil, .floor, .mod, .pow, .sqrt, .exp, .ln, .log10, .pi:
+      return number(function, operands)
+    case .length, .lower, .upper, .trim, .ltrim, .rtrim, .substr, .instr, .replace, .concat, .hex,
+      .unicode, .char:
+      return text(function, operands)
+    case .coalesce, .ifnull: return operands.first { !$0.isNull } ?? .null
+    case .nullif: return ValueOrder.compare(operands[0], operands[1]) == 0 ? .null : operands[0]
+    case .iif: return isTrue(operands[0]) ? operands[1] : operands[2]
+    case .min:
+      if operands.contains(.null) { return .null }
+      return operands.min { ValueOrder.compare($0, $1) < 0 } ?? .null
+    case .max:
+      if operands.contains(.null) { return .null }
+      return operands.max { ValueOrder.compare($0, $1) < 0 } ?? .null
+    case .typeof: return .string(typeName(operands[0]))
+    case .arrayLength: return operands[0].array.map { .int(Int64($0.count)) } ?? .null
+    case .year, .month, .day, .hour, .minute, .second: return date(function, operands[0])
+    }
+  }
+
+  static func typeName(_ value: DocumentValue) -> String {
+    switch value {
+    case .null: "null"
+    case .bool: "boolean"
+    case .int: "integer"
+    case .double: "real"
+    case .string: "text"
+    case .date: "date"
+    case .data: "data"
+    case .url: "url"
+    case .array: "array"
+    case .object: "object"
+    }
+  }
+
+  private static func isTrue(_ value: DocumentValue) -> Bool {
+    Evaluator<DocumentSubject>.isTrue(value)
+  }
+
+  private static func number(_ function: Function, _ operands: [DocumentValue]) -> DocumentValue {
+    if function == .pi { return .double(.pi) }
+    if case .int(let number) = operands[0] {
+      switch function {
+      case .abs: return number == .min ? .double(0x1p63) : .int(Swift.abs(number))
+      case .sign: return .int(number.signum())
+      case .ceil, .floor: return .int(number)
+      case .mod: return arithmetic(operands[0], .remainder, operands[1])
+      default: break
+      }
+    }
+    guard let x = operands[0].double else { return .null }
+    switch function {
+    case .abs: return .double(x.magnitude)
+    case .sign: return x.isNaN ? .null : .int(x > 0 ? 1 : x < 0 ? -1 : 0)
+    case .round:
+      guard operands.count == 2 else { return .double(x.rounded()) }
+      guard let digits = operands[1].int else { return .null }
+      let scale = Foundation.pow(10, Double(Swift.min(Swift.max(digits, 0), 15)))
+      let scaled = (x * scale).rounded()
+      return .double(scaled.isFinite ? scaled / scale : x)
+    case .ceil: return .double(x.rounded(.up))
+    case .floor: return .double(x.rounded(.down))
+    case .mod: return arithmetic(operands[0], .remainder, operands[1])
+    case .pow: return operands[1].double.map { .double(Foundation.pow(x, $0)) } ?? .null
+    case .sqrt: return x < 0 ? .null : .double(x.squareRoot())
+    case .exp: return .double(Foundation.exp(x))
+    case .ln: return x > 0 ? .double(Foundation.log(x)) : .null
+    case .log10: return x > 0 ? .double(Foundation.log10(x)) : .null
+    default: return .null
+    }
+  }
+
+  private static func text(_ function: Function, _ operands: [DocumentValue]) -> DocumentValue {
+    switch function {
+    case .concat: return .string(operands.compactMap { text($0) }.joined())
+    case .char:
+      var scalars = String.UnicodeScalarView()
+      for operand in operands {
+        let scalar = operand.int.flatMap { UInt32(exactly: $0) }.flatMap(Unicode.Scalar.init)
+        scalars.append(scalar ?? "\u{FFFD}")
+      }
+      return .string(String(scalars))
+    case .length:
+      if case .data(let data) = operands[0] { return .int(Int64(data.count)) }
+      return text(operands[0]).map { .int(Int64($0.unicodeScalars.count)) } ?? .null
+    case .hex:
+      let bytes = operands[0].data.map(Array.init) ?? text(operands[0]).map { Array($0.utf8) }
+      return bytes.map { .string($0.map(hexByte).joined()) } ?? .null
+    default: break
+    }
+    guard let string = text(operands[0]) else { return .null }
+    let scalars = Array(string.unicodeScalars)
+    switch function {
+    case .lower: return .string(string.lowercased())
+    case .upper: return .string(string.uppercased())
+    case .unicode: return scalars.first.map { .int(Int64($0.value)) } ?? .null
+    case .trim, .ltrim, .rtrim:
+      guard let set = operands.count == 2 ? text(operands[1]) : " " else { return .null }
+      return .string(trimmed(scalars, Set(set.unicodeScalars), function))
+    case .substr: return substring(scalars, operands)
+    case .instr:
+      guard let part = text(operands[1]).map({ Array($0.unicodeScalars) }) else { return .null }
+      return .int(Int64(position(of: part, in: scalars)))
+    case .replace:
+      guard let old = text(operands[1]), let new = text(operands[2]) else { return .null }
+      return .string(replaced(scalars, Array(old.unicodeScalars), Array(new.unicodeScalars)))
+    default: return .null
+    }
+  }
+
+  private static func hexByte(_ byte: UInt8) -> String {
+    let digits = String(byte, radix: 16, uppercase: true)
+    return byte < 16 ? "0" + digits : digits
+  }
+
+  private static func trimmed(
+    _ scalars: [Unicode.Scalar], _ set: Set<Unicode.Scalar>, _ function: Function
+  ) -> String {
+    var slice = scalars[...]
+    if function != .rtrim { slice = slice.drop { set.contains($0) } }
+    if function != .ltrim { while let last = slice.last, set.contains(last) { slice.removeLast() } }
+    return string(slice)
+  }
+
+  private static func string(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+    var view = String.UnicodeScalarView()
+    view.append(contentsOf: scalars)
+    return String(view)
+  }
+
+  /// Counts from one, from the end if negative, and goes backwards for a negative length, as
+  /// SQLite's `substr` does.
+  private static func substring(
+    _ scalars: [Unicode.Scalar], _ operands: [DocumentValue]
+  ) -> DocumentValue {
+    guard let from = operands[1].int else { return .null }
+    var length = Int64(scalars.count) + 1
+    if operands.count == 3 {
+      guard let given = operands[2].int else { return .null }
+      length = given
+    }
+    let bound = Int64(scalars.count) + 1
+    func limited(_ number: Int64) -> Int64 { Swift.min(Swift.max(number, -bound), bound) }
+    var start = limited(from) > 0 ? limited(from) - 1 : limited(from) + Int64(scalars.count)
+    if from == 0 { start = -1 }
+    var end = start + limited(length)
+    if length < 0 { swap(&start, &end) }
+    let low = Int(Swift.max(start, 0))
+    let high = Int(Swift.min(end, Int64(scalars.count)))
+    return .string(low < high ? string(scalars[low..<high]) : "")
+  }
+
+  private static func position(of part: [Unicode.Scalar], in whole: [Unicode.Scalar]) -> Int {
+    if part.isEmpty { return 1 }
+    guard part.count <= whole.count else { return 0 }
+    let found = (0...(whole.count - part.count)).first { start in
+      whole[start..<(start + part.count)].elementsEqual(part)
+    }
+    return found.map { $0 + 1 } ?? 0
+  }
+
+  private static func replaced(
+    _ whole: [Unicode.Scalar], _ old: [Unicode.Scalar], _ new: [Unicode.Scalar]
+  ) -> String {
+    guard !old.isEmpty else { return string(whole) }
+    var out: [Unicode.Scalar] = []
+    var at = 0
+    while at < whole.count {
+      if at + old.count <= whole.count, whole[at..<(at + old.count)].elementsEqual(old) {
+        out += new
+        at += old.count
+      } else {
+        out.append(whole[at])
+        at += 1
+      }
+    }
+    return string(out)
+  }
+
+  private static func date(_ function: Function, _ value: DocumentValue) -> DocumentValue {
+    guard let date = value.date, let parts = DateParts(date) else { return .null }
+    switch function {
+    case .year: return .int(Int64(parts.year))
+    case .month: return .int(Int64(parts.month))
+    case .day: return .int(Int64(parts.day))
+    case .hour: return .int(Int64(parts.hour))
+    case .minute: return .int(Int64(parts.minute))
+    default: return .double(parts.second)
+    }
+  }
+}

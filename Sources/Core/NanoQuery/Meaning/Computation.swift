@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+
+/// Arithmetic, casts and functions over single values. What has no answer is null, never an error.
+enum Computation {
+  static func arithmetic(
+    _ a: DocumentValue, _ operation: Arithmetic, _ b: DocumentValue
+  ) -> DocumentValue {
+    switch (operation, a, b) {
+    case (.concatenate, _, _):
+      guard let left = text(a), let right = text(b) else { return .null }
+      return .string(left + right)
+    case (_, .int(let x), .int(let y)): return integers(x, operation, y)
+    case (.bitAnd, _, _), (.bitOr, _, _), (.shiftLeft, _, _), (.shiftRight, _, _): return .null
+    default:
+      guard let x = a.double, let y = b.double else { return .null }
+      return doubles(x, operation, y)
+    }
+  }
+
+  private static func integers(_ x: Int64, _ operation: Arithmetic, _ y: Int64) -> DocumentValue {
+    switch operation {
+    case .add: return exact(x.addingReportingOverflow(y)) ?? doubles(Double(x), .add, Double(y))
+    case .subtract:
+      return exact(x.subtractingReportingOverflow(y)) ?? doubles(Double(x), .subtract, Double(y))
+    case .multiply:
+      return exact(x.multipliedReportingOverflow(by: y)) ?? doubles(Double(x), .multiply, Double(y))
+    case .divide:
+      guard y != 0 else { return .null }
+      return exact(x.dividedReportingOverflow(by: y)) ?? doubles(Double(x), .divide, Double(y))
+    case .remainder:
+      guard y != 0 else { return .null }
+      // The smallest integer over -1 traps in hardware; its remainder is 0.
+      return .int(y == -1 ? 0 : x % y)
+    case .bitAnd: return .int(x & y)
+    case .bitOr: return .int(x | y)
+    case .shiftLeft: return .int(x << y)
+    case .shiftRight: return .int(x >> y)
+    case .concatenate: return .null
+    }
+  }
+
+  private static func exact(_ result: (partialValue: Int64, overflow: Bool)) -> DocumentValue? {
+    result.overflow ? nil : .int(result.partialValue)
+  }
+
+  private static func doubles(_ x: Double, _ operation: Arithmetic, _ y: Double) -> DocumentValue {
+    switch operation {
+    case .add: .double(x + y)
+    case .subtract: .double(x - y)
+    case .multiply: .double(x * y)
+    case .divide: y == 0 ? .null : .double(x / y)
+    case .remainder: y == 0 ? .null : .double(x.truncatingRemainder(dividingBy: y))
+    default: .null
+    }
+  }
+
+  /// How a value reads inside a longer text: numbers as JSON writes them.
+  static func text(_ value: DocumentValue) -> String? {
+    switch value {
+    case .string(let text): text
+    case .url(let url): url.absoluteString
+    case .int(let number): "\(number)"
+    case .double(let number): "\(number)"
+    case .bool(let flag): flag ? "true" : "false"
+    case .date(let date): DateParts(date)?.text
+    default: nil
+    }
+  }
+
+  static func cast(_ value: DocumentValue, to type: CastType) -> DocumentValue {
+    switch type {
+    case .text: return text(value).map(DocumentValue.string) ?? .null
+    case .integer:
+      switch value {
+      case .int: return value
+      case .double(let number): return .int(clamped(number))
+      case .bool(let flag): return .int(flag ? 1 : 0)
+      case .string(let text):
+        return .int(clamped(NumberPrefix.double(text), NumberPrefix.integer(text)))
+      default: return .null
+      }
+    case .real:
+      switch value {
+      case .int(let number): return .double(Double(number))
+      case .double: return value
+      case .bool(let flag): return .double(flag ? 1 : 0)
+      case .string(let text): return .double(NumberPrefix.double(text))
+      default: return .null
+      }
+    case .boolean:
+      switch value {
+      case .bool: return value
+      case .int(let number): return .bool(number != 0)
+      case .double(let number): return .bool(number != 0 && !number.isNaN)
+      case .string("true"): return .bool(true)
+      case .string("false"): return .bool(false)
+      default: return .null
+      }
+    }
+  }
+
+  private static func clamped(_ number: Double, _ exact: Int64? = nil) -> Int64 {
+    if let exact { return exact }
+    if number.isNaN { return 0 }
+    if number >= 0x1p63 { return .max }
+    if number < -0x1p63 { return .min }
+    return Int64(number)
+  }
+}
+
+/// The number that a text begins with, as SQLite's CAST reads it; 0 if there is none.
+enum NumberPrefix {
+  static func integer(_ text: String) -> Int64? {
+    let (digits, isWhole) = prefix(text)
+    return isWhole ? Int64(digits) : nil
+  }
+
+  static func double(_ text: String) -> Double { Double(prefix(text).digits) ?? 0 }
+
+  private static func prefix(_ text: String) -> (digits: String, isWhole: Bool) {
+    var rest = Array(text.utf8).drop { $0 == 0x20 || ($0 >= 9 && $0 <= 13) }
+    var taken: [UInt8] = []
+    func isDigit(_ byte: UInt8?) -> Bool { byte.map { $0 >= 0x30 && $0 <= 0x39 } ?? false }
+    func takeDigits() { while isDigit(rest.first) { taken.append(rest.removeFirst()) } }
+    if rest.first == 0x2B || rest.first == 0x2D { taken.append(rest.removeFirst()) }
+    takeDigits()
+    var isWhole = true
+    if rest.first == 0x2E, isDigit(rest.dropFirst().first) || isDigit(taken.last) {
+      isWhole = false
+      rest.removeFirst()
+      taken.append(0x2E)
+      let before = taken.count
+      takeDigits()
+      if taken.count == before { taken.append(0x30) }
+    }
+    if let mark = rest.first, mark | 0x20 == 0x65, isDigit(taken.last) {
+      var tail = rest.dropFirst()
+      var sign: [UInt8] = []
+      if let next = tail.first, next == 0x2B || next == 0x2D { sign = [tail.removeFirst()] }
+      if isDigit(tail.first) {
+        isWhole = false
+        taken.append(contentsOf: [0x65] + sign)
+        rest = tail
+        takeDigits()
+      }
+    }
+    if taken.first == 0x2B { taken.removeFirst() }
+    return (String(decoding: taken, as: UTF8.self), isWhole && isDigit(taken.last))
+  }
+}
+
+/// A moment in UTC by year, month and day. The civil-from-days algorithm is Howard Hinnant's:
+/// https://howardhinnant.github.io/date_algorithms.html
+struct DateParts {
+  let year, month, day, hour, minute: Int
+  let second: Double
+
+  /// Nil for a date that is not a moment (NaN, infinite) or beyond a million years.
+  init?(_ date: Date) {
+    let seconds = date.timeIntervalSince1970
+    guard seconds.isFinite, seconds.magnitude < 3.2e13 else { return nil }
+    let whole = seconds.rounded(.down)
+    var days = Int(whole) / 86_400
+    var rest = Int(whole) % 86_400
+    if rest < 0 {
+      rest += 86_400
+      days -= 1
+    }
+    let shifted = days + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+    month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    hour = rest / 3600
+    minute = rest / 60 % 60
+    second = Double(rest % 60) + (seconds - whole)
+  }
+
+  /// `2026-11-20T21:17:00.123Z`, to the millisecond.
+  var text: String {
+    func pad(_ number: Int, _ width: Int) -> String {
+      let digits = String(number)
+      return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+    let millis = Int((second * 1000).rounded(.down))
+    return
+      "\(pad(year, 4))-\(pad(month, 2))-\(pad(day, 2))T\(pad(hour, 2)):\(pad(minute, 2)):"
+      + "\(pad(millis / 1000, 2)).\(pad(millis % 1000, 3))Z"
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+
+/// What a path reaches in a value.
+///
+/// A name enters objects; an array on the way is entered, however deep arrays stand in arrays,
+/// unless the name is a number that addresses one of its elements. At the end an array gives itself
+/// and, after it, its elements.
+///
+/// ```swift
+/// PathValues.values(in: ["a": [["b": 1], ["b": [2, 3]]]], at: "a.b")   // 1, [2, 3], 2, 3
+/// ```
+public enum PathValues {
+  public static func values(in value: DocumentValue, at path: FieldPath) -> [DocumentValue] {
+    var found: [DocumentValue] = []
+    reach(value, path.components[...]) { spread($0, &found) }
+    return found
+  }
+
+  /// Without entering an array at the end.
+  public static func ends(in value: DocumentValue, at path: FieldPath) -> [DocumentValue] {
+    var found: [DocumentValue] = []
+    reach(value, path.components[...]) { found.append($0) }
+    return found
+  }
+
+  public static func exists(in value: DocumentValue, at path: FieldPath) -> Bool {
+    !ends(in: value, at: path).isEmpty
+  }
+
+  /// The value by which a document is sorted: the smallest one, or descending the largest.
+  public static func sortValue(
+    in value: DocumentValue, at path: FieldPath, descending: Bool
+  ) -> DocumentValue? {
+    let ends = ends(in: value, at: path)
+    return descending
+      ? ends.max { ValueOrder.compare($0, $1) < 0 } : ends.min { ValueOrder.compare($0, $1) < 0 }
+  }
+
+  private static func reach(
+    _ value: DocumentValue, _ names: ArraySlice<String>, _ found: (DocumentValue) -> Void
+  ) {
+    guard let name = names.first else { return found(value) }
+    switch value {
+    case .object(let object):
+      // By bytes: Swift's String equality would find a differently composed name.
+      guard let field = object.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
+        return
+      }
+      reach(field.value, names.dropFirst(), found)
+    case .array(let array):
+      if let index = elementIndex(name) {
+        if array.indices.contains(index) { reach(array[index], names.dropFirst(), found) }
+      } else {
+        for element in array { reach(element, names, found) }
+      }
+    default: return
+    }
+  }
+
+  private static func spread(_ value: DocumentValue, _ found: inout [DocumentValue]) {
+    found.append(value)
+    guard case .array(let array) = value else { return }
+    for element in array { spread(element, &found) }
+  }
+
+  /// The index that a name addresses in an array: digits only, without leading zeros.
+  public static func elementIndex(_ name: String) -> Int? {
+    guard name.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), name == "0" || name.utf8.first != 0x30
+    else { return nil }
+    return Int(name)
+  }
+}
+
+/// A whole document in memory, for the reference evaluator.
+public struct DocumentSubject: Subject {
+  public var value: DocumentValue
+  public var key: DocumentValue
+  public var rowID: Int64
+  public var type: DocumentValue
+  public var version: DocumentValue
+  public var added: DocumentValue
+
+  public init(
+    _ object: DocumentObject, key: DocumentValue = .null, rowID: Int64 = 0,
+    type: DocumentValue = .null, version: DocumentValue = .null, added: DocumentValue = .null
+  ) {
+    value = .object(object)
+    self.key = key
+    self.rowID = rowID
+    self.type = type
+    self.version = version
+    self.added = added
+  }
+
+  public func values(at path: FieldPath) -> [DocumentValue] {
+    PathValues.values(in: value, at: path)
+  }
+  public func exists(at path: FieldPath) -> Bool { PathValues.exists(in: value, at: path) }
+  public func attribute(_ attribute: Attribute) -> DocumentValue {
+    switch attribute {
+    case .key: key
+    case .rowID: .int(rowID)
+    case .type: type
+    case .version: version
+    case .added: added
+    }
+  }
+}

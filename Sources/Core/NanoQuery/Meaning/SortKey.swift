@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+public import NanoDocument
+
+/// Bytes that compare (`memcmp`) as ``ValueOrder`` compares the values they stand for.
+///
+/// Built as the FoundationDB tuple layer does: a rank byte, then the value; texts and data escape
+/// NUL as `00 FF` and end in `00`, so that no key is a prefix of another and containers nest.
+/// Source: https://github.com/apple/foundationdb/blob/main/design/tuple.md
+public enum SortKey {
+  public static func bytes(_ value: DocumentValue?) -> [UInt8] {
+    var out: [UInt8] = []
+    append(value ?? .null, to: &out)
+    return out
+  }
+
+  public static func append(_ value: DocumentValue, to out: inout [UInt8]) {
+    out.append(ValueOrder.rank(value).rawValue + 1)
+    switch value {
+    case .null: break
+    case .bool(let flag): out.append(flag ? 1 : 0)
+    case .int(let number): appendNumber(number, to: &out)
+    case .double(let number): appendNumber(number, to: &out)
+    case .date(let date): appendOrdered(date.timeIntervalSinceReferenceDate, to: &out)
+    case .string(let text): appendEscaped(text.utf8, to: &out)
+    case .url(let url): appendEscaped(url.absoluteString.utf8, to: &out)
+    case .data(let data): appendEscaped(data, to: &out)
+    case .array(let array):
+      for element in array { append(element, to: &out) }
+      out.append(0)
+    case .object(let object):
+      for (name, element) in object {
+        // Any byte above the terminator: a shorter object comes first.
+        out.append(1)
+        appendEscaped(name.utf8, to: &out)
+        append(element, to: &out)
+      }
+      out.append(0)
+    }
+  }
+
+  /// The nearest double below or at the integer, then how far above it the integer stands: an
+  /// integer and a double of the same value get the same bytes.
+  static func appendNumber(_ number: Int64, to out: inout [UInt8]) {
+    var nearest = Double(number)
+    if ValueOrder.compare(number, nearest) < 0 { nearest = nearest.nextDown }
+    appendOrdered(nearest, to: &out)
+    // Doubles of this size stand at most 1,024 apart.
+    let rest = UInt16(truncatingIfNeeded: number &- Int64(nearest))
+    out.append(UInt8(rest >> 8))
+    out.append(UInt8(rest & 255))
+  }
+
+  static func appendNumber(_ number: Double, to out: inout [UInt8]) {
+    appendOrdered(number, to: &out)
+    out.append(0)
+    out.append(0)
+  }
+
+  /// Sign-magnitude bits turned so that unsigned order is numeric order; NaN first, -0 as 0.
+  private static func appendOrdered(_ number: Double, to out: inout [UInt8]) {
+    var bits: UInt64 = 0
+    if !number.isNaN {
+      bits = (number == 0 ? 0.0 : number).bitPattern
+      bits = bits >> 63 == 1 ? ~bits : bits | 1 << 63
+    }
+    for shift in stride(from: UInt64(56), through: 0, by: -8) {
+      out.append(UInt8(truncatingIfNeeded: bits >> shift))
+    }
+  }
+
+  private static func appendEscaped(_ bytes: some Sequence<UInt8>, to out: inout [UInt8]) {
+    for byte in bytes {
+      out.append(byte)
+      if byte == 0 { out.append(0xFF) }
+    }
+    out.append(0)
+  }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+
+/// A match and its pattern, made ready once and then asked for many texts.
+public struct TextPattern {
+  private let match: TextMatch
+  private let pattern: String
+  private let scalars: [Unicode.Scalar]
+  private let regex: Regex<AnyRegexOutput>?
+
+  /// - Throws: ``StoreError/Code/invalidArgument`` if a regular expression is none.
+  public init(_ match: TextMatch, _ pattern: String) throws(StoreError) {
+    self.match = match
+    self.pattern = match.ignoresCase ? TextFolding.fold(pattern) : pattern
+    scalars = match == .like || match == .glob ? Array(pattern.unicodeScalars) : []
+    guard match == .regexp else {
+      regex = nil
+      return
+    }
+    do {
+      regex = try Regex(pattern).matchingSemantics(.unicodeScalar)
+    } catch {
+      throw StoreError(
+        .invalidArgument, "A regular expression does not parse",
+        [.value: pattern, .engineMessage: "\(error)"])
+    }
+  }
+
+  public func matches(_ text: String) -> Bool {
+    switch match {
+    case .beginsWith: return text.utf8.starts(with: pattern.utf8)
+    case .endsWith: return text.utf8.reversed().starts(with: pattern.utf8.reversed())
+    case .contains: return Self.contains(text, pattern)
+    case .insensitiveEqualTo: return TextFolding.fold(text).utf8.elementsEqual(pattern.utf8)
+    case .insensitiveBeginsWith: return TextFolding.fold(text).utf8.starts(with: pattern.utf8)
+    case .insensitiveEndsWith:
+      return TextFolding.fold(text).utf8.reversed().starts(with: pattern.utf8.reversed())
+    case .insensitiveContains: return Self.contains(TextFolding.fold(text), pattern)
+    case .like: return Wildcards.like(Array(text.unicodeScalars), scalars)
+    case .glob: return Wildcards.glob(Array(text.unicodeScalars), scalars)
+    case .regexp: return regex.map { (try? $0.firstMatch(in: text)) != nil } ?? false
+    }
+  }
+
+  static func contains(_ text: String, _ part: String) -> Bool {
+    if part.isEmpty { return true }
+    let (text, part) = (Array(text.utf8), Array(part.utf8))
+    guard part.count <= text.count else { return false }
+    return (0...(text.count - part.count)).contains { start in
+      text[start] == part[0] && text[start..<(start + part.count)].elementsEqual(part)
+    }
+  }
+}
+
+/// `LIKE` and `GLOB` as SQLite defines them, over Unicode scalars. Source:
+/// https://www.sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operators
+enum Wildcards {
+  typealias Text = [Unicode.Scalar]
+
+  static func like(_ text: Text, _ pattern: Text) -> Bool {
+    walk(text, pattern, many: "%") { pattern, at, scalar in
+      if pattern[at] == "_" { return at + 1 }
+      return lowerASCII(pattern[at]) == lowerASCII(scalar) ? at + 1 : nil
+    }
+  }
+
+  static func glob(_ text: Text, _ pattern: Text) -> Bool {
+    walk(text, pattern, many: "*") { pattern, at, scalar in
+      switch pattern[at] {
+      case "?": return at + 1
+      case "[": return matchSet(pattern, at, scalar)
+      default: return pattern[at] == scalar ? at + 1 : nil
+      }
+    }
+  }
+
+  /// The usual two-pointer walk: on a mismatch the last "many" takes one scalar more. `step` gives
+  /// the place in the pattern after it has matched one scalar, nil if it does not match.
+  private static func walk(
+    _ text: Text, _ pattern: Text, many: Unicode.Scalar,
+    step: (Text, Int, Unicode.Scalar) -> Int?
+  ) -> Bool {
+    var (at, place) = (0, 0)
+    var resume: (at: Int, place: Int)?
+    while at < text.count {
+      if place < pattern.count, pattern[place] == many {
+        place += 1
+        resume = (at, place)
+      } else if place < pattern.count, let next = step(pattern, place, text[at]) {
+        at += 1
+        place = next
+      } else if let last = resume {
+        at = last.at + 1
+        place = last.place
+        resume = (at, place)
+      } else {
+        return false
+      }
+    }
+    return pattern[place...].allSatisfy { $0 == many }
+  }
+
+  /// `[abc]`, `[a-z]`, `[^…]`; a `]` that comes first is a member. An open set matches nothing.
+  private static func matchSet(_ pattern: Text, _ start: Int, _ scalar: Unicode.Scalar) -> Int? {
+    var at = start + 1
+    let negated = at < pattern.count && pattern[at] == "^"
+    if negated { at += 1 }
+    var found = false
+    var first = true
+    while at < pattern.count, first || pattern[at] != "]" {
+      first = false
+      if at + 2 < pattern.count, pattern[at + 1] == "-", pattern[at + 2] != "]" {
+        if pattern[at] <= scalar, scalar <= pattern[at + 2] { found = true }
+        at += 3
+      } else {
+        if pattern[at] == scalar { found = true }
+        at += 1
+      }
+    }
+    guard at < pattern.count else { return nil }
+    return found != negated ? at + 1 : nil
+  }
+
+  private static func lowerASCII(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+    guard scalar.value >= 0x41, scalar.value <= 0x5A else { return scalar }
+    return Unicode.Scalar(UInt8(scalar.value + 0x20))
+  }
+}

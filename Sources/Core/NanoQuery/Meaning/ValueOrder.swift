@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+public import NanoDocument
+
+/// The one order of all values, and what equality means in conditions.
+///
+/// missing and null < booleans < numbers < dates < texts (URLs among them) < data < arrays <
+/// objects. Numbers compare by exact value whether stored as integer or double, NaN before all of
+/// them; texts by code point; containers element by element.
+public enum ValueOrder {
+  public enum Rank: UInt8, Comparable, Sendable {
+    case none, boolean, number, date, text, data, array, object
+    public static func < (a: Rank, b: Rank) -> Bool { a.rawValue < b.rawValue }
+    public var isContainer: Bool { self >= .array }
+  }
+
+  public static func rank(_ value: DocumentValue) -> Rank {
+    switch value {
+    case .null: .none
+    case .bool: .boolean
+    case .int, .double: .number
+    case .date: .date
+    case .string, .url: .text
+    case .data: .data
+    case .array: .array
+    case .object: .object
+    }
+  }
+
+  /// Negative, zero or positive, as the first value comes before, with or after the second.
+  public static func compare(_ a: DocumentValue, _ b: DocumentValue) -> Int {
+    let (left, right) = (rank(a), rank(b))
+    guard left == right else { return left < right ? -1 : 1 }
+    switch (a, b) {
+    case (.bool(let x), .bool(let y)): return (x ? 1 : 0) - (y ? 1 : 0)
+    case (.int(let x), .int(let y)): return x < y ? -1 : x == y ? 0 : 1
+    case (.double(let x), .double(let y)): return compare(x, y)
+    case (.int(let x), .double(let y)): return compare(x, y)
+    case (.double(let x), .int(let y)): return -compare(y, x)
+    case (.date(let x), .date(let y)): return x < y ? -1 : x == y ? 0 : 1
+    case (.data(let x), .data(let y)): return compareBytes(x, y)
+    case (.array(let x), .array(let y)): return compareArrays(x, y)
+    case (.object(let x), .object(let y)): return compareObjects(x, y)
+    case (.null, .null): return 0
+    default: return compareBytes(text(a).utf8, text(b).utf8)
+    }
+  }
+
+  /// The text of a string or a URL, empty for every other value.
+  static func text(_ value: DocumentValue) -> String {
+    switch value {
+    case .string(let text): text
+    case .url(let url): url.absoluteString
+    default: ""
+    }
+  }
+
+  public static func compare(_ x: Double, _ y: Double) -> Int {
+    if x < y { return -1 }
+    if x == y { return 0 }
+    if x > y { return 1 }
+    return (x.isNaN ? 0 : 1) - (y.isNaN ? 0 : 1)
+  }
+
+  /// Exact, also where the integer has more digits than a double.
+  public static func compare(_ x: Int64, _ y: Double) -> Int {
+    guard !y.isNaN else { return 1 }
+    // 2^63 is the first double above every Int64; -2^63 is one.
+    if y >= 0x1p63 { return -1 }
+    if y < -0x1p63 { return 1 }
+    let whole = Int64(y.rounded(.towardZero))
+    if x != whole { return x < whole ? -1 : 1 }
+    let fraction = y - y.rounded(.towardZero)
+    return fraction > 0 ? -1 : fraction < 0 ? 1 : 0
+  }
+
+  static func compareBytes(_ x: some Collection<UInt8>, _ y: some Collection<UInt8>) -> Int {
+    if x.elementsEqual(y) { return 0 }
+    return x.lexicographicallyPrecedes(y) ? -1 : 1
+  }
+
+  private static func compareArrays(_ x: [DocumentValue], _ y: [DocumentValue]) -> Int {
+    for (a, b) in zip(x, y) {
+      let order = compare(a, b)
+      if order != 0 { return order }
+    }
+    return x.count - y.count
+  }
+
+  private static func compareObjects(_ x: DocumentObject, _ y: DocumentObject) -> Int {
+    for (a, b) in zip(x, y) {
+      let names = compareBytes(a.name.utf8, b.name.utf8)
+      if names != 0 { return names }
+      let values = compare(a.value, b.value)
+      if values != 0 { return values }
+    }
+    return x.count - y.count
+  }
+}

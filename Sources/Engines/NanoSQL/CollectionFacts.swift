@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+public import NanoEngine
+import NanoQuery
+
+/// What is known of a collection when a query is compiled.
+public struct CollectionFacts {
+  public var table: String
+  public var indexes: [IndexDefinition]
+  /// The side tables of indexes on elements, by index name.
+  public var elementTables: [String: String]
+  /// What stands at a path; nil if that is not known.
+  public var observed: (FieldPath) -> PathFacts?
+
+  public init(
+    table: String, indexes: [IndexDefinition], elementTables: [String: String],
+    observed: @escaping (FieldPath) -> PathFacts?
+  ) {
+    self.table = table
+    self.indexes = indexes
+    self.elementTables = elementTables
+    self.observed = observed
+  }
+
+  /// Whether some index has an entry under this field.
+  func isIndexed(_ path: FieldPath) -> Bool {
+    indexes.contains { $0.kind == .fields && $0.columns.contains { $0.path == path } }
+  }
+
+  func elementTable(for path: FieldPath) -> String? {
+    indexes.first { $0.kind == .elements && $0.columns[0].path == path }
+      .flatMap { elementTables[$0.name] }
+  }
+}
+
+/// What every document of a collection has at a path.
+public struct PathFacts: Sendable, Hashable {
+  public var types: ObservedTypes
+  /// Whether an array ever stood on the way or at the end.
+  public var entersArray: Bool
+
+  public init(types: ObservedTypes, entersArray: Bool) {
+    self.types = types
+    self.entersArray = entersArray
+  }
+
+  /// Types that SQLite compares as we do, as long as they are alone.
+  public enum PlainClass: Sendable { case boolean, number, text, date }
+
+  /// The one class of values at this path, if there is only one and no array.
+  public var plainClass: PlainClass? {
+    guard !entersArray, !types.contains(.irregular) else { return nil }
+    let values = types.subtracting(.null)
+    if values.isEmpty { return nil }
+    if values.isSubset(of: [.int, .double]) { return .number }
+    switch values {
+    case .string: return .text
+    case .date: return .date
+    case .bool: return .boolean
+    default: return nil
+    }
+  }
+}

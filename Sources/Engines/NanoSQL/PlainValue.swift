@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+public import NanoDocument
+import NanoQuery
+
+/// Values as `json_extract` gives them, for comparison with stored fields.
+enum PlainValue {
+  /// The parameter that stands for a value, and its class; nil if SQLite would not compare it as we
+  /// do: URLs (they are texts to us), containers, what is not finite, and texts with a NUL.
+  static func parameter(_ value: DocumentValue) -> (SQLBinding, PathFacts.PlainClass?)? {
+    switch value {
+    case .bool(let flag): return (.int(flag ? 1 : 0), .boolean)
+    case .int(let number): return (.int(number), .number)
+    case .double(let number): return number.isFinite ? (.double(number), .number) : nil
+    case .string(let text): return text.utf8.contains(0) ? nil : (.text(text), .text)
+    case .date: return storedText(value).map { (.text($0), .date) }
+    // Equal bytes have equal base64, but their order is another.
+    case .data: return storedText(value).map { (.text($0), nil) }
+    case .null, .url, .array, .object: return nil
+    }
+  }
+
+  static func storedText(_ value: DocumentValue) -> String? {
+    var writer = JSONWriter()
+    writer.value(value)
+    guard writer.failure == nil else { return nil }
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+
+  /// The least text above every text that begins with this one; nil if there is none.
+  static func upperBound(ofPrefix prefix: String) -> String? {
+    var scalars = Array(prefix.unicodeScalars)
+    while let last = scalars.popLast() {
+      // The scalars after U+D7FF begin at U+E000, and UTF-8 keeps their order.
+      let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
+      guard let scalar = Unicode.Scalar(next) else { continue }
+      var view = String.UnicodeScalarView()
+      view.append(contentsOf: scalars + [scalar])
+      return String(view)
+    }
+    return nil
+  }
+}

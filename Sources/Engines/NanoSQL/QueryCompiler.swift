@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+import NanoEngine
+public import NanoQuery
+
+/// Turns a query into one statement for SQLite.
+///
+/// What SQL cannot say as we mean it is a call of one of our functions, which exist on our own
+/// connections only and never stand in the schema: `nano_match` checks what is left of a condition
+/// on the bytes of a document, `nano_sort` gives bytes that sort as ``SortKey`` does.
+public struct QueryCompiler {
+  public let facts: CollectionFacts
+  public init(_ facts: CollectionFacts) { self.facts = facts }
+
+  public struct Compiled: Sendable, Hashable {
+    public var sql: SQLFragment
+    /// What `nano_match` checks, if anything.
+    public var rest: Condition?
+  }
+
+  /// Columns of a whole document, in the order in which rows are read.
+  public static let documentColumns = "id, key, type, version, added, revision, body"
+
+  public func select(_ query: Query, columns: String = documentColumns) -> Compiled {
+    let (tail, rest) = source(query)
+    return Compiled(sql: SQLFragment("SELECT \(columns) ") + tail, rest: rest)
+  }
+
+  public func count(_ query: Query) -> Compiled {
+    var query = query
+    query.orderings = query.after == nil ? [] : query.orderings
+    let (tail, rest) = source(query, ordered: query.after != nil)
+    let isCut = query.limit != nil || query.offset > 0
+    let sql =
+      isCut
+      ? "SELECT count(*) FROM (SELECT 1 " + tail + ")" : SQLFragment("SELECT count(*) ") + tail
+    return Compiled(sql: sql, rest: rest)
+  }
+
+  public func aggregate(_ aggregate: AggregateQuery) -> Compiled {
+    over(aggregate.query, function: "nano_aggregate", .aggregates(aggregate))
+  }
+
+  public func distinct(_ field: FieldPath, _ query: Query) -> Compiled {
+    over(query, function: "nano_distinct", .distinct(field))
+  }
+
+  private func over(_ query: Query, function: String, _ binding: SQLBinding) -> Compiled {
+    let isCut = query.limit != nil || query.offset > 0 || query.after != nil
+    let head = SQLFragment("SELECT \(function)(", []) + .parameter(binding) + ", body) "
+    if isCut {
+      let (tail, rest) = source(query)
+      return Compiled(sql: head + "FROM (SELECT body " + tail + ")", rest: rest)
+    }
+    let (tail, rest) = source(query, ordered: false)
+    return Compiled(sql: head + tail, rest: rest)
+  }
+
+  /// `DELETE` of what a query finds; a page is cut first.
+  public func remove(_ query: Query) -> Compiled {
+    let table = SQLName.quoted(facts.table)
+    if query.limit == nil, query.offset == 0, query.after == nil {
+      let (condition, rest) = condition(query)
+      return Compiled(sql: SQLFragment("DELETE FROM \(table)") + condition, rest: rest)
+    }
+    let found = select(query, columns: "id")
+    return Compiled(
+      sql: SQLFragment("DELETE FROM \(table) WHERE id IN (") + found.sql + ")", rest: found.rest)
+  }
+}
+
+extension QueryCompiler {
+  /// From `FROM` to the end.
+  private func source(_ query: Query, ordered: Bool = true) -> (SQLFragment, Condition?) {
+    var sql = SQLFragment("FROM \(SQLName.quoted(facts.table))")
+    let (condition, rest) = condition(query)
+    sql.append(condition)
+    if ordered {
+      let terms = query.orderings.map(term) + [Term(sql: "id", isPlain: true, descending: false)]
+      let parts = terms.map { $0.sql + ($0.descending ? " DESC" : "") }
+      sql.append(" ORDER BY " + SQLFragment.joined(parts, by: ", "))
+    }
+    if query.limit != nil || query.offset > 0 {
+      // SQLite has no OFFSET without LIMIT; a negative limit is none.
+      sql.append(" LIMIT " + .parameter(.int(Int64(query.limit ?? -1))))
+      if query.offset > 0 { sql.append(" OFFSET " + .parameter(.int(Int64(query.offset)))) }
+    }
+    return (sql, rest)
+  }
+
+  private func condition(_ query: Query) -> (SQLFragment, Condition?) {
+    let split = ConditionCompiler(facts: facts).split(query.condition)
+    var parts = split.sql.map { [$0] } ?? []
+    if let after = query.after { parts.append(self.after(after, query.orderings)) }
+    if let rest = split.rest { parts.append(Self.check(rest)) }
+    guard let sql = SQLFragment.all(parts) else { return ("", nil) }
+    return (" WHERE " + sql, split.rest)
+  }
+
+  /// The attributes are passed only to a condition that asks for one of them.
+  static func check(_ condition: Condition) -> SQLFragment {
+    let attributes = condition.usesAttributes ? ", id, key, type, version, added" : ""
+    return SQLFragment("nano_match(") + .parameter(.condition(condition)) + ", body\(attributes))"
+  }
+
+  private struct Term {
+    var sql: SQLFragment
+    /// Whether it is the stored value rather than bytes made to be sorted.
+    var isPlain: Bool
+    var descending: Bool
+  }
+
+  private func term(_ ordering: Ordering) -> Term {
+    let descending = ordering.descending
+    switch ordering.expression {
+    case .field(let path):
+      if facts.observed(path)?.plainClass != nil, let sql = FieldExpression.extract(path) {
+        return Term(sql: SQLFragment(sql), isPlain: true, descending: descending)
+      }
+    case .attribute(.rowID): return Term(sql: "id", isPlain: true, descending: descending)
+    case .attribute(.version): return Term(sql: "version", isPlain: true, descending: descending)
+    case .attribute(.type): return Term(sql: "type", isPlain: true, descending: descending)
+    default: break
+    }
+    let usesAttributes = Condition.truth(ordering.expression).usesAttributes
+    let attributes = usesAttributes ? ", id, key, type, version, added" : ""
+    let sql =
+      SQLFragment("nano_sort(") + .parameter(.ordering(ordering)) + ", body\(attributes))"
+    return Term(sql: sql, isPlain: false, descending: descending)
+  }
+
+  /// The documents behind a position: greater in the first ordering, or equal there and greater in
+  /// the second, and so on to the row id. Nulls come first.
+  private func after(_ position: PagePosition, _ orderings: [Ordering]) -> SQLFragment {
+    let terms = orderings.map(term)
+    var equal: [SQLFragment] = []
+    var choices: [SQLFragment] = []
+    for (term, value) in zip(terms, position.values) {
+      let binding = Self.binding(value, plain: term.isPlain)
+      if let beyond = Self.beyond(term, binding) {
+        choices.append(SQLFragment.all(equal + [beyond]) ?? beyond)
+      }
+      equal.append(term.sql + " IS " + .parameter(binding))
+    }
+    let last = SQLFragment("id > ") + .parameter(.int(position.rowID))
+    choices.append(SQLFragment.all(equal + [last]) ?? last)
+    return SQLFragment.any(choices) ?? last
+  }
+
+  private static func beyond(_ term: Term, _ binding: SQLBinding) -> SQLFragment? {
+    switch (term.descending, binding) {
+    case (false, .null): return term.sql + " IS NOT NULL"
+    case (true, .null): return nil
+    case (false, _): return term.sql + " > " + .parameter(binding)
+    case (true, _):
+      return "(" + term.sql + " < " + .parameter(binding) + " OR " + term.sql + " IS NULL)"
+    }
+  }
+
+  private static func binding(_ value: DocumentValue, plain: Bool) -> SQLBinding {
+    guard plain else { return .data(.init(SortKey.bytes(value))) }
+    return PlainValue.parameter(value)?.0 ?? .null
+  }
+}
+
+extension Condition {
+  /// Whether the key, row id, type, version or date added of a document is asked for.
+  var usesAttributes: Bool {
+    var found = false
+    _ = replacingLeaves { leaf in
+      if case .attribute = leaf { found = true }
+      return nil
+    }
+    return found
+  }
+}

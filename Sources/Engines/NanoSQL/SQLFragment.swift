@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+import NanoDocument
+public import NanoQuery
+
+/// A piece of SQL with the values of its parameters, in order.
+///
+/// Values never become part of the text: they are appended as parameters, and only identifiers and
+/// field expressions, which are quoted here, are written out.
+public struct SQLFragment: Sendable, Hashable {
+  public private(set) var text: String
+  public private(set) var bindings: [SQLBinding]
+
+  public init(_ text: String = "", _ bindings: [SQLBinding] = []) {
+    self.text = text
+    self.bindings = bindings
+  }
+
+  public static func + (a: SQLFragment, b: SQLFragment) -> SQLFragment {
+    SQLFragment(a.text + b.text, a.bindings + b.bindings)
+  }
+
+  public mutating func append(_ other: SQLFragment) {
+    text += other.text
+    bindings += other.bindings
+  }
+
+  public static func joined(_ parts: [SQLFragment], by separator: String) -> SQLFragment {
+    SQLFragment(
+      parts.map(\.text).joined(separator: separator), parts.flatMap(\.bindings))
+  }
+
+  /// `(a) AND (b)`; nil for no parts.
+  static func all(_ parts: [SQLFragment]) -> SQLFragment? { logic(parts, " AND ") }
+  static func any(_ parts: [SQLFragment]) -> SQLFragment? { logic(parts, " OR ") }
+
+  private static func logic(_ parts: [SQLFragment], _ word: String) -> SQLFragment? {
+    if parts.count <= 1 { return parts.first }
+    return joined(parts.map { "(" + $0 + ")" }, by: word)
+  }
+
+  static func parameter(_ binding: SQLBinding) -> SQLFragment { SQLFragment("?", [binding]) }
+}
+
+extension SQLFragment: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
+  public init(stringLiteral text: String) { self.init(text) }
+}
+
+/// A value for a parameter of a statement.
+public enum SQLBinding: Sendable, Hashable {
+  case null
+  case int(Int64)
+  case double(Double)
+  case text(String)
+  case data(Data)
+  /// The 16 bytes of a UUID.
+  case uuid(UInt64, UInt64)
+  /// What is left of a condition, checked on each document.
+  case condition(Condition)
+  /// What a document is sorted by where the stored text does not sort.
+  case ordering(Ordering)
+  case aggregates(AggregateQuery)
+  case distinct(FieldPath)
+}
+
+/// How names are written in SQL.
+public enum SQLName {
+  /// In double quotes, doubled inside.
+  public static func quoted(_ name: String) -> String {
+    "\"" + name.replacing("\"", with: "\"\"") + "\""
+  }
+
+  public static func literal(_ text: String) -> String {
+    "'" + text.replacing("'", with: "''") + "'"
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+
+public import Logging
+
+/// How a SQLite database is opened. Every setting is read back from the database by
+/// ``Engine/statistics()``.
+public struct SQLiteConfiguration: Sendable {
+  public enum Location: Sendable, Hashable {
+    case memory
+    /// A file that is gone when the store is closed, or the process ends however it ends.
+    case temporary
+    case file(String)
+  }
+
+  /// What a commit waits for.
+  public enum Durability: String, Sendable, Hashable, CaseIterable {
+    /// Nothing: a power failure may damage the file; a killed process does not.
+    case fast
+    /// Survives a killed process; after a power failure the last commits may be missing, but what
+    /// is there is a prefix of what was written.
+    case normal
+    /// Every commit that was acknowledged survives a power failure.
+    case full
+  }
+
+  public enum JournalMode: String, Sendable, Hashable, CaseIterable {
+    case wal, delete, truncate, persist, memory, off
+  }
+
+  public enum TextEncoding: String, Sendable, Hashable, CaseIterable {
+    case utf8 = "UTF-8"
+    case utf16 = "UTF-16le"
+  }
+
+  public enum TemporaryStorage: String, Sendable, Hashable, CaseIterable {
+    case `default`, file, memory
+  }
+
+  public var durability: Durability = .normal
+  /// Readers run beside the writer only in WAL mode, the default. Memory and temporary stores have
+  /// one connection and keep their journal in memory.
+  public var journalMode: JournalMode = .wal
+  /// Bytes of page cache for each connection.
+  public var cacheSize = 16 << 20
+  /// Bytes, a power of two from 512 to 65,536; counts when the file is made.
+  public var pageSize = 4096
+  /// Bytes of the file that are read through the address space instead of the cache.
+  public var mappedSize = 1 << 30
+  /// Seconds that a call waits for a lock of another process.
+  public var busyTimeout = 5.0
+  /// Counts when the file is made.
+  public var encoding: TextEncoding = .utf8
+  public var temporaryStorage: TemporaryStorage = .memory
+  /// Opens without writing anything, not even internal tables.
+  public var isReadOnly = false
+  /// Bytes the file may grow to; a write beyond fails with ``StoreError/Code/full``.
+  public var maximumSize: Int?
+  /// Connections that may read at once.
+  public var maximumReaders = 5
+  /// Reads fields with our scanner in place of SQLite's `json_extract`; the answers are the same.
+  public var usesFastFieldAccess = true
+  public var logger = Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
+
+  public init() {}
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+
+import GRDB
+import GRDBSQLite
+import NanoDocument
+
+/// SQLite's result codes in our words.
+enum SQLiteErrors {
+  static func error(_ code: Int32, _ message: String?, operation: String) -> StoreError {
+    let primary = code & 0xFF
+    let (kind, sentence) = meaning(primary, extended: code)
+    return StoreError(
+      kind, sentence,
+      [
+        .operation: operation, .engineCode: "\(code)",
+        .engineMessage: message ?? String(cString: sqlite3_errstr(code)),
+      ])
+  }
+
+  private static func meaning(_ primary: Int32, extended: Int32) -> (StoreError.Code, String) {
+    switch primary {
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      (.locked, "Another connection holds the lock for longer than the busy timeout")
+    case SQLITE_READONLY: (.readOnly, "The database can only be read")
+    case SQLITE_FULL: (.full, "No space is left for the database")
+    case SQLITE_INTERRUPT: (.interrupted, "The operation was cancelled")
+    case SQLITE_CORRUPT: (.corruptFile, "The database file is damaged")
+    case SQLITE_NOTADB: (.notADatabase, "The file is not a database")
+    case SQLITE_CANTOPEN: (.cannotOpen, "The database file cannot be opened")
+    case SQLITE_PERM, SQLITE_AUTH: (.cannotOpen, "Access to the database is not permitted")
+    case SQLITE_IOERR: (.inputOutput, "The database file cannot be read or written")
+    case SQLITE_TOOBIG: (.documentTooLarge, "A value is larger than the database takes")
+    case SQLITE_CONSTRAINT where extended == SQLITE_CONSTRAINT_UNIQUE_EXTENDED:
+      (.uniqueViolation, "A unique index has this value already")
+    default: (.database, "The database refused a statement")
+    }
+  }
+
+  /// 2067, which the C header gives as an expression that is not imported.
+  static let SQLITE_CONSTRAINT_UNIQUE_EXTENDED = SQLITE_CONSTRAINT | (8 << 8)
+
+  /// Errors of GRDB's own calls, and ours unchanged.
+  static func translated(_ error: any Error, operation: String) -> any Error {
+    guard let error = error as? DatabaseError else { return error }
+    return self.error(
+      error.extendedResultCode.rawValue, error.message, operation: operation)
+  }
+}

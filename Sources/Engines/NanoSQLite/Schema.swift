@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoSQL
+
+/// The definitions in the file. docs/SCHEMA.md describes every table and column.
+enum Schema {
+  /// The format that this version writes and the newest it reads, kept in `PRAGMA user_version`.
+  static let formatVersion: Int64 = 1
+
+  /// `NANO`, kept in `PRAGMA application_id`, so that `file` and others can tell what it is.
+  static let applicationID: Int64 = 0x4E41_4E4F
+
+  static let internalTables = """
+    CREATE TABLE nano_collections (
+      name TEXT PRIMARY KEY COLLATE NOCASE,
+      identity TEXT NOT NULL,
+      high_water INTEGER NOT NULL DEFAULT 0,
+      generation INTEGER NOT NULL DEFAULT 0
+    ) WITHOUT ROWID;
+    CREATE TABLE nano_indexes (
+      collection TEXT NOT NULL COLLATE NOCASE,
+      name TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      is_unique INTEGER NOT NULL,
+      columns TEXT NOT NULL,
+      sql_name TEXT NOT NULL,
+      origin TEXT NOT NULL,
+      PRIMARY KEY (collection, name)
+    ) WITHOUT ROWID;
+    CREATE TABLE nano_paths (
+      collection TEXT NOT NULL COLLATE NOCASE,
+      path TEXT NOT NULL,
+      types INTEGER NOT NULL,
+      PRIMARY KEY (collection, path)
+    ) WITHOUT ROWID;
+    CREATE TABLE nano_metadata (
+      name TEXT PRIMARY KEY,
+      value TEXT NOT NULL
+    ) WITHOUT ROWID;
+    """
+
+  /// A collection's table. A document that another program writes has no revision or keeps its old
+  /// one; the trigger and the partial index make such documents known, so that nothing is concluded
+  /// from a path catalogue that does not know them. Row ids are not used again because a removed
+  /// last row leaves its id in `high_water`.
+  static func collection(_ name: String) -> String {
+    let table = SQLName.quoted(name)
+    return """
+      CREATE TABLE \(table) (
+        id INTEGER PRIMARY KEY,
+        key,
+        type TEXT,
+        version INTEGER,
+        added INTEGER,
+        revision INTEGER,
+        body TEXT NOT NULL
+      );
+      CREATE UNIQUE INDEX \(SQLName.quoted("nano_key_" + name)) ON \(table)(key)
+        WHERE key IS NOT NULL;
+      CREATE INDEX \(SQLName.quoted("nano_foreign_" + name)) ON \(table)(id)
+        WHERE revision IS NULL;
+      CREATE TRIGGER \(SQLName.quoted("nano_foreign_" + name)) AFTER UPDATE OF body ON \(table)
+        WHEN NEW.revision IS OLD.revision
+      BEGIN
+        UPDATE \(table) SET revision = NULL WHERE id = NEW.id;
+      END;
+      CREATE TRIGGER \(SQLName.quoted("nano_high_water_" + name)) AFTER DELETE ON \(table)
+        WHEN OLD.id > coalesce((SELECT max(id) FROM \(table)), 0)
+      BEGIN
+        UPDATE nano_collections SET high_water = OLD.id
+          WHERE name = \(SQLName.literal(name)) AND high_water < OLD.id;
+      END;
+      """
+  }
+
+  /// - Throws: ``StoreError/Code/invalidName`` for a name that SQLite or we use ourselves.
+  static func validate(collection name: String) throws(StoreError) {
+    let lower = name.lowercased()
+    let problem: String? =
+      if name.isEmpty {
+        "a name is empty"
+      } else if lower.hasPrefix("nano_") || lower.hasPrefix("sqlite_") {
+        "names that begin with nano_ and sqlite_ are reserved"
+      } else if name.utf8.contains(0) {
+        "a name holds a NUL"
+      } else if name.utf8.count > maximumNameLength {
+        "a name has at most \(maximumNameLength) bytes"
+      } else {
+        nil
+      }
+    guard let problem else { return }
+    throw StoreError(
+      .invalidName, "A collection cannot have this name", [.hint: problem, .collection: name])
+  }
+
+  /// Arbitrary; SQLite itself sets no limit.
+  static let maximumNameLength = 500
+}
+
+/// The definitions that make an index, and those that remove it.
+struct IndexSchema {
+  let collection: String
+  let index: IndexDefinition
+
+  /// The name of SQLite's index, or of the side table for an index on elements.
+  var sqlName: String {
+    "nano_\(index.kind == .elements ? "elements" : "index")_\(collection)_\(index.name)"
+  }
+
+  private var table: String { SQLName.quoted(collection) }
+
+  func create() throws(StoreError) -> String {
+    switch index.kind {
+    case .fields:
+      var terms: [String] = []
+      for column in index.columns {
+        terms.append(try expression(column.path) + (column.descending ? " DESC" : ""))
+      }
+      return "CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(SQLName.quoted(sqlName)) "
+        + "ON \(table)(\(terms.joined(separator: ", ")));"
+    case .elements: return try createElements(index.columns[0].path)
+    }
+  }
+
+  func drop() -> String {
+    switch index.kind {
+    case .fields: return "DROP INDEX IF EXISTS \(SQLName.quoted(sqlName));"
+    case .elements:
+      return ["insert", "update", "delete"].map {
+        "DROP TRIGGER IF EXISTS \(SQLName.quoted(sqlName + "_" + $0));"
+      }.joined() + "DROP TABLE IF EXISTS \(SQLName.quoted(sqlName));"
+    }
+  }
+
+  private func expression(_ path: FieldPath) throws(StoreError) -> String {
+    guard let expression = FieldExpression.extract(path) else { throw notIndexable(path) }
+    return expression
+  }
+
+  private func notIndexable(_ path: FieldPath) -> StoreError {
+    StoreError(
+      .unsupported, "A field of this name cannot be indexed",
+      [
+        .index: index.name, .field: path.description,
+        .hint: "SQLite's path language has no escape for quotes, backslashes and controls",
+      ])
+  }
+
+  private func createElements(_ path: FieldPath) throws(StoreError) -> String {
+    let side = SQLName.quoted(sqlName)
+    let key = index.isUnique ? "value" : "value, id"
+    let conflict = index.isUnique ? "INSERT" : "INSERT OR IGNORE"
+    func fill(_ row: String, from source: String = "") throws(StoreError) -> String {
+      "\(conflict) INTO \(side)(value, id) \(try elements(path, of: row, source: source));"
+    }
+    func trigger(_ name: String, _ event: String, _ body: String) -> String {
+      "CREATE TRIGGER \(SQLName.quoted(sqlName + "_" + name)) AFTER \(event) ON \(table) "
+        + "BEGIN \(body) END;"
+    }
+    let remove = "DELETE FROM \(side) WHERE id = OLD.id;"
+    return """
+      CREATE TABLE \(side) (value, id INTEGER NOT NULL, PRIMARY KEY (\(key))) WITHOUT ROWID;
+      CREATE INDEX \(SQLName.quoted(sqlName + "_id")) ON \(side)(id);
+      \(try fill("d", from: "\(table) AS d, "))
+      \(trigger("insert", "INSERT", try fill("NEW")))
+      \(trigger("update", "UPDATE OF body, id", remove + (try fill("NEW"))))
+      \(trigger("delete", "DELETE", remove))
+      """
+  }
+
+  /// A SELECT of every element that the path reaches in a row. Each name is one step: the value is
+  /// wrapped into an array and walked with `json_tree`; what it finds without passing through an
+  /// object is what the path reaches, since only paths through objects have a period.
+  private func elements(
+    _ path: FieldPath, of row: String, source: String
+  ) throws(StoreError) -> String {
+    var from: [String] = []
+    var value = "\(row).body"
+    for (step, name) in path.components.enumerated() {
+      guard PathElementIndex.isNone(name) else {
+        throw StoreError(
+          .unsupported, "An index on elements cannot address one element by number",
+          [.index: index.name, .field: path.description])
+      }
+      guard let literal = FieldExpression.literal(FieldPath(components: [name])) else {
+        throw notIndexable(path)
+      }
+      from.append(
+        "json_tree(json_array(json(\(value) -> \(literal)))) AS e\(step)")
+      value = "CASE e\(step).type WHEN 'object' THEN e\(step).value ELSE '{}' END"
+    }
+    let last = "e\(path.components.count - 1)"
+    let conditions = path.components.indices.map { "e\($0).type NOT IN ('array', 'null') "
+      + "AND instr(e\($0).path, '.') = 0" }
+    return "SELECT DISTINCT \(last).value, \(row).id FROM \(source)\(from.joined(separator: ", ")) "
+      + "WHERE \(conditions.joined(separator: " AND "))"
+  }
+}
+
+private enum PathElementIndex {
+  static func isNone(_ name: String) -> Bool { name.utf8.contains { $0 < 0x30 || $0 > 0x39 } }
+}
