@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension Person {
+  /// The bytes that our store would keep for this person.
+  ///
+  /// The generated text needs no escapes, so it is pasted as it is.
+  var storedJSON: String {
+    let emails = emails.map { "\"\($0)\"" }.joined(separator: ",")
+    return """
+      {"FirstName":"\(firstName)","LastName":"\(lastName)","Age":\(age),"City":"\(city)",\
+      "Salary":\(salary),"Emails":[\(emails)],\
+      "Address":{"Street":"\(address.street)","Zip":"\(address.zip)",\
+      "Country":"\(address.country)"},"Joined":{"$date":"\(joined.nanosecondText)"}}
+      """
+  }
+}
+
+extension Date {
+  /// ISO 8601 in UTC with nine digits of a second: `2026-11-20T21:17:00.123456789Z`.
+  var nanosecondText: String {
+    let whole = timeIntervalSinceReferenceDate.rounded(.down)
+    let nanoseconds = Int(((timeIntervalSinceReferenceDate - whole) * 1e9).rounded())
+    let seconds = Date(timeIntervalSinceReferenceDate: whole).formatted(.iso8601).dropLast()
+    return seconds + String(format: ".%09dZ", nanoseconds)
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Keys and JSON bodies of the first people, ready to bind: what raw SQLite is given, so that it
+/// pays for nothing but SQLite.
+final class StoredDocuments {
+  let count: Int
+  private let keys: UnsafeMutableRawBufferPointer
+  private let bodies: UnsafeMutableRawBufferPointer
+  private let bodyEnds: [Int]
+
+  init(_ people: [Person]) {
+    var keys: [UInt8] = []
+    var bodies: [UInt8] = []
+    var bodyEnds: [Int] = []
+    for (number, person) in people.enumerated() {
+      withUnsafeBytes(of: UUID(version7: number).uuid) { keys += $0 }
+      bodies += person.storedJSON.utf8
+      bodyEnds.append(bodies.count)
+    }
+    count = people.count
+    self.keys = Self.permanent(keys)
+    self.bodies = Self.permanent(bodies)
+    self.bodyEnds = bodyEnds
+  }
+
+  deinit {
+    keys.deallocate()
+    bodies.deallocate()
+  }
+
+  /// The 16 bytes of a key. Valid as long as this object lives.
+  func key(_ number: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: keys[16 * number..<16 * number + 16])
+  }
+
+  /// The bytes of a body. Valid as long as this object lives.
+  func body(_ number: Int) -> UnsafeRawBufferPointer {
+    let start = number == 0 ? 0 : bodyEnds[number - 1]
+    return UnsafeRawBufferPointer(rebasing: bodies[start..<bodyEnds[number]])
+  }
+
+  /// A copy that does not move, so that SQLite may read it where it is.
+  private static func permanent(_ bytes: [UInt8]) -> UnsafeMutableRawBufferPointer {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
+    copy.copyBytes(from: bytes)
+    return copy
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+
+import ArgumentParser
+import Foundation
+
+@main
+struct NanoBench: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "nanobench",
+    abstract: "What NanoStore costs against raw SQLite and GRDB records.",
+    discussion: "Databases go to a temporary folder; set TMPDIR to measure another disk.")
+
+  @Option(help: "How many documents.")
+  var documents = 100_000
+
+  @Option(help: "How many rounds; each variant runs once in every one.")
+  var rounds = 5
+
+  @Option(help: "Only these scenarios, separated by commas.", transform: ScenarioNames.init)
+  var only: ScenarioNames?
+
+  @Option(help: "Write all measurements to this file.")
+  var json: String?
+
+  @Option(help: "Write the table for the README to this file.")
+  var markdown: String?
+
+  func validate() throws {
+    guard documents >= Workload.minimumDocuments else {
+      throw ValidationError("At least \(Workload.minimumDocuments) documents are needed")
+    }
+    guard rounds > 0 else { throw ValidationError("At least one round is needed") }
+  }
+
+  func run() async throws {
+    let scenarios = try chosen(from: allScenarios(Workload(documents: documents)))
+    let folder = try Folder.temporary()
+    defer { try? folder.remove() }
+
+    let runner = Runner(rounds: rounds, folder: folder)
+    var result = RunResult(
+      machine: .current, documents: documents, rounds: rounds, scenarios: [])
+    for scenario in scenarios {
+      let measured = try await runner.run(scenario)
+      print(measured.textReport)
+      result.scenarios.append(measured)
+    }
+    try write(result)
+  }
+
+  private func chosen(from scenarios: [any Scenario]) throws -> [any Scenario] {
+    guard let only else { return scenarios }
+    let known = scenarios.map(\.name)
+    for name in only.names where !known.contains(name) {
+      throw ValidationError("No scenario \"\(name)\". There are: \(known.joined(separator: ", "))")
+    }
+    return scenarios.filter { only.names.contains($0.name) }
+  }
+
+  private func write(_ result: RunResult) throws {
+    if let json { try result.jsonReport().write(to: URL(filePath: json)) }
+    if let markdown { try Data(result.markdownReport.utf8).write(to: URL(filePath: markdown)) }
+  }
+}
+
+/// The argument of `--only`.
+struct ScenarioNames {
+  let names: [String]
+
+  init(_ text: String) { names = text.split(separator: ",").map(String.init) }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+
+/// Rows of text in columns, as aligned text or as Markdown. The first column is words, the
+/// others are numbers and go to the right.
+struct Table {
+  let header: [String]
+  var rows: [[String]] = []
+
+  var text: String {
+    lines { cell, column in pad(cell, column) }.map { $0.joined(separator: "  ") }
+      .joined(separator: "\n")
+  }
+
+  var markdown: String {
+    let rule = header.indices.map { $0 == 0 ? "---" : "---:" }
+    return ([header, rule] + rows)
+      .map { "| " + $0.joined(separator: " | ") + " |" }
+      .joined(separator: "\n")
+  }
+
+  private func lines(_ format: (String, Int) -> String) -> [[String]] {
+    ([header] + rows).map { row in zip(row, header.indices).map(format) }
+  }
+
+  private func pad(_ cell: String, _ column: Int) -> String {
+    let space = String(repeating: " ", count: width(column) - cell.count)
+    return column == 0 ? cell + space : space + cell
+  }
+
+  private func width(_ column: Int) -> Int {
+    ([header] + rows).map { $0[column].count }.max() ?? 0
+  }
+}

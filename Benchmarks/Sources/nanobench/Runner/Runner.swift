@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+
+/// Runs scenarios: every variant once per round, one after the other, so that a slow minute of
+/// the machine falls on all of them.
+struct Runner {
+  let rounds: Int
+  let folder: Folder
+
+  func run(_ scenario: any Scenario) async throws -> ScenarioResult {
+    let folder = try folder.subfolder(scenario.name)
+    let measurements = try await measure(scenario, in: folder)
+    try folder.remove()
+    return ScenarioResult(scenario, measurements)
+  }
+
+  private func measure(_ scenario: any Scenario, in folder: Folder) async throws -> [Measurement] {
+    var measurements = scenario.contestants.map { Measurement(role: $0.role, variant: $0.variant) }
+    var runs: [Variant.Round] = []
+    for index in measurements.indices {
+      runs.append(try await measurements[index].variant.prepare(folder.subfolder("\(index)")))
+    }
+    for _ in 0..<rounds {
+      for index in measurements.indices {
+        let watch = Stopwatch()
+        let answer = try await runs[index](watch)
+        measurements[index].add(
+          cpu: watch.cpuNanoseconds, wall: watch.wallNanoseconds, answer: answer)
+      }
+      try checkAnswers(measurements, of: scenario)
+    }
+    return measurements
+  }
+
+  private func checkAnswers(_ measurements: [Measurement], of scenario: any Scenario) throws {
+    guard let expected = measurements.first?.answer else { return }
+    for measurement in measurements where measurement.answer != expected {
+      throw WrongAnswer(
+        scenario: scenario.name, variant: measurement.variant.name,
+        answer: measurement.answer, expected: expected)
+    }
+  }
+}
+
+extension Scenario {
+  fileprivate var contestants: [(role: Role, variant: Variant)] {
+    [(.raw, raw), (.record, record)] + ours.map { (.ours, $0) }
+  }
+}
+
+/// A variant that did not do the work: its time means nothing.
+struct WrongAnswer: Error, CustomStringConvertible {
+  let scenario: String
+  let variant: String
+  let answer: Int?
+  let expected: Int
+
+  var description: String {
+    let given = answer.map(String.init) ?? "nothing"
+    return "\(scenario): \"\(variant)\" answers \(given), raw SQLite \(expected)"
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Adds up the time spent in what it measures: processor time of the whole process, all threads,
+/// user and system, and the time on the wall.
+final class Stopwatch {
+  private(set) var cpuNanoseconds: UInt64 = 0
+  private(set) var wallNanoseconds: UInt64 = 0
+
+  @inline(__always)
+  func measure<Result>(_ work: () throws -> Result) rethrows -> Result {
+    let start = Self.now()
+    defer { add(since: start) }
+    return try work()
+  }
+
+  /// The same for asynchronous work. It has another name so that synchronous calls stay
+  /// synchronous inside ``measure(_:)``: in an asynchronous closure Swift would prefer GRDB's
+  /// asynchronous overloads.
+  func measureAsync<Result>(_ work: () async throws -> Result) async rethrows -> Result {
+    let start = Self.now()
+    defer { add(since: start) }
+    return try await work()
+  }
+
+  private func add(since start: (cpu: UInt64, wall: UInt64)) {
+    let end = Self.now()
+    cpuNanoseconds += end.cpu - start.cpu
+    wallNanoseconds += end.wall - start.wall
+  }
+
+  private static func now() -> (cpu: UInt64, wall: UInt64) {
+    (nanoseconds(CLOCK_PROCESS_CPUTIME_ID), nanoseconds(CLOCK_MONOTONIC))
+  }
+
+  private static func nanoseconds(_ clock: clockid_t) -> UInt64 {
+    #if canImport(Darwin)
+      clock_gettime_nsec_np(clock)
+    #else
+      var time = timespec()
+      clock_gettime(clock, &time)
+      return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    #endif
+  }
+}

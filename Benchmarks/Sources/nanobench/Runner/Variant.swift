@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+
+/// One way to do the work of a scenario.
+///
+/// ```swift
+/// Variant("lazy documents", target: 1.3) { folder in
+///   let store = try Store(.file(folder.file("ours.db")))   // once, not measured
+///   return { watch in                                      // once per round
+///     try watch.measure { try store["people"].count() }
+///   }
+/// }
+/// ```
+struct Variant {
+  /// One round: measures its work with the stopwatch and returns its answer.
+  typealias Round = (Stopwatch) async throws -> Int
+
+  let name: String
+  /// The largest ratio to raw SQLite that we are content with.
+  let target: Double?
+  /// Makes what all rounds share, in a folder of its own.
+  let prepare: (Folder) async throws -> Round
+
+  init(
+    _ name: String, target: Double? = nil,
+    prepare: @escaping (Folder) async throws -> Round
+  ) {
+    self.name = name
+    self.target = target
+    self.prepare = prepare
+  }
+}

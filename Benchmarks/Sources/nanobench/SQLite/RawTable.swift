@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+
+/// The table that raw SQLite keeps the documents in: the one our store makes, as far as these
+/// scenarios need it.
+struct RawTable {
+  let connection: RawConnection
+
+  /// An empty table in a new file.
+  init(_ file: String, durability: Durability = .normal) throws {
+    connection = try RawConnection(file, durability: durability)
+    try connection.execute(
+      "CREATE TABLE d(id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, body TEXT NOT NULL)")
+  }
+
+  /// The name of a field as SQLite reaches it.
+  static func field(_ name: String) -> String { #"json_extract(body,'$."\#(name)"')"# }
+
+  func insertAll(_ documents: StoredDocuments) throws {
+    let insert = try prepareInsert()
+    try connection.execute("BEGIN IMMEDIATE")
+    for number in 0..<documents.count { try insert(documents, number) }
+    try connection.execute("COMMIT")
+  }
+
+  func prepareInsert() throws -> (StoredDocuments, Int) throws -> Void {
+    let statement = try connection.prepare("INSERT INTO d(key,body) VALUES(?1,?2)")
+    return { documents, number in
+      statement.bind(blob: documents.key(number), at: 1)
+      statement.bind(text: documents.body(number), at: 2)
+      try statement.run()
+    }
+  }
+
+  func count() throws -> Int {
+    let select = try connection.prepare("SELECT count(*) FROM d")
+    return try select.step() ? select.integer(0) : 0
+  }
+
+  func checkpoint() throws { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+
+  /// Steps through `id, key, body` rows, reads them where SQLite has them and counts them.
+  static func countRows(_ statement: RawStatement) throws -> Int {
+    var rows = 0
+    while try statement.step() {
+      _ = statement.integer(0)
+      _ = statement.blob(1)
+      _ = statement.text(2)
+      rows += 1
+    }
+    statement.reset()
+    return rows
+  }
+}
+
+extension RawTable {
+  /// A table that holds all documents, checkpointed, as after a restart of the program.
+  static func filled(_ folder: Folder, _ workload: Workload) throws -> RawTable {
+    let table = try RawTable(folder.freshFile("raw.db"))
+    try table.insertAll(workload.stored)
+    try table.checkpoint()
+    return table
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+/// Some documents into a new file, each in a transaction of its own. The answer is how many
+/// arrived.
+struct CommitScenario: Scenario {
+  let workload: Workload
+  let durability: Durability
+
+  var name: String { "commit-\(durability.rawValue.lowercased())" }
+  var work: String { "one document per commit, synchronous \(durability.rawValue)" }
+  let unit = "commit"
+  var operations: Int { workload.commits }
+
+  var raw: Variant {
+    Variant("raw SQLite C, encoded before") { [workload, durability] folder in
+      { watch in
+        let table = try RawTable(folder.freshFile("raw.db"), durability: durability)
+        let insert = try table.prepareInsert()
+        try watch.measure {
+          for number in 0..<workload.commits { try insert(workload.stored, number) }
+        }
+        return try table.count()
+      }
+    }
+  }
+
+  var record: Variant {
+    Variant("GRDB Codable record") { [workload, durability] folder in
+      { watch in
+        let table = try RecordTable(folder.freshFile("record.db"), durability: durability)
+        try watch.measure {
+          for number in 0..<workload.commits {
+            let record = PersonRecord(id: workload.keys[number], workload.people[number])
+            try table.queue.write { db in try record.insert(db) }
+          }
+        }
+        return try table.count()
+      }
+    }
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+
+import GRDB
+
+/// How many documents have a given last name, by looking at all of them: no index. The answer is
+/// that count.
+struct FilterScenario: Scenario {
+  let workload: Workload
+
+  let name = "filter"
+  let work = "count by a filter, no index"
+  let unit = "document"
+  var operations: Int { workload.documents }
+
+  var raw: Variant {
+    Variant("raw SQLite C, json_extract") { [workload] folder in
+      let table = try RawTable.filled(folder, workload)
+      let select = try table.connection.prepare(
+        "SELECT count(*) FROM d WHERE \(RawTable.field("LastName"))=?1")
+      return { watch in
+        try watch.measure {
+          try select.withText(workload.soughtName) {
+            defer { select.reset() }
+            return try select.step() ? select.integer(0) : 0
+          }
+        }
+      }
+    }
+  }
+
+  var record: Variant {
+    Variant("GRDB Codable record, real column") { [workload] folder in
+      let table = try RecordTable.filled(folder, workload)
+      let request = PersonRecord.filter(PersonRecord.Columns.lastName == workload.soughtName)
+      return { watch in
+        try watch.measure { try table.queue.read { db in try request.fetchCount(db) } }
+      }
+    }
+  }
+}

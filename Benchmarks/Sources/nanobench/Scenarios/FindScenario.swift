@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+
+import GRDB
+
+/// All documents with a given last name, a thousandth of them, by an index; once for each of the
+/// sought names. The answer is how many were found altogether.
+struct FindScenario: Scenario {
+  let workload: Workload
+
+  let name = "find"
+  let work = "find by index"
+  let unit = "document found"
+  var operations: Int {
+    let sought = Set(workload.soughtNames)
+    return workload.people.count { sought.contains($0.lastName) }
+  }
+
+  var raw: Variant {
+    Variant("raw SQLite C, step only") { [workload] folder in
+      let table = try RawTable.filled(folder, workload)
+      let field = RawTable.field("LastName")
+      try table.connection.execute("CREATE INDEX d_lastName ON d(\(field))")
+      let select = try table.connection.prepare("SELECT id,key,body FROM d WHERE \(field)=?1")
+      return { watch in
+        try watch.measure {
+          var found = 0
+          for name in workload.soughtNames {
+            found += try select.withText(name) { try RawTable.countRows(select) }
+          }
+          return found
+        }
+      }
+    }
+  }
+
+  var record: Variant {
+    Variant("GRDB Codable record") { [workload] folder in
+      let table = try RecordTable.filled(folder, workload)
+      try table.createLastNameIndex()
+      return { watch in
+        try watch.measure {
+          var found = 0
+          for name in workload.soughtNames {
+            let request = PersonRecord.filter(PersonRecord.Columns.lastName == name)
+            found += try table.queue.read { db in try request.fetchAll(db) }.count
+          }
+          return found
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Documents by key in no order, each get a read of its own. Raw SQLite hands out a copy of the
+/// body, the others what they decode it to. The answer is how many were there.
+struct GetScenario: Scenario {
+  let workload: Workload
+
+  let name = "get"
+  let work = "get by key"
+  let unit = "get"
+  var operations: Int { workload.lookups.count }
+
+  var raw: Variant {
+    Variant("raw SQLite C, copied body") { [workload] folder in
+      let table = try RawTable.filled(folder, workload)
+      let select = try table.connection.prepare("SELECT body FROM d WHERE key=?1")
+      return { watch in
+        try watch.measure {
+          var found = 0
+          for number in workload.lookups {
+            guard let body = try copyBody(select, key: workload.stored.key(number)) else {
+              continue
+            }
+            body.deallocate()
+            found += 1
+          }
+          return found
+        }
+      }
+    }
+  }
+
+  var record: Variant {
+    Variant("GRDB Codable record") { [workload] folder in
+      let table = try RecordTable.filled(folder, workload)
+      return { watch in
+        try watch.measure {
+          var found = 0
+          for number in workload.lookups {
+            let key = workload.keys[number]
+            let record = try table.queue.read { db in try PersonRecord.fetchOne(db, id: key) }
+            if record != nil { found += 1 }
+          }
+          return found
+        }
+      }
+    }
+  }
+}
+
+// Never inlined: the compiler may leave out an allocation whose end it sees.
+@inline(never)
+private func copyBody(
+  _ select: RawStatement, key: UnsafeRawBufferPointer
+) throws -> UnsafeMutableRawBufferPointer? {
+  select.bind(blob: key, at: 1)
+  defer { select.reset() }
+  guard try select.step() else { return nil }
+  let body = select.text(0)
+  let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: body.count, alignment: 1)
+  copy.copyMemory(from: body)
+  return copy
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+
+/// All documents into a new file in one transaction, with its commit and a checkpoint at the end.
+/// Raw SQLite gets finished bodies; the others encode theirs. The answer is how many arrived.
+struct InsertScenario: Scenario {
+  let workload: Workload
+
+  let name = "insert"
+  let work = "insert in one transaction"
+  let unit = "document"
+  var operations: Int { workload.documents }
+
+  var raw: Variant {
+    Variant("raw SQLite C, encoded before") { [workload] folder in
+      { watch in
+        let table = try RawTable(folder.freshFile("raw.db"))
+        try watch.measure {
+          try table.insertAll(workload.stored)
+          try table.checkpoint()
+        }
+        return try table.count()
+      }
+    }
+  }
+
+  var record: Variant {
+    Variant("GRDB Codable record") { [workload] folder in
+      { watch in
+        let table = try RecordTable(folder.freshFile("record.db"))
+        try watch.measure {
+          try table.insertAll(workload)
+          try table.checkpoint()
+        }
+        return try table.count()
+      }
+    }
+  }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+
+/// Every scenario, in the order they run and stand in the tables.
+func allScenarios(_ workload: Workload) -> [any Scenario] {
+  [
+    InsertScenario(workload: workload),
+    CommitScenario(workload: workload, durability: .normal),
+    CommitScenario(workload: workload, durability: .full),
+    GetScenario(workload: workload),
+    ScanScenario(workload: workload),
+    FindScenario(workload: workload),
+    FilterScenario(workload: workload),
+    SortScenario(workload: workload),
+    AverageScenario(workload: workload),
+  ]
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import nanobench
+
+@Suite struct ReportTests {
+  @Test("A ratio is the median of the ratios within each round")
+  func pairedRatio() {
+    let measurements = [
+      measurement(.raw, milliseconds: [10, 40, 20]),
+      measurement(.ours, milliseconds: [20, 40, 60], target: 1.5),
+    ]
+
+    let result = ScenarioResult(scenario, measurements)
+
+    #expect(result.variants[1].ratio == 2)
+    #expect(result.variants[1].cpu == 40_000)
+    #expect(result.variants[1].missesTarget)
+  }
+
+  @Test("The README gets one line for each of our variants")
+  func markdown() {
+    let measurements = [
+      measurement(.raw, milliseconds: [10]),
+      measurement(.record, milliseconds: [90]),
+      measurement(.ours, milliseconds: [12], target: 1.3),
+      measurement(.ours, milliseconds: [20], target: 1.3),
+    ]
+    let machine = Machine(system: "Test", processors: 2, sqlite: "3.40.1")
+    let run = RunResult(
+      machine: machine, documents: 1000, rounds: 1,
+      scenarios: [ScenarioResult(scenario, measurements)])
+
+    #expect(
+      run.markdownReport == """
+        | work | raw SQLite C (ns) | ours ratio | target | GRDB Codable record ratio |
+        | --- | ---: | ---: | ---: | ---: |
+        | scan all (ours), per document | 10000 | 1.20 | 1.30 | 9.00 |
+        | scan all (ours), per document | 10000 | **2.00** missed | 1.30 | 9.00 |
+
+        Processor time, median of 1 rounds, 1000 documents; Test, 2 processors, SQLite 3.40.1.
+
+        """)
+  }
+
+  @Test("The median of an even number of rounds lies between the middle two")
+  func evenMedian() {
+    #expect([4.0, 1, 3, 2].median == 2.5)
+  }
+
+  @Test("A variant that answers something else stops the run")
+  func wrongAnswer() async throws {
+    let folder = try Folder.temporary()
+    let runner = Runner(rounds: 1, folder: folder)
+
+    await #expect(throws: WrongAnswer.self) {
+      try await runner.run(TestScenario(answers: [1000, 999]))
+    }
+
+    try folder.remove()
+  }
+
+  private let scenario = TestScenario(answers: [0, 0])
+
+  private func measurement(
+    _ role: Role, milliseconds: [UInt64], target: Double? = nil
+  ) -> Measurement {
+    var measurement = Measurement(
+      role: role, variant: Variant("\(role)", target: target) { _ in { _ in 0 } })
+    for time in milliseconds {
+      measurement.add(cpu: time * 1_000_000, wall: time * 1_000_000, answer: 0)
+    }
+    return measurement
+  }
+}
+
+private struct TestScenario: Scenario {
+  let answers: [Int]
+
+  let name = "test"
+  let work = "scan all"
+  let unit = "document"
+  let operations = 1000
+
+  var raw: Variant { Variant("raw") { [answers] _ in { _ in answers[0] } } }
+  var record: Variant { Variant("record") { [answers] _ in { _ in answers[1] } } }
+}
