@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Base 64 straight between bytes and a buffer, without the text in between.
+enum Base64 {
+  static func encodedLength(_ count: Int) -> Int { (count + 2) / 3 * 4 }
+
+  static func encode(_ bytes: UnsafeRawBufferPointer, to out: UnsafeMutablePointer<UInt8>) {
+    let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    let letters = alphabet.utf8Start
+    var out = out
+    var at = 0
+    while at &+ 3 <= bytes.count {
+      let word = Int(bytes[at]) << 16 | Int(bytes[at &+ 1]) << 8 | Int(bytes[at &+ 2])
+      out[0] = letters[word >> 18]
+      out[1] = letters[word >> 12 & 63]
+      out[2] = letters[word >> 6 & 63]
+      out[3] = letters[word & 63]
+      out += 4
+      at &+= 3
+    }
+    guard at < bytes.count else { return }
+    let second = at + 1 < bytes.count ? Int(bytes[at + 1]) : nil
+    let word = Int(bytes[at]) << 16 | (second ?? 0) << 8
+    out[0] = letters[word >> 18]
+    out[1] = letters[word >> 12 & 63]
+    out[2] = second == nil ? 0x3D : letters[word >> 6 & 63]
+    out[3] = 0x3D
+  }
+
+  /// The data that base 64 stands for, nil if it is not well formed.
+  static func decode(_ text: UnsafeBufferPointer<UInt8>) -> Data? {
+    guard text.count % 4 == 0 else { return nil }
+    guard !text.isEmpty else { return Data() }
+    let padding = text[text.count - 1] != 0x3D ? 0 : text[text.count - 2] != 0x3D ? 1 : 2
+    let values = values
+    var data = Data(count: text.count / 4 * 3 - padding)
+    let whole = padding == 0 ? text.count : text.count - 4
+    let isRight = data.withUnsafeMutableBytes { (out: UnsafeMutableRawBufferPointer) -> Bool in
+      var wrong: UInt8 = 0
+      var to = 0
+      var from = 0
+      while from < whole {
+        let (a, b) = (values[Int(text[from])], values[Int(text[from &+ 1])])
+        let (c, d) = (values[Int(text[from &+ 2])], values[Int(text[from &+ 3])])
+        wrong |= a | b | c | d
+        out[to] = a << 2 | b >> 4
+        out[to &+ 1] = b << 4 | c >> 2
+        out[to &+ 2] = c << 6 | d
+        from &+= 4
+        to &+= 3
+      }
+      if padding > 0 {
+        let (a, b) = (values[Int(text[whole])], values[Int(text[whole + 1])])
+        let c = padding == 1 ? values[Int(text[whole + 2])] : 0
+        wrong |= a | b | c
+        out[to] = a << 2 | b >> 4
+        if padding == 1 { out[to + 1] = b << 4 | c >> 2 }
+        // Bits beyond the data must be zero, or two texts would stand for one value.
+        if (padding == 1 ? c << 6 : b << 4) != 0 { wrong = 0x80 }
+      }
+      return wrong & 0x80 == 0
+    }
+    return isRight ? data : nil
+  }
+
+  /// The value of each letter, 0x80 for what is none.
+  private static let values: [UInt8] = {
+    var values = [UInt8](repeating: 0x80, count: 256)
+    let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    for (value, letter) in letters.utf8.enumerated() { values[Int(letter)] = UInt8(value) }
+    return values
+  }()
+}

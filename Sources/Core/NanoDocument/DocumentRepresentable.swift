@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+
+/// A type that writes and reads itself as one stored JSON object, without Codable.
+///
+/// ```swift
+/// struct City: DocumentRepresentable {
+///   var name: String
+///
+///   func write(to writer: inout JSONWriter) {
+///     writer.literal(#"{"name":"#)
+///     writer.string(name)
+///     writer.literal("}")
+///   }
+///
+///   init(reading reader: inout JSONReader) throws(StoreError) {
+///     var name: String?
+///     try reader.fields { (reader: inout JSONReader, field) throws(StoreError) in
+///       if field.matches("name") { name = try reader.string() } else { try reader.skipValue() }
+///     }
+///     guard let name else { throw reader.missingField("name") }
+///     self.name = name
+///   }
+/// }
+/// ```
+public protocol DocumentRepresentable: Sendable {
+  /// Writes one object. What cannot be written is told by ``JSONWriter/failure``.
+  func write(to writer: inout JSONWriter)
+
+  /// Reads one object, and leaves the cursor behind it.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
+  init(reading reader: inout JSONReader) throws(StoreError)
+}
+
+extension DocumentObject: DocumentRepresentable {
+  public func write(to writer: inout JSONWriter) { writer.object(self) }
+
+  public init(reading reader: inout JSONReader) throws(StoreError) { self = try reader.object() }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+
+extension JSONReader {
+  /// The error for a byte that does not stand where it must.
+  @usableFromInline @inline(never)
+  func unexpected(_ byte: UInt8) -> StoreError {
+    corrupt("'\(Character(UnicodeScalar(byte)))'")
+  }
+
+  /// The error for bytes that are not JSON.
+  @usableFromInline @inline(never)
+  func corrupt(_ expected: String) -> StoreError {
+    StoreError(
+      .corruptDocument, "A stored document does not decode",
+      [.byteOffset: "\(offset)", .expected: expected])
+  }
+
+  /// The error for a value of another type, or for no value at all.
+  @usableFromInline @inline(never)
+  func mismatch(_ expected: StaticString) -> StoreError {
+    guard let next, isValueStart(next) else { return corrupt("\(expected)") }
+    return StoreError(
+      .typeMismatch, "A field holds a value of another type",
+      [.byteOffset: "\(offset)", .expected: "\(expected)"])
+  }
+
+  private func isValueStart(_ byte: UInt8) -> Bool {
+    switch byte {
+    case ASCII.quote, ASCII.openBrace, ASCII.openBracket, ASCII.minus, 0x30...0x39: true
+    case 0x74, 0x66, 0x6E: true  // true, false, null
+    default: false
+    }
+  }
+
+  /// The error of a type whose field is not in the document, at the cursor.
+  @inline(never)
+  public func missingField(_ name: StaticString) -> StoreError {
+    StoreError(
+      .typeMismatch, "A required field is missing",
+      [.field: "\(name)", .byteOffset: "\(offset)"])
+  }
+
+  static func tooDeep(at offset: Int) -> StoreError {
+    StoreError(
+      .corruptDocument, "A stored document is nested too deep",
+      [.byteOffset: "\(offset)", .limit: "\(DocumentValue.maximumDepth) levels"])
+  }
+}

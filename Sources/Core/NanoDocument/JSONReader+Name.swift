@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+
+extension JSONReader {
+  /// A field's name as it stands in the document, valid as long as the document's bytes.
+  @frozen
+  public struct Name {
+    /// What stands between the quotes.
+    public let bytes: UnsafeRawBufferPointer
+    @usableFromInline let isEscaped: Bool
+
+    @inlinable @inline(__always)
+    init(_ bytes: UnsafeRawBufferPointer, isEscaped: Bool) {
+      self.bytes = bytes
+      self.isEscaped = isEscaped
+    }
+
+    /// Whether this is the name that is stored with these bytes (see ``StoredName``); also if it
+    /// was written with other escapes.
+    @inlinable @inline(__always)
+    public func matches(_ stored: UnsafeRawBufferPointer) -> Bool {
+      if bytes.count == stored.count {
+        guard bytes.count > 0, let mine = bytes.baseAddress, let other = stored.baseAddress else {
+          return true
+        }
+        let isSame = equalBytes(
+          mine.assumingMemoryBound(to: UInt8.self), other.assumingMemoryBound(to: UInt8.self),
+          bytes.count)
+        if isSame { return true }
+      }
+      return _slowPath(isEscaped) ? matchesUnescaped(stored) : false
+    }
+
+    /// Whether this is a name known at compile time, given in stored form.
+    @inlinable @inline(__always)
+    public func matches(_ stored: StaticString) -> Bool {
+      matches(UnsafeRawBufferPointer(start: stored.utf8Start, count: stored.utf8CodeUnitCount))
+    }
+
+    @usableFromInline @inline(never)
+    func matchesUnescaped(_ stored: UnsafeRawBufferPointer) -> Bool {
+      guard let mine = JSONReader.unescaped(bytes.assumingMemoryBound(to: UInt8.self)) else {
+        return false
+      }
+      return mine == JSONReader.unescaped(stored.assumingMemoryBound(to: UInt8.self))
+    }
+
+    /// Whether the name begins with just one `$`, as those of the forms for dates and so on do.
+    @inlinable @inline(__always)
+    var isReserved: Bool {
+      guard bytes.count > 0, bytes[0] == ASCII.dollar else { return false }
+      return bytes.count == 1 || bytes[1] != ASCII.dollar
+    }
+
+    /// The name itself, without escapes and without the `$` that was put before another.
+    public var text: String {
+      get throws(StoreError) {
+        var text = bytes.assumingMemoryBound(to: UInt8.self)
+        if text.count >= 2, text[0] == ASCII.dollar, text[1] == ASCII.dollar {
+          text = UnsafeBufferPointer(rebasing: text[1...])
+        }
+        guard isEscaped else { return String(decoding: text, as: UTF8.self) }
+        guard let plain = JSONReader.unescaped(text) else {
+          throw StoreError(
+            .corruptDocument, "A stored document does not decode",
+            [.expected: "a field name with well-formed escapes"])
+        }
+        return String(decoding: plain, as: UTF8.self)
+      }
+    }
+  }
+
+  /// Reads a field's name and the colon after it.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument``.
+  @inlinable @inline(__always)
+  public mutating func rawName() throws(StoreError) -> Name {
+    try expect(ASCII.quote)
+    let first = cursor
+    let isEscaped = try finishString()
+    let bytes = UnsafeRawBufferPointer(start: first, count: cursor - first - 1)
+    try expect(ASCII.colon)
+    return Name(bytes, isEscaped: isEscaped)
+  }
+}
+
+/// A field's name as documents hold it: a `$` put before one at the beginning, and JSON's escapes.
+///
+/// Made once for a name that is looked up in many documents.
+public struct StoredName: Sendable, Hashable {
+  public let utf8: [UInt8]
+
+  public init(_ name: String) {
+    var writer = JSONWriter(capacity: name.utf8.count + 8)
+    writer.fieldName(name)
+    utf8 = writer.withBytes { Array($0.dropFirst().dropLast(2)) }
+  }
+}

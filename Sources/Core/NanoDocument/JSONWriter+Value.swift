@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+
+extension JSONWriter {
+  /// Writes `{"$date":"2026-11-20T21:17:00.123456789Z"}`, and the exact interval too if nine
+  /// digits do not give the same date back, as happens in the months around 2001-01-01.
+  ///
+  /// A date outside the years 0 to 9999 is a ``failure``.
+  public mutating func date(_ date: Date) {
+    let interval = date.timeIntervalSinceReferenceDate
+    guard let (seconds, nanoseconds) = DateText.split(interval) else {
+      return fail(
+        StoreError(
+          .valueNotStorable, "A date is outside the years 0 to 9999",
+          [.value: "\(interval) s since 2001-01-01"]))
+    }
+    literal(#"{"$date":""#)
+    reserve(DateText.length)
+    DateText.write(seconds: seconds, nanoseconds: nanoseconds, to: base + used)
+    used &+= DateText.length
+    if DateText.join(seconds: seconds, nanoseconds: nanoseconds) == interval {
+      literal(#""}"#)
+    } else {
+      literal(#"","$interval":"#)
+      double(interval)
+      byte(ASCII.closeBrace)
+    }
+  }
+
+  /// Writes `{"$binary":{"base64":"…","subType":"00"}}`.
+  public mutating func data(_ data: Data) {
+    literal(#"{"$binary":{"base64":""#)
+    base64(data)
+    literal(#"","subType":"00"}}"#)
+  }
+
+  mutating func base64(_ data: Data) {
+    let length = Base64.encodedLength(data.count)
+    reserve(length)
+    data.withUnsafeBytes { Base64.encode($0, to: base + used) }
+    used &+= length
+  }
+
+  /// Writes `{"$url":"…"}`, with a `$base` if the URL is relative to another.
+  public mutating func url(_ url: URL) {
+    literal(#"{"$url":"#)
+    if let base = url.baseURL {
+      string(url.relativeString)
+      literal(#","$base":"#)
+      string(base.absoluteString)
+    } else {
+      string(url.absoluteString)
+    }
+    byte(ASCII.closeBrace)
+  }
+
+  /// Writes any value in its stored form. One whose text would nest deeper than
+  /// ``DocumentValue/maximumDepth`` is a ``failure``.
+  public mutating func value(_ value: DocumentValue) { self.value(value, depth: 0) }
+
+  /// Writes an object in its stored form; see ``value(_:)``.
+  public mutating func object(_ object: DocumentObject) { self.object(object, depth: 1) }
+
+  /// - Parameter depth: How many objects and arrays are open around the value.
+  mutating func value(_ value: DocumentValue, depth: Int) {
+    switch value {
+    case .null: null()
+    case .bool(let value): bool(value)
+    case .int(let value): integer(value)
+    case .string(let value): string(value)
+    case .double(let value):
+      value.isFinite || fits(depth + 1) ? double(value) : failDepth()
+    case .date(let value): fits(depth + 1) ? date(value) : failDepth()
+    case .data(let value): fits(depth + 2) ? data(value) : failDepth()
+    case .url(let value): fits(depth + 1) ? url(value) : failDepth()
+    case .array(let elements): array(elements, depth: depth + 1)
+    case .object(let value): object(value, depth: depth + 1)
+    }
+  }
+
+  private mutating func array(_ elements: [DocumentValue], depth: Int) {
+    guard fits(depth) else { return failDepth() }
+    byte(ASCII.openBracket)
+    var isFirst = true
+    for element in elements {
+      if !isFirst { byte(ASCII.comma) }
+      isFirst = false
+      value(element, depth: depth)
+    }
+    byte(ASCII.closeBracket)
+  }
+
+  private mutating func object(_ object: DocumentObject, depth: Int) {
+    guard fits(depth) else { return failDepth() }
+    byte(ASCII.openBrace)
+    let elements = object.fields.elements
+    for index in 0..<elements.count {
+      if index > 0 { byte(ASCII.comma) }
+      fieldName(elements[index].key)
+      value(elements[index].value, depth: depth)
+    }
+    byte(ASCII.closeBrace)
+  }
+
+  private func fits(_ depth: Int) -> Bool { depth <= DocumentValue.maximumDepth }
+
+  private mutating func failDepth() { fail(.nestedTooDeep) }
+}
+
+extension DocumentValue {
+  /// How many objects and arrays may be open at one place of a document's text. A date and a URL
+  /// count as one more, data as two, for that is how they are written. SQLite stops at 1000.
+  public static let maximumDepth = 512
+}
+
+extension StoreError {
+  static var nestedTooDeep: StoreError {
+    StoreError(
+      .valueNotStorable, "A value is nested too deep",
+      [.limit: "\(DocumentValue.maximumDepth) levels"])
+  }
+}
