@@ -32,6 +32,18 @@ let package = Package(
     .target(
       name: "NanoEngine", dependencies: ["NanoDocument", "NanoQuery"],
       path: "Sources/Core/NanoEngine", swiftSettings: strict),
+    .target(
+      name: "NanoSQL", dependencies: ["NanoDocument", "NanoQuery", "NanoEngine"],
+      path: "Sources/Engines/NanoSQL", swiftSettings: strict),
+    .target(
+      name: "NanoSQLite",
+      dependencies: [
+        "NanoDocument", "NanoQuery", "NanoEngine", "NanoSQL",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Sources/Engines/NanoSQLite", swiftSettings: strict),
     .testTarget(
       name: "NanoDocumentTests", dependencies: ["NanoDocument"], swiftSettings: strict),
     .testTarget(

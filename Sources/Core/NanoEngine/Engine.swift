@@ -15,10 +15,13 @@ public protocol Engine: AnyObject, Sendable {
 
   /// Runs a block on a snapshot. Several may run at once, beside one writer.
   ///
-  /// - Parameter interruption: makes the running statement fail with
-  ///   ``StoreError/Code/interrupted`` when it is triggered from another thread.
+  /// - Parameters:
+  ///   - scope: Whether the block makes more than one call that must see the same state.
+  ///   - interruption: Makes the running statement fail with ``StoreError/Code/interrupted`` when
+  ///     it is triggered from another thread.
   func read<Result>(
-    _ interruption: Interruption?, _ work: (any EngineReader) throws -> Result
+    _ scope: ReadScope, _ interruption: Interruption?,
+    _ work: (any EngineReader) throws -> Result
   ) throws -> Result
 
   /// Runs a block in a transaction that is committed when the block returns and rolled back when it
@@ -39,6 +42,14 @@ public protocol Engine: AnyObject, Sendable {
   /// Lets go of the database. Calls that run are waited for, later ones fail with
   /// ``StoreError/Code/closed``; a second close does nothing.
   func close() throws
+}
+
+/// How much one read block sees of a single state.
+public enum ReadScope: Sendable, Hashable {
+  /// Each call in the block sees one state, perhaps not the same one.
+  case call
+  /// All of them see the same one.
+  case snapshot
 }
 
 /// A snapshot, valid inside the block that was given it and on its thread.

@@ -110,7 +110,8 @@ extension ConditionCompiler {
     return Answer(sql: sql, isExact: false)
   }
 
-  private func field(_ path: FieldPath, _ comparison: Comparison, _ value: DocumentValue) -> Answer? {
+  private func field(_ path: FieldPath, _ comparison: Comparison, _ value: DocumentValue) -> Answer?
+  {
     guard comparison != .notEqual, let place = place(path),
       let (binding, literalClass) = PlainValue.parameter(value)
     else { return nil }

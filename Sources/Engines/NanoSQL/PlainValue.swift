@@ -42,3 +42,10 @@ enum PlainValue {
     return nil
   }
 }
+
+/// The parameter that equals what `json_extract` gives for a stored value.
+public enum PlainBinding {
+  public static func binding(_ value: DocumentValue) -> SQLBinding? {
+    PlainValue.parameter(value)?.0
+  }
+}

@@ -249,7 +249,8 @@ struct CataloguePath: Hashable {
       case .element: text += "[]"
       case .name(let name):
         if !text.isEmpty { text += "." }
-        let isPlain = !name.isEmpty && !name.contains { $0 == "." || $0 == "\"" || $0 == "[" || $0 == "]" }
+        let isPlain =
+          !name.isEmpty && !name.contains { $0 == "." || $0 == "\"" || $0 == "[" || $0 == "]" }
         text += isPlain ? name : "\"\(name.replacing("\"", with: "\"\""))\""
       }
     }

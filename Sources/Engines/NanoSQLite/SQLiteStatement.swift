@@ -13,7 +13,7 @@ final class SQLiteStatement {
   let handle: OpaquePointer
   private let connection: OpaquePointer
   /// What bound parameters point to, kept until they are bound anew.
-  private var held: [AnyObject] = []
+  private(set) var held: [AnyObject] = []
   var isInUse = false
 
   init(_ sql: String, on connection: OpaquePointer, persistent: Bool) throws(StoreError) {
@@ -52,7 +52,10 @@ final class SQLiteStatement {
   func reset() { sqlite3_reset(handle) }
 
   func failure(_ code: Int32) -> StoreError {
-    SQLiteErrors.error(
+    for case let program as Program in held {
+      if let failure = program.failure { return failure }
+    }
+    return SQLiteErrors.error(
       sqlite3_extended_errcode(connection), String(cString: sqlite3_errmsg(connection)),
       operation: "step")
   }
@@ -196,7 +199,8 @@ extension SQLiteStatement {
   func key(_ column: Int32) -> DocumentKey? {
     switch sqlite3_column_type(handle, column) {
     case SQLITE_BLOB:
-      guard sqlite3_column_bytes(handle, column) == 16, let start = sqlite3_column_blob(handle, column)
+      guard sqlite3_column_bytes(handle, column) == 16,
+        let start = sqlite3_column_blob(handle, column)
       else { return foreignKey(column) }
       return .uuid(
         start.loadUnaligned(as: UInt64.self).bigEndian,

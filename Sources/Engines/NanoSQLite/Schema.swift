@@ -170,6 +170,14 @@ struct IndexSchema {
       """
   }
 
+  /// Counts entries that the side table has too many or too few.
+  func elementDifference(_ side: String) throws(StoreError) -> String {
+    let right = try elements(index.columns[0].path, of: "d", source: "\(table) AS d, ")
+    let stored = "SELECT value, id FROM \(SQLName.quoted(side))"
+    return "SELECT (SELECT count(*) FROM (\(stored) EXCEPT \(right))) "
+      + "+ (SELECT count(*) FROM (\(right) EXCEPT \(stored)))"
+  }
+
   /// A SELECT of every element that the path reaches in a row. Each name is one step: the value is
   /// wrapped into an array and walked with `json_tree`; what it finds without passing through an
   /// object is what the path reaches, since only paths through objects have a period.
@@ -192,8 +200,10 @@ struct IndexSchema {
       value = "CASE e\(step).type WHEN 'object' THEN e\(step).value ELSE '{}' END"
     }
     let last = "e\(path.components.count - 1)"
-    let conditions = path.components.indices.map { "e\($0).type NOT IN ('array', 'null') "
-      + "AND instr(e\($0).path, '.') = 0" }
+    let conditions = path.components.indices.map {
+      "e\($0).type NOT IN ('array', 'null') "
+        + "AND instr(e\($0).path, '.') = 0"
+    }
     return "SELECT DISTINCT \(last).value, \(row).id FROM \(source)\(from.joined(separator: ", ")) "
       + "WHERE \(conditions.joined(separator: " AND "))"
   }

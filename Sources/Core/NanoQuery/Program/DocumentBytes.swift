@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+/// The names that a program looks up at the top of each document.
+struct FieldNames {
+  private(set) var names: [StoredName] = []
+
+  /// The number of a name, one for all mentions of it.
+  mutating func number(_ name: String) -> Int {
+    let stored = StoredName(name)
+    if let known = names.firstIndex(of: stored) { return known }
+    names.append(stored)
+    return names.count - 1
+  }
+}
+
+/// A path made ready for walking bytes.
+struct BytePath {
+  /// The number of the first name in the program's table.
+  let first: Int
+  let rest: [Step]
+
+  struct Step {
+    let name: StoredName
+    /// The element that the name addresses if it stands at an array.
+    let index: Int?
+  }
+
+  init(_ path: FieldPath, _ names: inout FieldNames) {
+    first = names.number(path.components[0])
+    rest = path.components.dropFirst().map {
+      Step(name: StoredName($0), index: PathValues.elementIndex($0))
+    }
+  }
+}
+
+/// One stored document while a program looks at it.
+///
+/// Fields are found in one pass: a look-up goes on where the last one stopped and remembers every
+/// wanted field on its way, so that several conditions on one document read it once.
+struct DocumentBytes: ~Copyable {
+  private let names: [StoredName]
+  private var found: [JSONReader?]
+  private var ahead: JSONReader
+  private var state = State.untouched
+
+  private enum State { case untouched, inside, complete }
+
+  init(_ names: [StoredName]) {
+    self.names = names
+    found = Array(repeating: nil, count: names.count)
+    ahead = JSONReader(UnsafeRawBufferPointer(start: nil, count: 0))
+  }
+
+  /// Begins with another document.
+  mutating func reset(_ bytes: UnsafeRawBufferPointer) {
+    ahead = JSONReader(bytes)
+    state = .untouched
+    for index in found.indices { found[index] = nil }
+  }
+
+  /// A reader at the value of a top-level field, nil if there is none.
+  mutating func field(_ number: Int) throws(StoreError) -> JSONReader? {
+    if let known = found[number] { return known }
+    if state == .complete { return nil }
+    if state == .untouched {
+      guard ahead.kind() == .object else { throw Self.notAnObject }
+      _ = ahead.peekConsume(0x7B)
+      state = .inside
+      if ahead.peekConsume(0x7D) { state = .complete }
+    }
+    while state == .inside {
+      let name = try ahead.rawName()
+      let match = wanted(name)
+      // Of two fields with one name the first counts.
+      if match >= 0, found[match] == nil { found[match] = ahead }
+      try ahead.skipValue()
+      if !ahead.peekConsume(0x2C) {
+        try ahead.expect(0x7D)
+        state = .complete
+      }
+      if match == number { break }
+    }
+    return found[number]
+  }
+
+  private func wanted(_ name: JSONReader.Name) -> Int {
+    for number in names.indices
+    where names[number].utf8.withUnsafeBytes({ name.matches($0) }) { return number }
+    return -1
+  }
+
+  private static var notAnObject: StoreError {
+    StoreError(.corruptDocument, "A stored document is not an object", [.byteOffset: "0"])
+  }
+}
+
+extension DocumentBytes {
+  /// Shows each value at the end of a path until the closure says that it has seen enough; an array
+  /// at the end is not entered.
+  mutating func ends(
+    _ path: borrowing BytePath, _ show: (JSONReader) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    guard let value = try field(path.first) else { return false }
+    return try Self.walk(value, path.rest[...], show)
+  }
+
+  /// As ``ends(_:_:)``, and enters arrays at the end: the array first, then its elements.
+  mutating func values(
+    _ path: borrowing BytePath, _ show: (JSONReader) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    guard let value = try field(path.first) else { return false }
+    if path.rest.isEmpty { return try Self.spread(value, show) }
+    return try Self.walk(value, path.rest[...]) { (end) throws(StoreError) in
+      try Self.spread(end, show)
+    }
+  }
+
+  private static func walk(
+    _ value: JSONReader, _ steps: ArraySlice<BytePath.Step>,
+    _ show: (JSONReader) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    guard let step = steps.first else { return try show(value) }
+    var value = value
+    switch value.kind() {
+    case .object:
+      // A date is not entered, whatever its stored form looks like.
+      if value.isStoredForm {
+        var copy = value
+        guard case .object = try copy.value() else { return false }
+      }
+      guard try value.findField(step.name) else { return false }
+      return try walk(value, steps.dropFirst(), show)
+    case .array:
+      if let index = step.index {
+        guard let element = try Self.element(value, index) else { return false }
+        return try walk(element, steps.dropFirst(), show)
+      }
+      return try eachElement(value) { (element) throws(StoreError) in
+        try walk(element, steps, show)
+      }
+    default: return false
+    }
+  }
+
+  static func spread(
+    _ value: JSONReader, _ show: (JSONReader) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    var value = value
+    let kind = value.kind()
+    if try show(value) { return true }
+    guard kind == .array else { return false }
+    return try eachElement(value) { (element) throws(StoreError) in try spread(element, show) }
+  }
+
+  private static func eachElement(
+    _ array: JSONReader, _ show: (JSONReader) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Bool {
+    var reader = array
+    guard reader.peekConsume(0x5B), !reader.peekConsume(0x5D) else { return false }
+    repeat {
+      reader.skipWhitespace()
+      if try show(reader) { return true }
+      try reader.skipValue()
+    } while reader.peekConsume(0x2C)
+    try reader.expect(0x5D)
+    return false
+  }
+
+  private static func element(_ array: JSONReader, _ index: Int) throws(StoreError) -> JSONReader? {
+    var left = index
+    var element: JSONReader?
+    _ = try eachElement(array) { (reader) throws(StoreError) in
+      if left == 0 { element = reader }
+      left -= 1
+      return left < 0
+    }
+    return element
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+
+/// What documents are sorted by, read from the bytes of many stored documents.
+///
+/// Confined to one thread at a time.
+public final class OrderingProgram {
+  private let ordering: Ordering
+  private var document: DocumentBytes
+  private let paths: [FieldPath: BytePath]
+
+  public init(_ ordering: Ordering) {
+    self.ordering = ordering
+    var names = FieldNames()
+    var paths: [FieldPath: BytePath] = [:]
+    for path in ordering.expression.fields { paths[path] = BytePath(path, &names) }
+    self.paths = paths
+    document = DocumentBytes(names.names)
+  }
+
+  /// The value by which a document is sorted; null if it has none.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument``.
+  public func value(
+    _ body: UnsafeRawBufferPointer, _ attributes: (Attribute) -> DocumentValue
+  ) throws(StoreError) -> DocumentValue {
+    document.reset(body)
+    var values: [DocumentValue] = []
+    if case .field(let path) = ordering.expression, let path = paths[path] {
+      _ = try document.ends(path) { (reader) throws(StoreError) in
+        var reader = reader
+        values.append(try reader.value())
+        return false
+      }
+    } else {
+      let fields = ordering.expression.fields
+      let subject = try StoredSubject(fields, paths, &document, attributes)
+      values = try Evaluator(subject).values(ordering.expression)
+    }
+    let first =
+      ordering.descending
+      ? values.max { ValueOrder.compare($0, $1) < 0 }
+      : values.min { ValueOrder.compare($0, $1) < 0 }
+    return first ?? .null
+  }
+}
+
+extension Ordering {
+  /// The value by which a document in memory is sorted, by the definition.
+  public func value(for subject: DocumentSubject) throws(StoreError) -> DocumentValue {
+    if case .field(let path) = expression {
+      return PathValues.sortValue(in: subject.value, at: path, descending: descending) ?? .null
+    }
+    let values = try Evaluator(subject).values(expression)
+    let first =
+      descending
+      ? values.max { ValueOrder.compare($0, $1) < 0 }
+      : values.min { ValueOrder.compare($0, $1) < 0 }
+    return first ?? .null
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import GRDB
+import GRDBSQLite
+import NanoDocument
+
+/// Paths and connections.
+enum DatabaseFile {
+  /// The path with its tilde expanded and its folder made; nil for databases without a file.
+  static func prepare(
+    _ location: SQLiteConfiguration.Location, _ configuration: SQLiteConfiguration
+  ) throws -> String? {
+    guard case .file(let given) = location else { return nil }
+    guard !given.isEmpty, !given.utf8.contains(0) else {
+      throw StoreError(.invalidArgument, "The path of a store is empty or holds a NUL")
+    }
+    let path = NSString(string: given).expandingTildeInPath
+    var isFolder: ObjCBool = false
+    let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+    if exists, isFolder.boolValue {
+      throw StoreError(.cannotOpen, "The path of a store is a folder", [.path: path])
+    }
+    if exists { return path }
+    guard !configuration.isReadOnly else {
+      throw StoreError(.cannotOpen, "There is no file to open for reading", [.path: path])
+    }
+    let folder = NSString(string: path).deletingLastPathComponent
+    if !folder.isEmpty {
+      do {
+        try FileManager.default.createDirectory(
+          atPath: folder, withIntermediateDirectories: true)
+      } catch {
+        throw StoreError(
+          .cannotOpen, "The folder of a store cannot be made",
+          [.path: folder, .engineMessage: "\(error)"])
+      }
+    }
+    return path
+  }
+
+  static func open(
+    _ path: String?, _ location: SQLiteConfiguration.Location,
+    _ configuration: SQLiteConfiguration, isReader: Bool
+  ) throws -> DatabaseQueue {
+    var settings = GRDB.Configuration()
+    settings.label = isReader ? "NanoStore.reader" : "NanoStore.writer"
+    settings.readonly = isReader || configuration.isReadOnly
+    settings.busyMode = .timeout(max(0, configuration.busyTimeout))
+    settings.foreignKeysEnabled = false
+    // Transactions are begun and ended by statements of our own.
+    settings.allowsUnsafeTransactions = true
+    settings.prepareDatabase { db in
+      guard let handle = db.sqliteConnection else { return }
+      sqlite3_extended_result_codes(handle, 1)
+      try QueryFunctions.register(on: handle)
+      if configuration.usesFastFieldAccess { try FieldAccess.register(on: handle) }
+      let connection = SQLiteConnection(handle, isReadOnly: settings.readonly)
+      try DatabaseSetup.apply(configuration, to: connection, isFile: path != nil)
+    }
+    if let path { return try DatabaseQueue(path: path, configuration: settings) }
+    switch location {
+    case .memory: return try DatabaseQueue(named: nil, configuration: settings)
+    // SQLite makes a nameless file that is gone when it is closed.
+    default: return try DatabaseQueue(path: "", configuration: settings)
+    }
+  }
+
+  /// An error of opening, with the path and what can be done.
+  static func explained(_ error: any Error, _ path: String?) -> any Error {
+    guard let error = SQLiteErrors.translated(error, operation: "open") as? StoreError else {
+      return error
+    }
+    return path.map { error.adding(.path, $0) } ?? error
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+
+import GRDBSQLite
+import NanoDocument
+import NanoSQL
+
+/// What is done with a database when it is opened.
+struct DatabaseSetup {
+  private let connection: SQLiteConnection
+  private let configuration: SQLiteConfiguration
+  private let isFile: Bool
+
+  init(_ connection: SQLiteConnection, _ configuration: SQLiteConfiguration, isFile: Bool) {
+    self.connection = connection
+    self.configuration = configuration
+    self.isFile = isFile
+  }
+
+  /// Settings that each connection has for itself.
+  static func apply(
+    _ configuration: SQLiteConfiguration, to connection: SQLiteConnection, isFile: Bool
+  ) throws(StoreError) {
+    let synchronous =
+      switch configuration.durability {
+      case .fast: "OFF"
+      case .normal: "NORMAL"
+      case .full: "FULL"
+      }
+    try connection.execute(
+      """
+      PRAGMA synchronous = \(isFile ? synchronous : "OFF");
+      PRAGMA cache_size = -\(max(1, configuration.cacheSize / 1024));
+      PRAGMA mmap_size = \(configuration.mappedSize);
+      PRAGMA temp_store = \(configuration.temporaryStorage.rawValue);
+      PRAGMA trusted_schema = OFF;
+      """)
+  }
+
+  /// Checks that the file is ours, or makes it so if it is new.
+  func run() throws {
+    let application = try number("PRAGMA application_id")
+    let version = try number("PRAGMA user_version")
+    if application == Schema.applicationID {
+      guard version <= Schema.formatVersion else { throw newer(version) }
+    } else {
+      try requireEmpty(application)
+    }
+    guard !configuration.isReadOnly else { return }
+    // Only effective while the database is empty, and before its first page is written.
+    try connection.execute("PRAGMA page_size = \(configuration.pageSize)")
+    if application != Schema.applicationID {
+      try connection.execute("PRAGMA encoding = '\(configuration.encoding.rawValue)'")
+    }
+    try setJournalMode()
+    if let maximum = configuration.maximumSize {
+      let pages = max(1, Int64(maximum) / (try number("PRAGMA page_size")))
+      try connection.execute("PRAGMA max_page_count = \(pages)")
+    }
+    if application != Schema.applicationID { try createInternalTables() }
+  }
+
+  private func number(_ pragma: String) throws -> Int64 {
+    try connection.first(SQLFragment(pragma)) { $0.int(0) } ?? 0
+  }
+
+  private func newer(_ version: Int64) -> StoreError {
+    StoreError(
+      .newerFormat, "The file was written by a newer version of NanoStore",
+      [
+        .expected: "format \(Schema.formatVersion) or older", .actual: "format \(version)",
+        .hint: "update the library",
+      ])
+  }
+
+  private func requireEmpty(_ application: Int64) throws {
+    let tables = try number("SELECT count(*) FROM sqlite_schema")
+    guard application == 0, tables == 0 else {
+      throw StoreError(
+        .notADatabase, "The file is a database of another program",
+        [.hint: "import its documents into a new store"])
+    }
+    guard !configuration.isReadOnly else {
+      throw StoreError(.notADatabase, "The file is empty and can only be read")
+    }
+  }
+
+  private func setJournalMode() throws {
+    let wanted = isFile ? configuration.journalMode.rawValue : "memory"
+    let actual = try connection.first(SQLFragment("PRAGMA journal_mode = \(wanted)")) { $0.text(0) }
+    guard isFile, actual != wanted else { return }
+    throw StoreError(
+      .readOnly, "The journal mode of the file cannot be set",
+      [.expected: wanted, .actual: (actual ?? nil) ?? ""])
+  }
+
+  /// Another process may do the same at this moment.
+  private func createInternalTables() throws {
+    try connection.transaction("BEGIN IMMEDIATE") {
+      guard try number("PRAGMA application_id") != Schema.applicationID else { return }
+      try connection.execute(Schema.internalTables)
+      try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
+      try connection.execute("PRAGMA user_version = \(Schema.formatVersion)")
+    }
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoQuery
+
+/// An object of ours that a statement's parameter points to and one of our functions takes out.
+///
+/// A function can only give SQLite a text as its error, so what it met is kept here and thrown when
+/// the statement fails.
+class Program {
+  var failure: StoreError?
+}
+
+final class MatchProgram: Program {
+  static let kind: StaticString = "nano_condition"
+  let condition: ConditionProgram
+  init(_ condition: Condition) throws(StoreError) {
+    self.condition = try ConditionProgram(condition)
+  }
+}
+
+final class SortProgram: Program {
+  static let kind: StaticString = "nano_ordering"
+  let ordering: OrderingProgram
+  init(_ ordering: Ordering) { self.ordering = OrderingProgram(ordering) }
+}
+
+final class AggregateProgram: Program {
+  static let kind: StaticString = "nano_aggregates"
+  let aggregation: AggregationProgram
+  init(_ query: AggregateQuery) { aggregation = AggregationProgram(query) }
+}
+
+final class DistinctProgram: Program {
+  static let kind: StaticString = "nano_distinct"
+  let values: DistinctValues
+  init(_ field: FieldPath) { values = DistinctValues(field) }
+}

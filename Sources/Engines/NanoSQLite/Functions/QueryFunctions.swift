@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+
+import GRDBSQLite
+import NanoDocument
+import NanoQuery
+
+/// The functions that our queries call. They exist on our connections only and never stand in a
+/// schema.
+enum QueryFunctions {
+  static func register(on connection: OpaquePointer) throws(StoreError) {
+    for count: Int32 in [2, 7] {
+      try scalar("nano_match", count, connection, match)
+      try scalar("nano_sort", count, connection, sort)
+    }
+    try aggregate("nano_aggregate", connection, step: addAggregate, final: finish)
+    try aggregate("nano_distinct", connection, step: addDistinct, final: finish)
+    try scalar("regexp", 2, connection, regexp, flags: SQLITE_DETERMINISTIC)
+  }
+
+  typealias Scalar =
+    @convention(c) (
+      OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?
+    ) -> Void
+  typealias Final = @convention(c) (OpaquePointer?) -> Void
+
+  private static func scalar(
+    _ name: String, _ count: Int32, _ connection: OpaquePointer, _ function: Scalar,
+    flags: Int32 = 0
+  ) throws(StoreError) {
+    try check(
+      sqlite3_create_function_v2(
+        connection, name, count, SQLITE_UTF8 | SQLITE_DIRECTONLY | flags, nil, function, nil, nil,
+        nil), connection)
+  }
+
+  private static func aggregate(
+    _ name: String, _ connection: OpaquePointer, step: Scalar, final: Final
+  ) throws(StoreError) {
+    try check(
+      sqlite3_create_function_v2(
+        connection, name, 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, nil, nil, step, final, nil),
+      connection)
+  }
+
+  static func check(_ code: Int32, _ connection: OpaquePointer) throws(StoreError) {
+    guard code != SQLITE_OK else { return }
+    throw SQLiteErrors.error(
+      code, String(cString: sqlite3_errmsg(connection)), operation: "define a function")
+  }
+
+  private static let match: Scalar = { context, count, values in
+    guard let arguments = FunctionArguments(context, values),
+      let program: MatchProgram = arguments.object(0, MatchProgram.kind)
+    else { return FunctionArguments(context, values)?.misuse() ?? () }
+    do {
+      let holds = try program.condition.holds(for: arguments.text(1)) {
+        count > 2 ? arguments.attribute($0, from: 2) : .null
+      }
+      sqlite3_result_int(context, holds ? 1 : 0)
+    } catch {
+      arguments.fail(error, program)
+    }
+  }
+
+  /// The bytes to sort by; SQL NULL never, since null has bytes too.
+  private static let sort: Scalar = { context, count, values in
+    guard let arguments = FunctionArguments(context, values),
+      let program: SortProgram = arguments.object(0, SortProgram.kind)
+    else { return FunctionArguments(context, values)?.misuse() ?? () }
+    do {
+      let value = try program.ordering.value(arguments.text(1)) {
+        count > 2 ? arguments.attribute($0, from: 2) : .null
+      }
+      let bytes = SortKey.bytes(value)
+      bytes.withUnsafeBytes {
+        sqlite3_result_blob64(
+          context, $0.baseAddress, UInt64($0.count), SQLiteStatement.copies)
+      }
+    } catch {
+      arguments.fail(error, program)
+    }
+  }
+
+  private static let addAggregate: Scalar = { context, _, values in
+    guard let arguments = FunctionArguments(context, values),
+      let program: AggregateProgram = arguments.object(0, AggregateProgram.kind)
+    else { return FunctionArguments(context, values)?.misuse() ?? () }
+    do { try program.aggregation.add(arguments.text(1)) } catch { arguments.fail(error, program) }
+  }
+
+  private static let addDistinct: Scalar = { context, _, values in
+    guard let arguments = FunctionArguments(context, values),
+      let program: DistinctProgram = arguments.object(0, DistinctProgram.kind)
+    else { return FunctionArguments(context, values)?.misuse() ?? () }
+    do { try program.values.add(arguments.text(1)) } catch { arguments.fail(error, program) }
+  }
+
+  /// The result is taken from the program, which the caller holds.
+  private static let finish: Final = { context in sqlite3_result_null(context) }
+
+  /// `text REGEXP pattern` in SQL of the user's own.
+  private static let regexp: Scalar = { context, _, values in
+    guard let arguments = FunctionArguments(context, values) else { return }
+    let pattern = String(decoding: arguments.text(0), as: UTF8.self)
+    let text = String(decoding: arguments.text(1), as: UTF8.self)
+    do {
+      sqlite3_result_int(context, try TextPattern(.regexp, pattern).matches(text) ? 1 : 0)
+    } catch {
+      sqlite3_result_error(context, error.message, -1)
+    }
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+
+extension PathTrie {
+  /// Marks every path and type of a document.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument`` if it is not an object.
+  func observe(_ body: UnsafeRawBufferPointer) throws(StoreError) {
+    var reader = JSONReader(body)
+    guard reader.kind() == .object else {
+      throw StoreError(
+        .corruptDocument, "A stored document is not an object", [.byteOffset: "0"])
+    }
+    try object(&reader, Self.root)
+  }
+
+  private func object(_ reader: inout JSONReader, _ node: Int32) throws(StoreError) {
+    _ = reader.peekConsume(UInt8(ascii: "{"))
+    if reader.peekConsume(UInt8(ascii: "}")) { return }
+    // The field that followed last time.
+    var predicted = nodes[Int(node)].firstChild
+    repeat {
+      let name = try reader.rawName()
+      let child: Int32
+      if predicted >= 0, name.matches(self.name(predicted)) {
+        child = predicted
+      } else if name.hasEscapes {
+        // Another program may have written it with other escapes than ours.
+        let stored = StoredName(try name.text)
+        child = stored.utf8.withUnsafeBytes { findOrMake(node, $0) }
+      } else {
+        child = findOrMake(node, name.bytes)
+      }
+      if child >= 0 {
+        try value(&reader, child)
+        predicted = nodes[Int(child)].nextSibling
+      } else {
+        try reader.skipValue()
+      }
+    } while reader.peekConsume(UInt8(ascii: ","))
+    try reader.expect(UInt8(ascii: "}"))
+  }
+
+  private func value(_ reader: inout JSONReader, _ node: Int32) throws(StoreError) {
+    switch reader.kind() {
+    case .string:
+      mark(node, Int32(ObservedTypes.string.rawValue))
+      _ = try reader.rawString()
+    case .number:
+      let first = reader
+      try reader.skipValue()
+      mark(node, Self.numberType(first, reader.offset - first.offset))
+    case .bool:
+      mark(node, Int32(ObservedTypes.bool.rawValue))
+      try reader.skipValue()
+    case .null:
+      mark(node, Int32(ObservedTypes.null.rawValue))
+      try reader.skipValue()
+    case .array: try array(&reader, node)
+    case .object:
+      if reader.isStoredForm { return try storedForm(&reader, node) }
+      mark(node, Int32(ObservedTypes.object.rawValue))
+      try object(&reader, node)
+    case .none:
+      throw StoreError(
+        .corruptDocument, "A stored document does not decode",
+        [.byteOffset: "\(reader.offset)", .expected: "a value"])
+    }
+  }
+
+  private static func numberType(_ reader: JSONReader, _ length: Int) -> Int32 {
+    let text = reader.rest.prefix(length)
+    let isDouble = text.contains { $0 == 0x2E || $0 | 0x20 == 0x65 }
+    // An integer beyond 64 bits can only come from another program; nothing is concluded from it.
+    let digits = length - (text.first == UInt8(ascii: "-") ? 1 : 0)
+    if !isDouble, digits > 19 { return Int32((ObservedTypes.int.union(.irregular)).rawValue) }
+    return Int32((isDouble ? ObservedTypes.double : .int).rawValue)
+  }
+
+  private func array(_ reader: inout JSONReader, _ node: Int32) throws(StoreError) {
+    mark(node, Int32(ObservedTypes.array.rawValue))
+    let element = elementNode(node)
+    _ = reader.peekConsume(UInt8(ascii: "["))
+    if reader.peekConsume(UInt8(ascii: "]")) { return }
+    repeat { try value(&reader, element) } while reader.peekConsume(UInt8(ascii: ","))
+    try reader.expect(UInt8(ascii: "]"))
+  }
+
+  /// A value that JSON lacks. One whose text does not sort with the others of its type is marked as
+  /// irregular.
+  private func storedForm(_ reader: inout JSONReader, _ node: Int32) throws(StoreError) {
+    let first = reader.offset
+    let start = reader
+    let types: ObservedTypes
+    switch try reader.value() {
+    case .date:
+      let isCanonical = reader.offset - first == Self.dateLength && start.startsCanonicalDate
+      types = isCanonical ? .date : [.date, .irregular]
+    case .data: types = .data
+    case .url: types = .url
+    case .double: types = [.double, .irregular]
+    case .object:
+      // Only another program can have written a name with a single `$`.
+      mark(node, Int32(ObservedTypes.object.union(.open).rawValue))
+      return
+    default: types = .irregular
+    }
+    mark(node, Int32(types.rawValue))
+  }
+
+  /// `{"$date":"2026-11-20T21:17:00.123456789Z"}`
+  private static let dateLength = 42
+}
+
+extension JSONReader {
+  var startsCanonicalDate: Bool {
+    var copy = self
+    return copy.match(#"{"$date":""#)
+  }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+
+import GRDBSQLite
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQL
+
+/// A snapshot on one connection.
+class SQLiteReader: EngineReader {
+  let connection: SQLiteConnection
+  init(_ connection: SQLiteConnection) { self.connection = connection }
+
+  func collections() throws -> [CollectionDescription] {
+    try connection.all("SELECT name, identity FROM nano_collections ORDER BY name") {
+      CollectionDescription(
+        name: $0.text(0) ?? "", identity: CollectionIdentity(rawValue: $0.text(1) ?? "") ?? .key)
+    }
+  }
+
+  @discardableResult
+  func get(
+    _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    // The table that was known last is tried at once: the statement fails if it is gone.
+    guard let table = try connection.tables[collection] ?? connection.table(collection) else {
+      return false
+    }
+    do {
+      return try get(identity, table, show)
+    } catch let error as StoreError where error.code == .database {
+      guard try connection.table(collection) == nil else { throw error }
+      return false
+    }
+  }
+
+  private func get(
+    _ identity: Identity, _ table: CollectionTable, _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    switch identity {
+    case .key(let key):
+      return try connection.with(table.getByKey) { statement in
+        try statement.bind(key, at: 1)
+        return try Self.showRow(statement, show)
+      }
+    case .rowID(let id):
+      return try connection.with(table.getByRowID) { statement in
+        statement.bind(id, at: 1)
+        return try Self.showRow(statement, show)
+      }
+    }
+  }
+
+  private static func showRow(
+    _ statement: SQLiteStatement, _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    guard try statement.step() else { return false }
+    try show(document(statement))
+    return true
+  }
+
+  /// The columns of ``QueryCompiler/documentColumns``.
+  @inline(__always)
+  static func document(_ row: SQLiteStatement) -> StoredDocument {
+    StoredDocument(
+      rowID: row.int(0), key: row.key(1), type: row.text(2), version: row.optionalInt(3),
+      added: row.optionalInt(4), revision: row.optionalInt(5), body: row.bytes(6))
+  }
+
+  func find(
+    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    guard let table = try connection.tableForQuery(collection) else { return }
+    try connection.with(QueryCompiler(table.facts).select(query).sql) { statement in
+      while try statement.step() {
+        if try !show(Self.document(statement)) { return }
+      }
+    }
+  }
+
+  func count(_ query: Query, in collection: String) throws -> Int {
+    guard let table = try connection.tableForQuery(collection) else { return 0 }
+    return try connection.first(QueryCompiler(table.facts).count(query).sql) { Int($0.int(0)) } ?? 0
+  }
+
+  func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
+    guard let table = try connection.tableForQuery(collection) else {
+      return GroupedAggregation(query).rows
+    }
+    return try connection.with(QueryCompiler(table.facts).aggregate(query).sql) { statement in
+      try statement.finish()
+      let program = statement.held.lazy.compactMap { $0 as? AggregateProgram }.first
+      return program?.aggregation.rows ?? []
+    }
+  }
+
+  func distinct(
+    _ field: FieldPath, _ query: Query, in collection: String
+  ) throws -> [DocumentValue] {
+    guard let table = try connection.tableForQuery(collection) else { return [] }
+    return try connection.with(QueryCompiler(table.facts).distinct(field, query).sql) { statement in
+      try statement.finish()
+      let program = statement.held.lazy.compactMap { $0 as? DistinctProgram }.first
+      return program?.values.values ?? []
+    }
+  }
+
+  func explain(_ query: Query, in collection: String) throws -> Explanation {
+    guard let table = try connection.tableForQuery(collection) else {
+      return Explanation(
+        statement: "", plan: ["the collection does not exist"], indexes: [],
+        checkedPerDocument: nil)
+    }
+    let compiled = QueryCompiler(table.facts).select(query)
+    let plan = try connection.all(
+      SQLFragment("EXPLAIN QUERY PLAN ") + compiled.sql
+    ) { $0.text(3) ?? "" }
+    let used = table.indexes.filter { index in
+      let name = IndexSchema(collection: table.description.name, index: index).sqlName
+      return plan.contains { Self.mentions($0, name) }
+    }
+    return Explanation(
+      statement: compiled.sql.text, plan: plan, indexes: used.map(\.name),
+      checkedPerDocument: compiled.rest.map { "\($0)" })
+  }
+
+  /// Whether a line of the plan names the index, and not one whose name only begins like it.
+  private static func mentions(_ line: String, _ name: String) -> Bool {
+    (line + " ").contains(" \(name) ")
+  }
+
+  func indexes(in collection: String) throws -> [IndexDefinition] {
+    try connection.table(collection)?.indexes ?? []
+  }
+
+  func observedPaths(in collection: String) throws -> [ObservedPath] {
+    guard let table = try connection.table(collection) else { return [] }
+    return try connection.all(
+      SQLFragment(
+        "SELECT path, types FROM nano_paths WHERE collection = ? ORDER BY path",
+        [.text(table.description.name)])
+    ) { ObservedPath(path: $0.text(0) ?? "", types: ObservedTypes(rawValue: Int($0.int(1)))) }
+  }
+
+  func metadata(_ name: String) throws -> DocumentValue? {
+    try connection.first(
+      SQLFragment("SELECT value FROM nano_metadata WHERE name = ?", [.text(name)])
+    ) { row in
+      var reader = JSONReader(row.bytes(0))
+      return try reader.value()
+    }
+  }
+
+  func metadataNames() throws -> [String] {
+    try connection.all("SELECT name FROM nano_metadata ORDER BY name") { $0.text(0) ?? "" }
+  }
+}
+
+extension SQLiteStatement {
+  /// Runs to the end without letting go of the parameters.
+  func finish() throws(StoreError) { while try step() {} }
+}

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: MIT
+
+import GRDBSQLite
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQL
+
+/// A transaction in progress on the writing connection.
+final class SQLiteWriter: SQLiteReader, EngineWriter {
+  /// The collections whose paths may have changed, by the name they were written under.
+  private var touched: [String: CollectionTable] = [:]
+  private var last: (name: String, table: CollectionTable)?
+  private var savepoints = 0
+
+  /// The table of a collection, made if there is none.
+  private func tableForWriting(_ name: String) throws -> CollectionTable {
+    if let last, last.name == name { return last.table }
+    let table = try touched[name] ?? existingOrNew(name)
+    touched[name] = table
+    last = (name, table)
+    return table
+  }
+
+  private func existingOrNew(_ name: String) throws -> CollectionTable {
+    if let table = try connection.table(name) {
+      try prepareRowIDs(table)
+      return table
+    }
+    try createCollection(CollectionDescription(name: name))
+    guard let table = try connection.table(name) else {
+      throw StoreError(.database, "A collection could not be made", [.collection: name])
+    }
+    return table
+  }
+
+  /// SQLite gives a new row the largest id and one more, which would use the id of a removed last
+  /// row again; then we give the id.
+  private func prepareRowIDs(_ table: CollectionTable) throws {
+    let name = table.description.name
+    let (next, hasForeignRows) =
+      try connection.first(
+        SQLFragment(table.rowIDState, [.text(name)])
+      ) { row in (row.int(0) > row.int(1) ? row.int(0) + 1 : nil, row.int(2) != 0) } ?? (nil, false)
+    table.nextRowID = next
+    if hasForeignRows { try adoptForeignRows(table) }
+  }
+
+  /// Adds rows that another program wrote to the path catalogue. One that does not decode stays
+  /// foreign, so that nothing is concluded from paths until it is mended or removed.
+  private func adoptForeignRows(_ table: CollectionTable) throws {
+    let name = SQLName.quoted(table.description.name)
+    let ids = try connection.all(
+      SQLFragment("SELECT id, body FROM \(name) WHERE revision IS NULL")
+    ) { row in
+      do {
+        try table.paths.observe(row.bytes(1))
+        return row.int(0) as Int64?
+      } catch {
+        return nil
+      }
+    }
+    for id in ids.compactMap(\.self) {
+      try connection.run(SQLFragment("UPDATE \(name) SET revision = 0 WHERE id = ?", [.int(id)]))
+    }
+  }
+
+  private func existing(_ name: String) throws -> CollectionTable? {
+    if let table = touched[name] { return table }
+    guard try connection.table(name) != nil else { return nil }
+    return try tableForWriting(name)
+  }
+
+  /// Rows were removed, perhaps the last ones.
+  private func removed(_ count: Int, from table: CollectionTable) throws {
+    if count > 0 { try prepareRowIDs(table) }
+  }
+}
+
+extension SQLiteWriter {
+  func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
+    let table = try tableForWriting(collection)
+    try table.paths.observe(document.body)
+    return try connection.with(table.insert) { statement in
+      try bind(document, table, statement)
+      do {
+        _ = try statement.step()
+      } catch {
+        throw try violation(error, document, table)
+      }
+      table.nextRowID = nil
+      return sqlite3_last_insert_rowid(connection.handle)
+    }
+  }
+
+  func save(_ document: NewDocument, into collection: String) throws -> Int64 {
+    guard let key = document.key else { return try insert(document, into: collection) }
+    let table = try tableForWriting(collection)
+    try table.paths.observe(document.body)
+    sqlite3_set_last_insert_rowid(connection.handle, 0)
+    try connection.with(table.save) { statement in
+      try bind(document, table, statement)
+      do {
+        _ = try statement.step()
+      } catch {
+        throw try violation(error, document, table)
+      }
+    }
+    let inserted = sqlite3_last_insert_rowid(connection.handle)
+    if inserted != 0 {
+      table.nextRowID = nil
+      return inserted
+    }
+    return try connection.with(table.rowIDOfKey) { statement in
+      try statement.bind(key, at: 1)
+      return try statement.step() ? statement.int(0) : 0
+    }
+  }
+
+  @inline(__always)
+  private func bind(
+    _ document: NewDocument, _ table: CollectionTable, _ statement: SQLiteStatement
+  ) throws {
+    statement.bind(table.nextRowID, at: 1)
+    try statement.bind(document.key, at: 2)
+    if let type = document.type {
+      try statement.bind(type, at: 3)
+    } else {
+      statement.bindNull(at: 3)
+    }
+    statement.bind(document.version, at: 4)
+    statement.bind(document.added, at: 5)
+    try statement.bind(borrowedText: document.body, at: 6)
+  }
+
+  func replace(
+    _ identity: Identity, with document: NewDocument, in collection: String
+  ) throws -> Bool {
+    guard let table = try existing(collection) else { return false }
+    try table.paths.observe(document.body)
+    let sql: String
+    switch identity {
+    case .key: sql = table.replaceByKey
+    case .rowID: sql = table.replaceByRowID
+    }
+    return try connection.with(sql) { statement in
+      try bind(identity, statement)
+      if let type = document.type {
+        try statement.bind(type, at: 2)
+      } else {
+        statement.bindNull(at: 2)
+      }
+      statement.bind(document.version, at: 3)
+      try statement.bind(borrowedText: document.body, at: 4)
+      do {
+        _ = try statement.step()
+      } catch {
+        throw try violation(error, document, table)
+      }
+      return connection.changes > 0
+    }
+  }
+
+  private func bind(_ identity: Identity, _ statement: SQLiteStatement) throws {
+    switch identity {
+    case .key(let key): try statement.bind(key, at: 1)
+    case .rowID(let id): statement.bind(id, at: 1)
+    }
+  }
+
+  func remove(_ identity: Identity, from collection: String) throws -> Bool {
+    guard let table = try existing(collection) else { return false }
+    let sql: String
+    switch identity {
+    case .key: sql = table.removeByKey
+    case .rowID: sql = table.removeByRowID
+    }
+    let count = try connection.with(sql) { statement in
+      try bind(identity, statement)
+      try statement.finish()
+      return connection.changes
+    }
+    try removed(count, from: table)
+    return count > 0
+  }
+
+  func remove(_ query: Query, from collection: String) throws -> Int {
+    guard let table = try existing(collection) else { return 0 }
+    table.hasForeignRows = try connection.hasForeignRows(table.description.name)
+    let count = try connection.with(QueryCompiler(table.facts).remove(query).sql) { statement in
+      try statement.finish()
+      return connection.changes
+    }
+    try removed(count, from: table)
+    return count
+  }
+}
+
+extension SQLiteWriter {
+  func createCollection(_ description: CollectionDescription) throws {
+    let name = description.name
+    try Schema.validate(collection: name)
+    if let known = try connection.table(name) {
+      guard known.description.identity == description.identity else {
+        throw StoreError(
+          .alreadyExists, "A collection of this name has another identity",
+          [.collection: name, .actual: known.description.identity.rawValue])
+      }
+      return
+    }
+    let taken = try connection.first(
+      SQLFragment(
+        "SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')",
+        [.text(name)])
+    ) { _ in true }
+    guard taken == nil else {
+      throw StoreError(
+        .invalidName, "A table of this name exists and is not a collection", [.collection: name])
+    }
+    try connection.execute(Schema.collection(name))
+    try connection.run(
+      SQLFragment(
+        "INSERT INTO nano_collections(name, identity) VALUES (?, ?)",
+        [.text(name), .text(description.identity.rawValue)]))
+  }
+
+  func dropCollection(_ name: String) throws -> Bool {
+    guard let table = try connection.table(name) else { return false }
+    let name = table.description.name
+    for index in table.indexes {
+      try connection.execute(IndexSchema(collection: name, index: index).drop())
+    }
+    try connection.execute("DROP TABLE \(SQLName.quoted(name))")
+    for internalTable in ["nano_indexes", "nano_paths"] {
+      try connection.run(
+        SQLFragment("DELETE FROM \(internalTable) WHERE collection = ?", [.text(name)]))
+    }
+    try connection.run(
+      SQLFragment("DELETE FROM nano_collections WHERE name = ?", [.text(name)]))
+    forgetTables()
+    return true
+  }
+
+  func createIndex(_ index: IndexDefinition, in collection: String) throws {
+    try index.validate()
+    let table = try tableForWriting(collection)
+    let name = table.description.name
+    if let known = table.indexes.first(where: { $0.name == index.name }) {
+      guard known == index else {
+        throw StoreError(
+          .alreadyExists, "An index of this name has another definition",
+          [.collection: name, .index: index.name])
+      }
+      return
+    }
+    let schema = IndexSchema(collection: name, index: index)
+    do {
+      try connection.execute(try schema.create())
+    } catch let error as StoreError where error.isConstraint {
+      throw StoreError(
+        .uniqueViolation, "Documents have equal values, so the index cannot be unique",
+        [.collection: name, .index: index.name])
+    }
+    try connection.run(
+      SQLFragment(
+        "INSERT INTO nano_indexes(collection, name, kind, is_unique, columns, sql_name, origin) "
+          + "VALUES (?, ?, ?, ?, ?, ?, 'declared')",
+        [
+          .text(name), .text(index.name), .text(index.kind.rawValue),
+          .int(index.isUnique ? 1 : 0), .text(IndexColumns.text(index.columns)),
+          .text(schema.sqlName),
+        ]))
+    try nextGeneration(name)
+  }
+
+  func dropIndex(_ indexName: String, in collection: String) throws -> Bool {
+    guard let table = try existing(collection),
+      let index = table.indexes.first(where: { $0.name == indexName })
+    else { return false }
+    let name = table.description.name
+    try connection.execute(IndexSchema(collection: name, index: index).drop())
+    try connection.run(
+      SQLFragment(
+        "DELETE FROM nano_indexes WHERE collection = ? AND name = ?",
+        [.text(name), .text(indexName)]))
+    try nextGeneration(name)
+    return true
+  }
+
+  /// Other connections load the collection anew when they see this; so does this one.
+  private func nextGeneration(_ name: String) throws {
+    try flushPaths()
+    try connection.run(
+      SQLFragment(
+        "UPDATE nano_collections SET generation = generation + 1 WHERE name = ?", [.text(name)]))
+    forgetTables()
+  }
+
+  private func forgetTables() {
+    connection.tables.removeAll()
+    touched.removeAll()
+    last = nil
+  }
+
+  func setMetadata(_ value: DocumentValue?, _ name: String) throws {
+    guard let value else {
+      return try connection.run(
+        SQLFragment("DELETE FROM nano_metadata WHERE name = ?", [.text(name)]))
+    }
+    var writer = JSONWriter()
+    writer.value(value)
+    if let failure = writer.failure { throw failure }
+    try connection.run(
+      SQLFragment(
+        "INSERT INTO nano_metadata(name, value) VALUES (?, ?) "
+          + "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        [.text(name), .text(writer.text)]))
+  }
+
+  func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
+    // What came before the savepoint stays when it is undone, and so must its paths.
+    try flushPaths()
+    savepoints += 1
+    defer { savepoints -= 1 }
+    let name = "nano_\(savepoints)"
+    try connection.execute("SAVEPOINT \(name)")
+    do {
+      let result = try work()
+      try connection.execute("RELEASE \(name)")
+      return result
+    } catch {
+      // After a full disk SQLite may have rolled back everything already.
+      if connection.isInTransaction {
+        try connection.execute("ROLLBACK TO \(name); RELEASE \(name)")
+      }
+      // Collections and paths that the block brought are gone.
+      forgetTables()
+      throw error
+    }
+  }
+
+  /// Writes the paths and types that are new into the file, before the commit.
+  func flushPaths() throws {
+    for table in touched.values where !table.paths.changed.isEmpty {
+      let name = table.description.name
+      for node in table.paths.takeChanged() {
+        try connection.run(
+          SQLFragment(
+            "INSERT INTO nano_paths(collection, path, types) VALUES (?, ?, ?) "
+              + "ON CONFLICT (collection, path) DO UPDATE SET types = types | excluded.types",
+            [
+              .text(name), .text(table.paths.path(of: node).text),
+              .int(Int64(table.paths.nodes[Int(node)].types)),
+            ]))
+      }
+      try connection.run(
+        SQLFragment(
+          "UPDATE nano_collections SET generation = generation + 1 WHERE name = ?", [.text(name)]))
+      table.generation += 1
+    }
+  }
+}
+
+extension SQLiteWriter {
+  /// Which unique index refused a document, and which document has the value.
+  private func violation(
+    _ error: any Error, _ document: NewDocument, _ table: CollectionTable
+  ) throws -> any Error {
+    guard let error = error as? StoreError, error.isConstraint else { return error }
+    let name = table.description.name
+    let message = error[.engineMessage] ?? ""
+    if message.contains("\(name).key") || message.contains("nano_key_\(name)") {
+      return StoreError(
+        .duplicateKey, "A document with this key exists already",
+        [.collection: name, .key: document.key?.description ?? ""])
+    }
+    let index = table.indexes.first { index in
+      guard index.isUnique else { return false }
+      let sqlName = IndexSchema(collection: name, index: index).sqlName
+      return message.hasSuffix("'\(sqlName)'") || message.contains("\(sqlName).value")
+    }
+    guard let index else { return error }
+    let holder = try holder(of: index, document, table)
+    var found = StoreError(
+      .uniqueViolation, "A unique index has this value already",
+      [.collection: name, .index: index.name])
+    if let holder {
+      found = found.adding(.rowID, "\(holder.rowID)")
+      if let key = holder.key { found = found.adding(.key, key.description) }
+    }
+    return found
+  }
+
+  private func holder(
+    of index: IndexDefinition, _ document: NewDocument, _ table: CollectionTable
+  ) throws -> (rowID: Int64, key: DocumentKey?)? {
+    let body = String(decoding: document.body, as: UTF8.self)
+    let name = SQLName.quoted(table.description.name)
+    var sql = SQLFragment("SELECT id, key FROM \(name) WHERE ")
+    switch index.kind {
+    case .fields:
+      let terms = index.columns.compactMap { column -> SQLFragment? in
+        guard let stored = FieldExpression.extract(column.path),
+          let given = FieldExpression.extract(column.path, from: "?")
+        else { return nil }
+        return SQLFragment("\(stored) = \(given)", [.text(body)])
+      }
+      sql.append(SQLFragment.joined(terms, by: " AND "))
+    case .elements:
+      guard let side = table.elementTables[index.name] else { return nil }
+      let values = PathValues.values(in: try Self.value(document.body), at: index.columns[0].path)
+      let parameters = values.compactMap { PlainBinding.binding($0) }
+      guard !parameters.isEmpty else { return nil }
+      let marks = parameters.map { SQLFragment("?", [$0]) }
+      sql.append("id IN (SELECT id FROM \(SQLName.quoted(side)) WHERE value IN (")
+      sql.append(SQLFragment.joined(marks, by: ", ") + "))")
+    }
+    return try connection.first(sql) { ($0.int(0), $0.key(1)) }
+  }
+
+  private static func value(_ body: UnsafeRawBufferPointer) throws(StoreError) -> DocumentValue {
+    var reader = JSONReader(body)
+    return try reader.value()
+  }
+}
+
+extension StoreError {
+  var isConstraint: Bool {
+    self[.engineCode].flatMap { Int32($0) }.map { $0 & 0xFF == SQLITE_CONSTRAINT } ?? false
+  }
+}
