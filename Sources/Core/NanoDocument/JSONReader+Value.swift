@@ -87,18 +87,30 @@ extension JSONReader {
     guard depth <= DocumentValue.maximumDepth else { throw Self.tooDeep(at: offset) }
     if let form = storedForm() { return form }
     cursor += 1
-    var object = DocumentObject()
-    if peekConsume(ASCII.closeBrace) { return .object(object) }
+    if peekConsume(ASCII.closeBrace) { return .object(DocumentObject()) }
+    var fields = FieldCollector()
     var reserved = 0
     var count = 0
     repeat {
       let name = try rawName()
-      if _slowPath(name.isReserved) { reserved += 1 }
+      let text = try name.text
+      let trace = name.trace
       count += 1
-      object.append(try name.text, try value(depth: depth))
+      if _slowPath(name.isReserved) { reserved += 1 }
+      let value = try value(depth: depth)
+      // Of two fields with one name the first counts, as for `findField`.
+      if !fields.contains(text, trace: trace) { fields.append(text, value, trace: trace) }
     } while peekConsume(ASCII.comma)
     try expect(ASCII.closeBrace)
+    let object = fields.object()
     if _slowPath(reserved == count), let form = StoredForm.value(of: object) { return form }
     return .object(object)
+  }
+}
+
+extension JSONReader.Name {
+  /// See ``FieldCollector/trace(_:)``. Names with escapes or dollars are not what their bytes say.
+  fileprivate var trace: UInt64 {
+    isEscaped || bytes.first == ASCII.dollar ? 0 : FieldCollector.trace(bytes)
   }
 }

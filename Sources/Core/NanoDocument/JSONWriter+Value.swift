@@ -10,10 +10,7 @@ extension JSONWriter {
   public mutating func date(_ date: Date) {
     let interval = date.timeIntervalSinceReferenceDate
     guard let (seconds, nanoseconds) = DateText.split(interval) else {
-      return fail(
-        StoreError(
-          .valueNotStorable, "A date is outside the years 0 to 9999",
-          [.value: "\(interval) s since 2001-01-01"]))
+      return fail(.dateNotStorable(interval))
     }
     literal(#"{"$date":""#)
     reserve(DateText.length)
@@ -115,6 +112,12 @@ extension DocumentValue {
 }
 
 extension StoreError {
+  static func dateNotStorable(_ interval: Double) -> StoreError {
+    StoreError(
+      .valueNotStorable, "A date is outside the years 0 to 9999",
+      [.value: "\(interval) s since 2001-01-01"])
+  }
+
   static var nestedTooDeep: StoreError {
     StoreError(
       .valueNotStorable, "A value is nested too deep",

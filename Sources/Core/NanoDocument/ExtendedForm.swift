@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The forms of special values in text from outside: ours, and those of MongoDB's Extended JSON
+/// version 2 and of its old shell.
+enum ExtendedForm {
+  enum Recognition {
+    /// An object as any other: of no form, or of one that we have no type for.
+    case none
+    case value(DocumentValue)
+    /// A form, but the value of the field at the index cannot be.
+    case wrong(Int, expected: String)
+  }
+
+  /// Tells what an object stands for all of whose names begin with one `$`.
+  static func recognise(_ object: DocumentObject) -> Recognition {
+    guard let (name, value) = object.first else { return .none }
+    if object.count == 2 { return pair(object, first: name, second: object[1].name) }
+    guard object.count == 1 else { return .none }
+    switch name {
+    case "$date": return date(value)
+    case "$binary":
+      return or("an object of base64 and subType", StoredForm.binary(value)) { .data($0) }
+    case "$url": return or("a URL", value.string.flatMap { URL(string: $0) }) { .url($0) }
+    case "$oid": return text(value, "24 hexadecimal digits", where: isObjectID)
+    case "$uuid": return text(value, "a UUID") { UUID(uuidString: $0) != nil }
+    case "$symbol", "$code": return text(value, "a string") { _ in true }
+    case "$numberInt":
+      let number = integer(value).flatMap { Int32(exactly: $0) }
+      return or("an integer of 32 bits", number) { .int(Int64($0)) }
+    case "$numberLong": return or("an integer of 64 bits", integer(value)) { .int($0) }
+    case "$numberDouble": return or("a number", double(value)) { .double($0) }
+    case "$numberDecimal":
+      return or("a decimal number", value.string.flatMap(decimal)) { $0 }
+    case "$undefined": return value == true ? .value(.null) : .wrong(0, expected: "true")
+    default: return .none
+    }
+  }
+
+  private static func pair(
+    _ object: DocumentObject, first: String, second: String
+  ) -> Recognition {
+    func at(_ name: String) -> Int { name == first ? 0 : 1 }
+    switch Set([first, second]) {
+    case ["$date", "$interval"]:
+      guard let near = object["$date"], case .value(.date(let near)) = date(near) else {
+        return .wrong(at("$date"), expected: "a date")
+      }
+      guard let interval = object["$interval"]?.double else {
+        return .wrong(at("$interval"), expected: "a number")
+      }
+      return .value(.date(StoredForm.exact(near.timeIntervalSinceReferenceDate, interval)))
+    case ["$url", "$base"]:
+      guard let base = object["$base"]?.string.flatMap({ URL(string: $0) }) else {
+        return .wrong(at("$base"), expected: "a URL")
+      }
+      let url = object["$url"]?.string.flatMap { URL(string: $0, relativeTo: base) }
+      return or("a URL", at: at("$url"), url) { .url($0) }
+    case ["$binary", "$type"]:
+      let data = object["$binary"]?.string.flatMap(StoredForm.base64)
+      return or("base 64", at: at("$binary"), data) { .data($0) }
+    default: return .none
+    }
+  }
+
+  private static func or<Content>(
+    _ expected: String, at index: Int = 0, _ content: Content?, _ make: (Content) -> DocumentValue
+  ) -> Recognition {
+    guard let content else { return .wrong(index, expected: expected) }
+    return .value(make(content))
+  }
+
+  private static func text(
+    _ value: DocumentValue, _ expected: String, where isRight: (String) -> Bool
+  ) -> Recognition {
+    guard let text = value.string, isRight(text) else { return .wrong(0, expected: expected) }
+    return .value(.string(text))
+  }
+
+  private static func isObjectID(_ text: String) -> Bool {
+    text.utf8.count == 24 && text.utf8.allSatisfy { hexDigit($0) != nil }
+  }
+
+  private static func date(_ value: DocumentValue) -> Recognition {
+    let interval: Double? =
+      switch value {
+      case .string(let text): Array(text.utf8).withUnsafeBufferPointer { DateText.parse($0) }
+      case .int(let milliseconds): self.interval(milliseconds: milliseconds)
+      case .double(let milliseconds):
+        milliseconds / 1000 - Double(DateText.referenceToUnix)
+      default: nil
+      }
+    guard let interval, DateText.storable.contains(interval) else {
+      return .wrong(0, expected: "a date from year 0 to 9999 with an offset, or milliseconds")
+    }
+    return .value(.date(Date(timeIntervalSinceReferenceDate: interval)))
+  }
+
+  private static func interval(milliseconds: Int64) -> Double {
+    let seconds = milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
+    let rest = Int(milliseconds - seconds * 1000)
+    return DateText.join(seconds: Int(seconds), nanoseconds: rest * 1_000_000)
+  }
+
+  private static func integer(_ value: DocumentValue) -> Int64? {
+    switch value {
+    case .int(let number): number
+    case .string(let text) where text.utf8.first != ASCII.plus: Int64(text)
+    default: nil
+    }
+  }
+
+  private static func double(_ value: DocumentValue) -> Double? {
+    guard let text = value.string else { return value.double }
+    if let special = StoredForm.number(text) { return special }
+    let number = Array(text.utf8).withUnsafeBufferPointer { decimalDouble($0) }
+    return number.flatMap { $0.isFinite ? $0 : nil }
+  }
+}

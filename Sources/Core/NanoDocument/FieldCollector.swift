@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+import OrderedCollections
+
+/// Gathers the fields of an object that is being parsed.
+///
+/// Asking an ordered dictionary for every name whether it has that one costs more than the parsing.
+/// Here 64 bits remember roughly which names came, so that few of them are compared.
+struct FieldCollector {
+  private var names: ContiguousArray<String> = []
+  private var values: ContiguousArray<DocumentValue> = []
+  private var seen: UInt64 = 0
+  /// Takes over when an object is large.
+  private var large: OrderedDictionary<String, DocumentValue>?
+
+  /// From so many fields on hashing is faster than comparing. Ordered dictionaries do as much.
+  private static let largeCount = 16
+
+  init() {
+    names.reserveCapacity(8)  // arbitrary: most objects have about as many
+    values.reserveCapacity(8)
+  }
+
+  /// Whether the name came already.
+  ///
+  /// - Parameter trace: See ``trace(_:)``.
+  func contains(_ name: String, trace: UInt64) -> Bool {
+    if let large { return large.index(forKey: name) != nil }
+    if trace & ~seen != 0 { return false }
+    return names.contains(name)
+  }
+
+  /// Adds a field whose name has not come yet.
+  mutating func append(_ name: String, _ value: DocumentValue, trace: UInt64) {
+    if large != nil {
+      large?[name] = value
+      return
+    }
+    names.append(name)
+    values.append(value)
+    seen |= trace == 0 ? .max : trace  // after such a name every other must be compared
+    if names.count == Self.largeCount {
+      large = OrderedDictionary(uncheckedUniqueKeys: names, values: values)
+    }
+  }
+
+  consuming func object() -> DocumentObject {
+    DocumentObject(
+      fields: large ?? OrderedDictionary(uncheckedUniqueKeys: names, values: values))
+  }
+
+  /// One bit for a name; names with different bits are different. No bit if only a comparison can
+  /// tell: Swift takes two strings for equal that have the same characters in different bytes.
+  @inline(__always)
+  static func trace(_ utf8: UnsafeRawBufferPointer) -> UInt64 {
+    let count = utf8.count
+    guard let base = utf8.baseAddress?.assumingMemoryBound(to: UInt8.self), count > 0 else {
+      return 1
+    }
+    var mixed: UInt64
+    var all: UInt64
+    if count >= 8 {
+      let last = load64(base + (count &- 8))
+      mixed = last &* 31
+      all = last
+      var at = 0
+      while at &+ 8 <= count {
+        let word = load64(base + at)
+        mixed = (mixed ^ word) &* 0x9E37_79B9_7F4A_7C15
+        all |= word
+        at &+= 8
+      }
+    } else {
+      mixed = 0
+      for index in 0..<count { mixed = mixed << 8 | UInt64(base[index]) }
+      all = mixed
+      mixed = mixed &* 0x9E37_79B9_7F4A_7C15
+    }
+    if all & 0x8080_8080_8080_8080 != 0 { return 0 }
+    return 1 << (mixed >> 58)
+  }
+}
+
+extension DocumentObject {
+  init(fields: OrderedDictionary<String, DocumentValue>) { self.fields = fields }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+
+extension DocumentValue {
+  /// The value as JSON text.
+  ///
+  /// In the ``JSONDialect/extended`` dialect it is what a store keeps, and ``init(json:dialect:)``
+  /// reads the same value back. In the plain one it is for people and for programs that know JSON
+  /// only: dates as ISO 8601, data as base 64, URLs as they are, NaN and the infinities as null.
+  ///
+  /// What has no text, such as a date in the year 10000, is shown as null; to find out, write with
+  /// ``JSONWriter/text(_:pretty:dialect:)`` and look at its failure.
+  public func jsonString(pretty: Bool = false, dialect: JSONDialect = .extended) -> String {
+    var writer = JSONWriter(capacity: 256)
+    writer.text(self, pretty: pretty, dialect: dialect)
+    return writer.text
+  }
+}
+
+extension DocumentObject {
+  /// The object as JSON text; see ``DocumentValue/jsonString(pretty:dialect:)``.
+  public func jsonString(pretty: Bool = false, dialect: JSONDialect = .extended) -> String {
+    DocumentValue.object(self).jsonString(pretty: pretty, dialect: dialect)
+  }
+}
+
+extension JSONWriter {
+  /// Writes a value as ``DocumentValue/jsonString(pretty:dialect:)`` does.
+  public mutating func text(
+    _ value: DocumentValue, pretty: Bool = false, dialect: JSONDialect = .extended
+  ) {
+    if !pretty, dialect == .extended { return self.value(value) }
+    text(value, pretty, dialect, depth: 0)
+  }
+
+  private mutating func text(
+    _ value: DocumentValue, _ pretty: Bool, _ dialect: JSONDialect, depth: Int
+  ) {
+    switch value {
+    case .array(let elements):
+      guard depth < DocumentValue.maximumDepth else { return fail(.nestedTooDeep) }
+      byte(ASCII.openBracket)
+      for (index, element) in elements.enumerated() {
+        separate(index, pretty, depth + 1)
+        text(element, pretty, dialect, depth: depth + 1)
+      }
+      if !elements.isEmpty { separate(0, pretty, depth) }
+      byte(ASCII.closeBracket)
+    case .object(let object):
+      guard depth < DocumentValue.maximumDepth else { return fail(.nestedTooDeep) }
+      byte(ASCII.openBrace)
+      for (index, field) in object.enumerated() {
+        separate(index, pretty, depth + 1)
+        name(field.name, dialect)
+        if pretty { byte(ASCII.space) }
+        text(field.value, pretty, dialect, depth: depth + 1)
+      }
+      if !object.isEmpty { separate(0, pretty, depth) }
+      byte(ASCII.closeBrace)
+    default:
+      dialect == .extended ? self.value(value, depth: depth) : plain(value)
+    }
+  }
+
+  private mutating func separate(_ index: Int, _ pretty: Bool, _ depth: Int) {
+    if index > 0 { byte(ASCII.comma) }
+    guard pretty else { return }
+    byte(0x0A)
+    for _ in 0..<depth { literal("  ") }
+  }
+
+  private mutating func name(_ name: String, _ dialect: JSONDialect) {
+    guard dialect == .plain else { return fieldName(name) }
+    string(name)
+    byte(ASCII.colon)
+  }
+
+  private mutating func plain(_ value: DocumentValue) {
+    switch value {
+    case .date(let date): plainDate(date.timeIntervalSinceReferenceDate)
+    case .data(let data):
+      byte(ASCII.quote)
+      base64(data)
+      byte(ASCII.quote)
+    case .url(let url): string(url.absoluteString)
+    case .double(let double): double.isFinite ? self.double(double) : null()
+    default: self.value(value)
+    }
+  }
+
+  /// With as many digits of a second, by threes, as there are.
+  private mutating func plainDate(_ interval: Double) {
+    guard let (seconds, nanoseconds) = DateText.split(interval) else {
+      return fail(.dateNotStorable(interval))
+    }
+    byte(ASCII.quote)
+    reserve(DateText.length)
+    DateText.write(seconds: seconds, nanoseconds: nanoseconds, to: base + used)
+    let places =
+      nanoseconds == 0
+      ? -1 : nanoseconds % 1_000_000 == 0 ? 3 : nanoseconds % 1000 == 0 ? 6 : 9
+    used += 20 + places
+    literal("Z\"")
+  }
+}

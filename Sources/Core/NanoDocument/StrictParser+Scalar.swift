@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+
+extension StrictParser {
+  @inline(__always)
+  mutating func skipWhitespace() {
+    while cursor < end {
+      switch cursor.pointee {
+      case 0x20, 0x09, 0x0A, 0x0D: cursor += 1
+      default: return
+      }
+    }
+  }
+
+  @inline(__always)
+  mutating func take(_ byte: UInt8) -> Bool {
+    guard cursor < end, cursor.pointee == byte else { return false }
+    cursor += 1
+    return true
+  }
+
+  mutating func literal(_ text: StaticString) throws(StoreError) {
+    for index in 0..<text.utf8CodeUnitCount {
+      guard cursor < end else { throw ended("\(text)") }
+      guard cursor.pointee == text.utf8Start[index] else {
+        throw unexpected("A word is none of true, false and null", "\(text)")
+      }
+      cursor += 1
+    }
+  }
+
+  mutating func number() throws(StoreError) -> DocumentValue {
+    let first = cursor
+    let isNegative = take(ASCII.minus)
+    let whole = try digits()
+    if whole.count > 1, first[isNegative ? 1 : 0] == ASCII.zero {
+      throw error(
+        "A number has a leading zero", at: first + (isNegative ? 1 : 0), "a digit from 1 to 9")
+    }
+    var fraction = (value: UInt64(0), count: 0)
+    let hasPoint = take(ASCII.dot)
+    if hasPoint { fraction = try digits(after: whole.value) }
+    let hasExponent = cursor < end && cursor.pointee | 0x20 == ASCII.exponent
+    if hasExponent {
+      cursor += 1
+      if !take(ASCII.plus) { _ = take(ASCII.minus) }
+      _ = try digits()
+    }
+    guard hasPoint || hasExponent else {
+      guard whole.count <= 19, let value = Int64(isNegative, whole.value) else {
+        throw error("An integer is beyond 64 bits", at: first, "a point or an exponent")
+      }
+      return .int(value)
+    }
+    // The quotient of two doubles that are exact is the nearest double to the decimal.
+    if !hasExponent, whole.count + fraction.count <= 19, fraction.value >> 53 == 0 {
+      let value = Double(fraction.value) / powersOfTen[fraction.count]
+      return .double(isNegative ? -value : value)
+    }
+    let value = decimalDouble(UnsafeBufferPointer(start: first, count: cursor - first))
+    guard let value, value.isFinite else {
+      throw error("A number is beyond the range of doubles", at: first, "a smaller number")
+    }
+    return .double(value)
+  }
+
+  /// At least one digit. The value is right up to 19 digits, the given ones included.
+  @inline(__always)
+  private mutating func digits(
+    after value: UInt64 = 0
+  ) throws(StoreError) -> (value: UInt64, count: Int) {
+    let first = cursor
+    var value = value
+    while cursor < end {
+      let digit = cursor.pointee &- ASCII.zero
+      if digit > 9 { break }
+      value = value &* 10 &+ UInt64(digit)
+      cursor += 1
+    }
+    guard cursor > first else { throw unexpected("A number lacks a digit", "a digit") }
+    return (value, cursor - first)
+  }
+
+  // MARK: Errors
+
+  @inline(never)
+  func error(
+    _ message: String, at place: UnsafePointer<UInt8>, _ expected: String
+  ) -> StoreError {
+    StoreError(.invalidJSON, message, [.byteOffset: "\(place - start)", .expected: expected])
+  }
+
+  @inline(never)
+  func ended(_ expected: String) -> StoreError {
+    error("The text ends too early", at: end, expected)
+  }
+
+  /// The error for the byte at the cursor, with a sentence of its own for usual mistakes.
+  @inline(never)
+  func unexpected(_ message: String, _ expected: String) -> StoreError {
+    guard cursor < end else { return ended(expected) }
+    switch cursor.pointee {
+    case 0x2F: return error("JSON has no comments", at: cursor, expected)
+    case 0x27: return error("JSON has no single quotes", at: cursor, expected)
+    default: return error(message, at: cursor, expected)
+    }
+  }
+
+  @inline(never)
+  func tooDeep() -> StoreError {
+    StoreError(
+      .invalidJSON, "A value is nested too deep",
+      [.byteOffset: "\(cursor - start)", .limit: "\(DocumentValue.maximumDepth) levels"])
+  }
+}
+
+extension Int64 {
+  /// A sign and an absolute value, nil if it is beyond 64 bits.
+  init?(_ isNegative: Bool, _ magnitude: UInt64) {
+    if magnitude <= UInt64(Int64.max) {
+      self = isNegative ? -Int64(magnitude) : Int64(magnitude)
+    } else if isNegative, magnitude == Int64.min.magnitude {
+      self = .min
+    } else {
+      return nil
+    }
+  }
+}
