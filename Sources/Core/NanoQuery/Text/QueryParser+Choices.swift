@@ -3,43 +3,62 @@
 import NanoDocument
 
 extension QueryParser {
+  private struct Case {
+    var place: Int
+    var when: Operand
+    var then: Operand
+  }
+
+  private struct Base {
+    var operand: Operand
+    var nodes: Int
+  }
+
   /// `CASE [base] WHEN … THEN … [ELSE …] END`. With a base, each branch compares with it.
   mutating func choice() throws(StoreError) -> Operand {
-    next += 1
-    let base = isAt(.when) ? nil : try countedBase()
-    var operands: [Operand] = []
-    var branches: [Expression.Branch] = []
-    while isAt(.when) {
-      let place = next
-      next += 1
-      var when = try operand()
-      if let base {
-        try count(copiesOf: base.nodes, at: place)
-        when = try node(
-          .comparison(base.operand.expression, .equal, when.expression), over: base.operand, when)
-      }
-      try expect(.then)
-      let then = try operand()
-      operands += [when, then]
-      branches.append(Expression.Branch(when: when.condition, then: then.expression))
-    }
-    guard !branches.isEmpty else { throw unexpected("WHEN") }
-    var otherwise = Expression.value(.null)
-    if take(.else) {
-      let operand = try operand()
-      operands.append(operand)
-      otherwise = operand.expression
-    }
+    let base = isAt(.when) ? nil : try base()
+    guard isAt(.when) else { throw unexpected("WHEN") }
+    var cases: [Case] = []
+    while take(.when) { cases.append(try oneCase()) }
+    let otherwise = take(.else) ? try operand() : try node(.value(.null))
     guard take(.end) else { throw unexpected("WHEN, ELSE or END") }
+    return try choice(base, cases, otherwise)
+  }
+
+  private mutating func base() throws(StoreError) -> Base {
+    let (start, copied) = (next, copiedNodes)
+    let operand = try operand()
+    return Base(operand: operand, nodes: next - start + copiedNodes - copied)
+  }
+
+  private mutating func oneCase() throws(StoreError) -> Case {
+    let place = next - 1
+    let when = try operand()
+    try expect(.then)
+    return Case(place: place, when: when, then: try operand())
+  }
+
+  private mutating func choice(
+    _ base: Base?, _ cases: [Case], _ otherwise: Operand
+  ) throws(StoreError) -> Operand {
+    var branches: [Expression.Branch] = []
+    var operands = [otherwise]
+    for one in cases {
+      let when = try condition(base, one)
+      branches.append(Expression.Branch(when: when.condition, then: one.then.expression))
+      operands += [when, one.then]
+    }
     return Operand(
-      node: .expression(.choice(branches, otherwise: otherwise)),
+      node: .expression(.choice(branches, otherwise: otherwise.expression)),
       height: try height(over: operands))
   }
 
-  private mutating func countedBase() throws(StoreError) -> (operand: Operand, nodes: Int) {
-    let start = (next, copiedNodes)
-    let operand = try operand()
-    return (operand, next - start.0 + copiedNodes - start.1)
+  private mutating func condition(_ base: Base?, _ one: Case) throws(StoreError) -> Operand {
+    guard let base else { return one.when }
+    try count(copiesOf: base.nodes, at: one.place)
+    return try node(
+      .comparison(base.operand.expression, .equal, one.when.expression), over: base.operand,
+      one.when)
   }
 
   /// The base stands in the tree once per branch. Bases within bases would double it each time, a
@@ -58,7 +77,6 @@ extension QueryParser {
 
   /// `CAST(x AS type)`, with SQLite's names of types.
   mutating func cast() throws(StoreError) -> Operand {
-    next += 1
     try expect(.leftParenthesis)
     let operand = try operand()
     try expect(.as)

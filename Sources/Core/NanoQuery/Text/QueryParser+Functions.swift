@@ -4,25 +4,104 @@ import Foundation
 import NanoDocument
 
 extension QueryParser {
+  /// What stands before the parentheses of a call.
+  enum Callee {
+    case function(Function)
+    case text(TextMatch)
+    /// `like(pattern, text)`: SQLite's functional form, with the operands the other way round.
+    case pattern(TextMatch)
+    case jsonArray, jsonObject
+  }
+
   /// A function, or a literal that a word introduces.
-  mutating func named(_ word: String) throws(StoreError) -> Operand {
-    if isAt(.leftParenthesis, ahead: 1) { return try function(word) }
+  mutating func start(_ word: String) throws(StoreError) -> Start {
+    if isAt(.leftParenthesis, ahead: 1) {
+      let callee = try callee(word)
+      next += 1
+      return .call(callee)
+    }
     guard next + 1 < tokens.count, case .text(let text) = tokens[next + 1].kind,
       let kind = TypedLiteral(rawValue: word)
     else {
       throw error(
-        "A word stands where a condition or a value should", expected: "a field in square brackets",
-        hint: Self.nameHint)
+        "A word stands where a condition or a value should",
+        expected: "a field in square brackets", hint: Self.nameHint)
     }
     next += 1
     guard let value = kind.value(text) else {
-      throw error(
-        "The text of a \(word.uppercased()) literal is malformed", expected: kind.expected)
+      throw error(kind.message, expected: kind.expected)
     }
     next += 1
-    return try node(.value(value))
+    return .leaf(.value(value))
   }
 
+  private func callee(_ name: String) throws(StoreError) -> Callee {
+    if let match = TextMatch(functionName: name) { return .text(match) }
+    if let function = Function(name: name) { return .function(function) }
+    switch name {
+    case "json_array": return .jsonArray
+    case "json_object": return .jsonObject
+    default: throw unknownFunction(name)
+    }
+  }
+
+  mutating func call(_ callee: Callee) throws(StoreError) -> Operand {
+    let place = next - 1
+    let operands = try arguments()
+    return try call(callee, operands, at: tokens[place].range)
+  }
+
+  /// What stands in parentheses, separated by commas.
+  mutating func arguments() throws(StoreError) -> [Operand] {
+    try expect(.leftParenthesis)
+    if take(.rightParenthesis) { return [] }
+    var operands: [Operand] = []
+    repeat { operands.append(try operand()) } while take(.comma)
+    guard take(.rightParenthesis) else { throw unexpected(", or )") }
+    return operands
+  }
+
+  private func call(
+    _ callee: Callee, _ operands: [Operand], at place: Range<Int>
+  ) throws(StoreError) -> Operand {
+    switch callee {
+    case .function(let function):
+      try check(operands, function.arity, at: place)
+      return Operand(
+        node: .expression(.function(function, operands.map(\.expression))),
+        height: try height(over: operands))
+    case .text(let match):
+      try check(operands, 2...2, at: place)
+      return try text(operands[0], match, operands[1])
+    case .pattern(let match):
+      try check(operands, 2...2, at: place)
+      return try text(operands[1], match, operands[0])
+    case .jsonArray: return try node(.value(.array(try values(operands, at: place))))
+    case .jsonObject: return try node(.value(.object(try object(operands, at: place))))
+    }
+  }
+
+  private func text(
+    _ text: Operand, _ match: TextMatch, _ pattern: Operand
+  ) throws(StoreError) -> Operand {
+    try node(.text(text.expression, match, pattern.expression), over: text, pattern)
+  }
+
+  private func check(
+    _ operands: [Operand], _ arity: ClosedRange<Int>, at place: Range<Int>
+  ) throws(StoreError) {
+    guard !arity.contains(operands.count) else { return }
+    let least = arity.lowerBound
+    throw source.error(
+      "A function has the wrong number of arguments", at: place,
+      expected: arity.count == 1 ? "\(least)" : "\(least) to \(arity.upperBound)"
+    ).adding(.actual, "\(operands.count)")
+  }
+}
+
+// MARK: Literals
+
+extension QueryParser {
   /// Literals of types that SQL has no sign for: `DATE '2026-11-20'`.
   private enum TypedLiteral: String {
     case date, url, real
@@ -35,104 +114,68 @@ extension QueryParser {
       }
     }
 
-    var expected: String {
+    var message: String {
       switch self {
-      case .date: "an ISO 8601 date such as DATE '2026-11-20T21:17:00Z' or DATE '2026-11-20'"
-      case .url: "a URL such as URL 'https://example.org/'"
-      case .real: "REAL 'nan'"
+      case .date: "A date is malformed"
+      case .url: "A URL is malformed"
+      case .real: "A REAL literal is malformed"
       }
     }
-  }
 
-  private mutating func function(_ name: String) throws(StoreError) -> Operand {
-    let place = next
-    if let match = TextMatch(functionName: name) {
-      next += 1
-      let operands = try arguments()
-      try check(operands.count, in: 2...2, at: place)
-      return try node(
-        .text(operands[0].expression, match, operands[1].expression), over: operands[0],
-        operands[1])
+    var expected: String {
+      switch self {
+      case .date: "an ISO 8601 date such as '2026-11-20T21:17:00Z' or '2026-11-20'"
+      case .url: "a URL such as 'https://example.org/'"
+      case .real: "'nan'"
+      }
     }
-    if name == "json_array" || name == "json_object" { return try jsonLiteral(name) }
-    guard let function = Function(name: name) else { throw unknownFunction(name) }
-    next += 1
-    let operands = try arguments()
-    try check(operands.count, in: function.arity, at: place)
-    return Operand(
-      node: .expression(.function(function, operands.map(\.expression))),
-      height: try height(over: operands))
-  }
-
-  /// `like(pattern, text)`: SQLite's functional form, with the operands the other way round.
-  mutating func patternFunction(_ keyword: QueryToken.Keyword) throws(StoreError) -> Operand {
-    let place = next
-    next += 1
-    let operands = try arguments()
-    try check(operands.count, in: 2...2, at: place)
-    let match: TextMatch = keyword == .like ? .like : keyword == .glob ? .glob : .regexp
-    return try node(
-      .text(operands[1].expression, match, operands[0].expression), over: operands[0], operands[1])
-  }
-
-  /// What stands in parentheses, separated by commas.
-  mutating func arguments() throws(StoreError) -> [Operand] {
-    try expect(.leftParenthesis)
-    if take(.rightParenthesis) { return [] }
-    if isAt(.select) { throw subselect() }
-    var operands: [Operand] = []
-    repeat { operands.append(try operand()) } while take(.comma)
-    guard take(.rightParenthesis) else { throw unexpected(", or )") }
-    return operands
-  }
-
-  private func check(
-    _ count: Int, in arity: ClosedRange<Int>, at place: Int
-  ) throws(StoreError) {
-    guard !arity.contains(count) else { return }
-    let least = arity.lowerBound
-    throw source.error(
-      "A function has the wrong number of arguments", at: tokens[place].range,
-      expected: arity.count == 1 ? "\(least)" : "\(least) to \(arity.upperBound)"
-    ).adding(.actual, "\(count)")
   }
 
   /// Arrays and objects can be compared as a whole, but not computed.
-  private mutating func jsonLiteral(_ name: String) throws(StoreError) -> Operand {
-    let place = next
-    next += 1
+  private func values(
+    _ operands: [Operand], at place: Range<Int>
+  ) throws(StoreError) -> [DocumentValue] {
     var values: [DocumentValue] = []
-    for operand in try arguments() {
+    for operand in operands {
       guard case .expression(.value(let value)) = operand.node else {
         throw source.error(
-          "An array or object literal holds something that is no literal",
-          at: tokens[place].range, expected: "literals only")
+          "An array or object literal holds something that is no literal", at: place,
+          expected: "literals only")
       }
       values.append(value)
     }
-    if name == "json_array" { return try node(.value(.array(values))) }
-    var object = DocumentObject()
-    for index in stride(from: 0, to: values.count, by: 2) {
-      guard let key = values[index].string, index + 1 < values.count else {
-        throw source.error(
-          "An object literal is malformed", at: tokens[place].range,
-          expected: "a text and a value in turn")
-      }
-      object[key] = values[index + 1]
-    }
-    return try node(.value(.object(object)))
+    return values
   }
 
+  private func object(
+    _ operands: [Operand], at place: Range<Int>
+  ) throws(StoreError) -> DocumentObject {
+    let values = try values(operands, at: place)
+    var object = DocumentObject()
+    for index in stride(from: 0, to: values.count, by: 2) {
+      guard let name = values[index].string, index + 1 < values.count else {
+        throw source.error(
+          "An object literal is malformed", at: place, expected: "a text and a value in turn")
+      }
+      object[name] = values[index + 1]
+    }
+    return object
+  }
+}
+
+// MARK: Unknown names
+
+extension QueryParser {
   private func unknownFunction(_ name: String) -> StoreError {
-    let known =
-      Function.allCases.map(\.rawValue) + TextMatch.allCases.compactMap(\.functionName)
-      + ["exists", "element", "cast", "json_array", "json_object"]
-    let near = known.filter { Self.isNear(name, $0) }
     if ["count", "sum", "avg", "total", "group_concat"].contains(name) {
       return error(
         "Aggregate functions are not part of a condition", expected: "a function of one document",
         hint: "ask for aggregates of the query's results")
     }
+    let known =
+      Function.allCases.map(\.rawValue) + TextMatch.allCases.compactMap(\.functionName)
+      + ["exists", "element", "cast", "json_array", "json_object"]
+    let near = known.filter { Self.isNear(name, $0) }
     return error(
       "There is no function of this name",
       expected: "one of \(known.sorted().joined(separator: ", "))",

@@ -1,78 +1,67 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
 import NanoDocument
 
 extension QueryParser {
-  /// A literal, a field, or what begins with a sign, a word or a parenthesis.
-  mutating func prefix() throws(StoreError) -> Operand {
+  /// How an operand begins; the token that says so has been taken.
+  enum Start {
+    case leaf(Expression)
+    case parenthesis, not, plus, minus, tilde, choice, cast, exists, element
+    case call(Callee)
+  }
+
+  mutating func start() throws(StoreError) -> Start {
     switch token.kind {
-    case .keyword(let keyword): return try prefix(keyword)
-    case .symbol(let symbol): return try prefix(symbol)
-    case .word(let word): return try named(word)
-    case .field(let name): return try leaf(try field(name))
-    case .parameter(let parameter): return try leaf(.parameter(parameter))
-    case .end, .failure: throw unexpected("a condition or a value")
-    case .integer, .hexadecimal, .number, .text, .blob:
-      guard let value = literal(token.kind) else { throw unexpected("a literal") }
-      return try leaf(.value(value))
+    case .keyword(let keyword): return try start(keyword)
+    case .symbol(let symbol): return try start(symbol)
+    case .word(let word): return try start(word)
+    case .field(.attribute(let attribute)): return leaf(.attribute(attribute))
+    case .field: return .leaf(.field(try takePath()))
+    case .parameter(let parameter): return leaf(.parameter(parameter))
+    case .integer(let magnitude):
+      return leaf(.value(Int64(exactly: magnitude).map { .int($0) } ?? .double(0x1p63)))
+    case .hexadecimal(let value): return leaf(.value(.int(value)))
+    case .number(let value): return leaf(.value(.double(value)))
+    case .text(let text): return leaf(.value(.string(text)))
+    case .blob(let data): return leaf(.value(.data(data)))
+    case .end, .failure: throw unexpected(Self.operandName)
     }
   }
 
-  private mutating func leaf(_ expression: Expression) throws(StoreError) -> Operand {
+  private mutating func leaf(_ expression: Expression) -> Start { taken(.leaf(expression)) }
+
+  private mutating func taken(_ start: Start) -> Start {
     next += 1
-    return try node(expression)
+    return start
   }
 
-  private func literal(_ kind: QueryToken.Kind) -> DocumentValue? {
-    switch kind {
-    case .integer(let magnitude): Int64(exactly: magnitude).map { .int($0) } ?? .double(0x1p63)
-    case .hexadecimal(let value): .int(value)
-    case .number(let value): .double(value)
-    case .text(let text): .string(text)
-    case .blob(let data): .data(data)
-    default: nil
-    }
-  }
-
-  private mutating func prefix(_ keyword: QueryToken.Keyword) throws(StoreError) -> Operand {
+  private mutating func start(_ keyword: QueryToken.Keyword) throws(StoreError) -> Start {
     switch keyword {
-    case .null: return try leaf(.value(.null))
-    case .true: return try leaf(.value(.bool(true)))
-    case .false: return try leaf(.value(.bool(false)))
-    case .not:
-      next += 1
-      let negated = try operand(above: .not)
-      return try node(.not(negated.condition), over: negated)
-    case .case: return try choice()
-    case .cast: return try cast()
-    case .exists: return try exists()
-    case .element: return try element()
-    case .like, .glob, .regexp:
-      guard isAt(.leftParenthesis, ahead: 1) else { throw unexpected("a condition or a value") }
-      return try patternFunction(keyword)
-    default: throw unexpected("a condition or a value", hint: Self.nameHint)
+    case .null: return leaf(.value(.null))
+    case .true: return leaf(.value(.bool(true)))
+    case .false: return leaf(.value(.bool(false)))
+    case .not: return taken(.not)
+    case .case: return taken(.choice)
+    case .cast: return taken(.cast)
+    case .exists: return taken(.exists)
+    case .element: return taken(.element)
+    case .like where isAt(.leftParenthesis, ahead: 1): return taken(.call(.pattern(.like)))
+    case .glob where isAt(.leftParenthesis, ahead: 1): return taken(.call(.pattern(.glob)))
+    case .regexp where isAt(.leftParenthesis, ahead: 1): return taken(.call(.pattern(.regexp)))
+    default: throw unexpected(Self.operandName, hint: Self.nameHint)
     }
   }
 
-  private mutating func prefix(_ symbol: QueryToken.Symbol) throws(StoreError) -> Operand {
+  private mutating func start(_ symbol: QueryToken.Symbol) throws(StoreError) -> Start {
     switch symbol {
-    case .leftParenthesis: return try parenthesised()
-    case .plus:
-      next += 1
-      return try operand(above: .unary)
+    case .leftParenthesis: return taken(.parenthesis)
+    case .plus: return taken(.plus)
+    case .tilde: return taken(.tilde)
     case .minus:
       next += 1
-      if let value = negativeLiteral() { return try leaf(.value(value)) }
-      let negated = try operand(above: .unary)
-      return try node(.negated(negated.expression), over: negated)
-    case .tilde:
-      next += 1
-      // In two's complement ~x is -1 - x, and that never overflows.
-      let inverted = try operand(above: .unary)
-      return try node(
-        .arithmetic(.value(.int(-1)), .subtract, inverted.expression), over: inverted)
-    default: throw unexpected("a condition or a value")
+      if let value = negativeLiteral() { return leaf(.value(value)) }
+      return .minus
+    default: throw unexpected(Self.operandName)
     }
   }
 
@@ -86,53 +75,53 @@ extension QueryParser {
     }
   }
 
-  private mutating func parenthesised() throws(StoreError) -> Operand {
-    next += 1
-    if isAt(.select) { throw subselect() }
-    let inner = try operand()
+  private static let operandName = "a condition or a value"
+}
+
+extension QueryParser {
+  /// The operand that begins so, up to the first operator behind it.
+  mutating func prefix(_ start: Start) throws(StoreError) -> Operand {
+    switch start {
+    case .leaf(let expression): try node(expression)
+    case .parenthesis: try parenthesised()
+    case .not: try negation()
+    case .plus: try operand(above: .unary)
+    case .minus: try negated()
+    case .tilde: try inverted()
+    case .choice: try choice()
+    case .cast: try cast()
+    case .exists: try exists()
+    case .element: try element()
+    case .call(let callee): try call(callee)
+    }
+  }
+
+  mutating func closeParenthesis() throws(StoreError) {
     if isAt(.comma) {
       throw error(
         "Row values are not supported", expected: ")",
         hint: "compare the values one by one, with AND between")
     }
     try expect(.rightParenthesis)
-    return inner
   }
 
-  private func field(_ name: QueryToken.Name) throws(StoreError) -> Expression {
-    switch name {
-    case .attribute(let attribute): .attribute(attribute)
-    case .path, .element: .field(try path(name))
-    }
+  private mutating func negation() throws(StoreError) -> Operand {
+    let part = try operand(above: .not)
+    return try node(.not(part.condition), over: part)
   }
 
-  private func path(_ name: QueryToken.Name) throws(StoreError) -> FieldPath {
-    switch name {
-    case .path(let path): return path
-    case .element(let path):
-      guard openElements > 0 else {
-        throw error(
-          "The element is named outside of ELEMENT", expected: "a field of the document",
-          hint: #"write ["@"] for a field of that name"#)
-      }
-      return path
-    case .attribute:
-      throw error(
-        "An attribute of the document stands where a field is needed", expected: "a field")
-    }
+  private mutating func negated() throws(StoreError) -> Operand {
+    let part = try operand(above: .unary)
+    return try node(.negated(part.expression), over: part)
   }
 
-  private mutating func takePath() throws(StoreError) -> FieldPath {
-    guard case .field(let name) = token.kind else {
-      throw unexpected("a field in square brackets")
-    }
-    let path = try path(name)
-    next += 1
-    return path
+  /// In two's complement `~x` is `-1 - x`, and that never overflows.
+  private mutating func inverted() throws(StoreError) -> Operand {
+    let part = try operand(above: .unary)
+    return try node(.arithmetic(.value(.int(-1)), .subtract, part.expression), over: part)
   }
 
   private mutating func exists() throws(StoreError) -> Operand {
-    next += 1
     try expect(.leftParenthesis)
     let path = try takePath()
     try expect(.rightParenthesis)
@@ -140,7 +129,6 @@ extension QueryParser {
   }
 
   private mutating func element() throws(StoreError) -> Operand {
-    next += 1
     try expect(.leftParenthesis)
     let path = try takePath()
     try expect(.comma)
@@ -149,5 +137,25 @@ extension QueryParser {
     let inner = try operand()
     try expect(.rightParenthesis)
     return try node(.element(path, inner.condition), over: inner)
+  }
+
+  private mutating func takePath() throws(StoreError) -> FieldPath {
+    switch token.kind {
+    case .field(.path(let path)):
+      next += 1
+      return path
+    case .field(.element(let path)):
+      guard openElements > 0 else {
+        throw error(
+          "The element is named outside of ELEMENT", expected: "a field of the document",
+          hint: #"write ["@"] for a field of that name"#)
+      }
+      next += 1
+      return path
+    case .field(.attribute):
+      throw error(
+        "An attribute of the document stands where a field is needed", expected: "a field")
+    default: throw unexpected("a field in square brackets")
+    }
   }
 }

@@ -13,19 +13,18 @@ struct QueryParser {
   var openElements = 0
   /// Nodes that stand in the tree more often than in the text, see `choice`.
   var copiedNodes = 0
-  private var depth = 0
+  private var openOperands = 0
+  private var openParentheses = 0
 
   init(_ text: String) {
     source = QuerySource(text)
     tokens = QueryLexer.tokens(of: source)
   }
 
-  /// How high a tree may be. Everything that walks a tree recurses, on threads with 512 KiB of
-  /// stack on Apple platforms.
-  static let maximumHeight = 100
-  /// How deep the text may be nested: a tree of the full height needs at most two levels of text
-  /// for each of its own, an operand and its parentheses, when it is written out again.
-  static let maximumDepth = 2 * maximumHeight + 2
+  /// How high a tree may be. This parser and everything that walks a tree recurse, on threads that
+  /// have 512 KiB of stack on Apple platforms. To need little of it in builds without optimiser
+  /// too, functions here either decide or recurse: the frame of one that decides is gone by then.
+  static let maximumHeight = 64
 
   /// What an operand turned out to be; it becomes the other when the place asks for it.
   struct Operand {
@@ -55,11 +54,28 @@ struct QueryParser {
 
   /// Everything up to an operator that binds no tighter than the given one.
   mutating func operand(above floor: Precedence = .none) throws(StoreError) -> Operand {
-    depth += 1
-    defer { depth -= 1 }
-    guard depth <= Self.maximumDepth else { throw tooDeep() }
-    var left = try prefix()
-    while let combined = try combination(with: left, above: floor) { left = combined }
+    openOperands += 1
+    defer { openOperands -= 1 }
+    guard openOperands <= Self.maximumHeight else { throw tooDeep() }
+    return try operators(on: try prefix(try start()), above: floor)
+  }
+
+  /// The same in parentheses. They are counted on their own: a tree of the full height may need
+  /// one pair at each level when it is written out.
+  mutating func parenthesised() throws(StoreError) -> Operand {
+    openParentheses += 1
+    defer { openParentheses -= 1 }
+    guard openParentheses <= Self.maximumHeight else { throw tooDeep() }
+    let inner = try operators(on: try prefix(try start()), above: .none)
+    try closeParenthesis()
+    return inner
+  }
+
+  private mutating func operators(
+    on first: Operand, above floor: Precedence
+  ) throws(StoreError) -> Operand {
+    var left = first
+    while let infix = try infix(above: floor) { left = try combination(left, infix) }
     return left
   }
 
@@ -80,7 +96,7 @@ struct QueryParser {
   private func tooDeep() -> StoreError {
     error(
       "The query text is nested too deeply",
-      expected: "at most \(Self.maximumHeight) operators within each other")
+      expected: "at most \(Self.maximumHeight) levels")
   }
 }
 
