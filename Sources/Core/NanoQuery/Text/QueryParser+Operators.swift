@@ -46,8 +46,13 @@ extension QueryParser {
     _ keyword: QueryToken.Keyword, above floor: Precedence
   ) throws(StoreError) -> Infix? {
     switch keyword {
-    case .or: return floor < .or ? .or : nil
-    case .and: return floor < .and ? .and : nil
+    case .or where floor < .or:
+      next += 1
+      return .or
+    case .and where floor < .and:
+      next += 1
+      return .and
+    case .or, .and: return nil
     case .collate, .escape: throw unsupportedOperator()
     default: return floor < .equality ? try relation(keyword) : nil
     }
