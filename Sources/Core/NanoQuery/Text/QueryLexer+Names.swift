@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+extension QueryLexer {
+  /// A field in brackets. Names are quoted as in ``FieldPath``, but byte by byte: a combining
+  /// character after a dot or a quote does not hide it.
+  mutating func takeField() throws(StoreError) -> QueryToken.Kind {
+    let start = index
+    var names: [String] = []
+    var isQuoted = false
+    repeat {
+      index += 1
+      let nameStart = index
+      isQuoted = source.byte(index) == UInt8(ascii: "\"")
+      names.append(isQuoted ? try takeQuotedName(in: start) : takePlainName())
+      guard !source.isEnd(index) else {
+        throw source.error(
+          "A field is not closed", at: start..<index, expected: "]")
+      }
+      try check(names[names.count - 1], at: nameStart, in: start)
+    } while source.byte(index) == UInt8(ascii: ".")
+    guard source.byte(index) == UInt8(ascii: "]") else {
+      throw source.error(
+        "A field has text behind a quoted name", at: index..<index + 1,
+        code: .invalidPath, expected: ". or ]")
+    }
+    index += 1
+    return .field(name(names, firstIsPlain: source.byte(start + 1) != UInt8(ascii: "\"")))
+  }
+
+  private func name(_ names: [String], firstIsPlain: Bool) -> QueryToken.Name {
+    guard firstIsPlain else { return .path(FieldPath(components: names)) }
+    if names.count == 1, let attribute = Attribute(textName: names[0]) {
+      return .attribute(attribute)
+    }
+    guard names[0] == "@" else { return .path(FieldPath(components: names)) }
+    return .element(
+      names.count == 1 ? .element : FieldPath(components: Array(names.dropFirst())))
+  }
+
+  private mutating func takePlainName() -> String {
+    let start = index
+    while !source.isEnd(index), source.byte(index) != UInt8(ascii: "."),
+      source.byte(index) != UInt8(ascii: "]")
+    {
+      index += 1
+    }
+    return source.text(start..<index)
+  }
+
+  private mutating func takeQuotedName(in field: Int) throws(StoreError) -> String {
+    let start = index
+    var bytes: [UInt8] = []
+    index += 1
+    while !source.isEnd(index) {
+      let byte = source.byte(index)
+      index += 1
+      if byte == UInt8(ascii: "\"") {
+        guard source.byte(index) == UInt8(ascii: "\"") else {
+          return String(decoding: bytes, as: UTF8.self)
+        }
+        index += 1
+      }
+      bytes.append(byte)
+    }
+    throw source.error(
+      "A quoted name is not closed", at: start..<index, code: .invalidPath, expected: "\"",
+      hint: "a quote in a name is written twice")
+  }
+
+  private func check(_ name: String, at start: Int, in field: Int) throws(StoreError) {
+    if name.isEmpty {
+      throw source.error(
+        "A field path has an empty component", at: start..<index + 1, code: .invalidPath,
+        expected: "a name")
+    }
+    // FieldPath.element is made of a NUL: a path with one must not be written.
+    if name.utf8.contains(0) {
+      throw source.error(
+        "A name in a field path holds a NUL", at: field..<index, code: .invalidPath,
+        expected: "a name without NUL")
+    }
+  }
+
+  /// `?` or `?3`.
+  mutating func takePosition() throws(StoreError) -> QueryToken.Kind {
+    let start = index
+    index += 1
+    let digits = index
+    while source.byte(index).isDigit { index += 1 }
+    let position = digits == index ? largestPosition + 1 : Int(source.text(digits..<index)) ?? 0
+    guard (1...Self.largestParameter).contains(position) else {
+      throw source.error(
+        "The number of a parameter is out of range", at: start..<index,
+        expected: "1 to \(Self.largestParameter)")
+    }
+    largestPosition = max(largestPosition, position)
+    return .parameter(.position(position))
+  }
+
+  /// `:name`, `@name` or `$name`, which are one parameter.
+  mutating func takeName() throws(StoreError) -> QueryToken.Kind {
+    let start = index
+    index += 1
+    let name = takeWordText()
+    guard !name.isEmpty else {
+      throw source.error(
+        "A parameter has no name", at: start..<index, expected: "a name such as :name")
+    }
+    return .parameter(.name(name))
+  }
+
+  /// SQLite's own limit.
+  private static let largestParameter = 32_766
+}

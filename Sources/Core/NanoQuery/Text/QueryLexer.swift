@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+/// Cuts query text into tokens by SQLite's rules, in one pass over its bytes.
+struct QueryLexer {
+  let source: QuerySource
+  var index = 0
+  /// The largest position of a parameter so far, after which the next `?` counts.
+  var largestPosition = 0
+
+  /// The last token is either the end or a failure.
+  static func tokens(of source: QuerySource) -> [QueryToken] {
+    var lexer = QueryLexer(source: source)
+    var tokens: [QueryToken] = []
+    while true {
+      let token = lexer.next()
+      tokens.append(token)
+      switch token.kind {
+      case .end, .failure: return tokens
+      default: continue
+      }
+    }
+  }
+
+  private mutating func next() -> QueryToken {
+    do throws(StoreError) {
+      try skipBlanks()
+      let start = index
+      let kind = try takeKind()
+      return QueryToken(kind: kind, range: start..<index)
+    } catch {
+      return QueryToken(kind: .failure(error), range: index..<index)
+    }
+  }
+
+  private mutating func takeKind() throws(StoreError) -> QueryToken.Kind {
+    if source.isEnd(index) { return .end }
+    let first = source.byte(index)
+    switch first {
+    case UInt8(ascii: "["): return try takeField()
+    case UInt8(ascii: "'"): return .text(try takeText())
+    case UInt8(ascii: "?"): return try takePosition()
+    case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"): return try takeName()
+    case UInt8(ascii: "\""), UInt8(ascii: "`"): throw quotedIdentifier(first)
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): return try takeNumber()
+    case UInt8(ascii: ".") where source.byte(index + 1).isDigit: return try takeNumber()
+    case UInt8(ascii: "x"), UInt8(ascii: "X"):
+      if source.byte(index + 1) == UInt8(ascii: "'") { return try takeBlob() }
+      return takeWord()
+    case _ where first.isWordStart: return takeWord()
+    default: return .symbol(try takeSymbol())
+    }
+  }
+
+  private mutating func takeWord() -> QueryToken.Kind {
+    let start = index
+    while source.byte(index).isWordByte { index += 1 }
+    // ASCII only: lowercased() would make a `k` of a Kelvin sign, and a keyword with it.
+    let word = String(
+      decoding: source.bytes[start..<index].map(\.asciiLowercased), as: UTF8.self)
+    return QueryToken.Keyword(rawValue: word).map { .keyword($0) } ?? .word(word)
+  }
+
+  mutating func takeWordText() -> String {
+    let start = index
+    while source.byte(index).isWordByte { index += 1 }
+    return source.text(start..<index)
+  }
+
+  private mutating func takeSymbol() throws(StoreError) -> QueryToken.Symbol {
+    for length in [3, 2, 1] where index + length <= source.bytes.count {
+      let text = source.text(index..<index + length)
+      guard let symbol = QueryToken.Symbol(rawValue: text) else { continue }
+      index += length
+      return symbol
+    }
+    let isBang = source.byte(index) == UInt8(ascii: "!")
+    throw source.error(
+      "The query text has a character that begins nothing", at: index..<index + 1,
+      expected: "a field, a literal, an operator or a parameter",
+      hint: isBang ? "write NOT, or != between two values" : nil)
+  }
+
+  private func quotedIdentifier(_ quote: UInt8) -> StoreError {
+    var end = index + 1
+    while !source.isEnd(end), source.byte(end) != quote { end += 1 }
+    return source.error(
+      "Double quotes and back quotes do not stand for a field",
+      at: index..<min(end + 1, source.bytes.count), expected: "a field in square brackets",
+      hint: "write [name] for a field, 'text' for a text")
+  }
+
+  /// Passes over white space and comments.
+  private mutating func skipBlanks() throws(StoreError) {
+    while true {
+      switch (source.byte(index), source.byte(index + 1)) {
+      case (0x20, _), (0x09, _), (0x0A, _), (0x0C, _), (0x0D, _): index += 1
+      case (UInt8(ascii: "-"), UInt8(ascii: "-")):
+        while !source.isEnd(index), source.byte(index) != UInt8(ascii: "\n") { index += 1 }
+      case (UInt8(ascii: "/"), UInt8(ascii: "*")): try skipComment()
+      default: return
+      }
+    }
+  }
+
+  private mutating func skipComment() throws(StoreError) {
+    let start = index
+    index += 2
+    while !source.isEnd(index) {
+      if source.byte(index) == UInt8(ascii: "*"), source.byte(index + 1) == UInt8(ascii: "/") {
+        index += 2
+        return
+      }
+      index += 1
+    }
+    throw source.error("A comment is not closed", at: start..<start + 2, expected: "*/")
+  }
+}

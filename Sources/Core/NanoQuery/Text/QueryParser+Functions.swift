@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+
+extension QueryParser {
+  /// What stands before the parentheses of a call.
+  enum Callee {
+    case function(Function)
+    case text(TextMatch)
+    /// `like(pattern, text)`: SQLite's functional form, with the operands the other way round.
+    case pattern(TextMatch)
+    case jsonArray, jsonObject
+  }
+
+  /// A function, or a literal that a word introduces.
+  mutating func start(_ word: String) throws(StoreError) -> Start {
+    if isAt(.leftParenthesis, ahead: 1) {
+      let callee = try callee(word)
+      next += 1
+      return .call(callee)
+    }
+    guard next + 1 < tokens.count, case .text(let text) = tokens[next + 1].kind,
+      let kind = TypedLiteral(rawValue: word)
+    else {
+      throw error(
+        "A word stands where a condition or a value should",
+        expected: "a field in square brackets", hint: Self.nameHint)
+    }
+    next += 1
+    guard let value = kind.value(text) else {
+      throw error(kind.message, expected: kind.expected)
+    }
+    next += 1
+    return .leaf(.value(value))
+  }
+
+  private func callee(_ name: String) throws(StoreError) -> Callee {
+    if let match = TextMatch(functionName: name) { return .text(match) }
+    if let function = Function(name: name) { return .function(function) }
+    switch name {
+    case "json_array": return .jsonArray
+    case "json_object": return .jsonObject
+    default: throw unknownFunction(name)
+    }
+  }
+
+  mutating func call(_ callee: Callee) throws(StoreError) -> Operand {
+    let place = next - 1
+    let operands = try arguments()
+    return try call(callee, operands, at: tokens[place].range)
+  }
+
+  /// What stands in parentheses, separated by commas.
+  mutating func arguments() throws(StoreError) -> [Operand] {
+    try expect(.leftParenthesis)
+    if take(.rightParenthesis) { return [] }
+    var operands: [Operand] = []
+    repeat { operands.append(try operand()) } while take(.comma)
+    guard take(.rightParenthesis) else { throw unexpected(", or )") }
+    return operands
+  }
+
+  private func call(
+    _ callee: Callee, _ operands: [Operand], at place: Range<Int>
+  ) throws(StoreError) -> Operand {
+    switch callee {
+    case .function(let function):
+      try check(operands, function.arity, at: place)
+      return Operand(
+        node: .expression(.function(function, operands.map(\.expression))),
+        height: try height(over: operands))
+    case .text(let match):
+      try check(operands, 2...2, at: place)
+      return try text(operands[0], match, operands[1])
+    case .pattern(let match):
+      try check(operands, 2...2, at: place)
+      return try text(operands[1], match, operands[0])
+    case .jsonArray: return try node(.value(.array(try values(operands, at: place))))
+    case .jsonObject: return try node(.value(.object(try object(operands, at: place))))
+    }
+  }
+
+  private func text(
+    _ text: Operand, _ match: TextMatch, _ pattern: Operand
+  ) throws(StoreError) -> Operand {
+    try node(.text(text.expression, match, pattern.expression), over: text, pattern)
+  }
+
+  private func check(
+    _ operands: [Operand], _ arity: ClosedRange<Int>, at place: Range<Int>
+  ) throws(StoreError) {
+    guard !arity.contains(operands.count) else { return }
+    let least = arity.lowerBound
+    throw source.error(
+      "A function has the wrong number of arguments", at: place,
+      expected: arity.count == 1 ? "\(least)" : "\(least) to \(arity.upperBound)"
+    ).adding(.actual, "\(operands.count)")
+  }
+}
+
+// MARK: Literals
+
+extension QueryParser {
+  /// Literals of types that SQL has no sign for: `DATE '2026-11-20'`.
+  private enum TypedLiteral: String {
+    case date, url, real
+
+    func value(_ text: String) -> DocumentValue? {
+      switch self {
+      case .date: QueryDate.date(text).map { .date($0) }
+      case .url: URL(string: text).map { .url($0) }
+      case .real: text.lowercased() == "nan" ? .double(.nan) : nil
+      }
+    }
+
+    var message: String {
+      switch self {
+      case .date: "A date is malformed"
+      case .url: "A URL is malformed"
+      case .real: "A REAL literal is malformed"
+      }
+    }
+
+    var expected: String {
+      switch self {
+      case .date: "an ISO 8601 date such as '2026-11-20T21:17:00Z' or '2026-11-20'"
+      case .url: "a URL such as 'https://example.org/'"
+      case .real: "'nan'"
+      }
+    }
+  }
+
+  /// Arrays and objects can be compared as a whole, but not computed.
+  private func values(
+    _ operands: [Operand], at place: Range<Int>
+  ) throws(StoreError) -> [DocumentValue] {
+    var values: [DocumentValue] = []
+    for operand in operands {
+      guard case .expression(.value(let value)) = operand.node else {
+        throw source.error(
+          "An array or object literal holds something that is no literal", at: place,
+          expected: "literals only")
+      }
+      values.append(value)
+    }
+    return values
+  }
+
+  private func object(
+    _ operands: [Operand], at place: Range<Int>
+  ) throws(StoreError) -> DocumentObject {
+    let values = try values(operands, at: place)
+    var object = DocumentObject()
+    for index in stride(from: 0, to: values.count, by: 2) {
+      guard let name = values[index].string, index + 1 < values.count else {
+        throw source.error(
+          "An object literal is malformed", at: place, expected: "a text and a value in turn")
+      }
+      object[name] = values[index + 1]
+    }
+    return object
+  }
+}
+
+// MARK: Unknown names
+
+extension QueryParser {
+  private func unknownFunction(_ name: String) -> StoreError {
+    if ["count", "sum", "avg", "total", "group_concat"].contains(name) {
+      return error(
+        "Aggregate functions are not part of a condition", expected: "a function of one document",
+        hint: "ask for aggregates of the query's results")
+    }
+    let known =
+      Function.allCases.map(\.rawValue) + TextMatch.allCases.compactMap(\.functionName)
+      + ["exists", "element", "cast", "json_array", "json_object"]
+    let near = known.filter { Self.isNear(name, $0) }
+    return error(
+      "There is no function of this name",
+      expected: "one of \(known.sorted().joined(separator: ", "))",
+      hint: near.isEmpty ? nil : "did you mean \(near.joined(separator: " or "))?")
+  }
+
+  /// Whether two names differ by at most two letters, and by less than half of the shorter.
+  private static func isNear(_ a: String, _ b: String) -> Bool {
+    let (a, b) = (Array(a.utf8), Array(b.utf8))
+    guard abs(a.count - b.count) <= 2 else { return false }
+    var row = Array(0...b.count)
+    for (i, byte) in a.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, other) in b.enumerated() {
+        let substituted = diagonal + (byte == other ? 0 : 1)
+        diagonal = row[j + 1]
+        row[j + 1] = min(substituted, row[j] + 1, row[j + 1] + 1)
+      }
+    }
+    return row[b.count] <= 2 && row[b.count] * 2 < min(a.count, b.count)
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+
+extension DocumentValue {
+  /// The value as a literal of query text.
+  var queryText: String {
+    switch self {
+    case .null: "NULL"
+    case .bool(let value): value ? "TRUE" : "FALSE"
+    case .int(let value): "\(value)"
+    case .double(let value): Self.literal(value)
+    case .string(let text): Self.literal(text)
+    case .date(let date):
+      // Outside of the years that can be stored there is no literal, and no stored equal either.
+      "DATE " + Self.literal(QueryDate.text(date) ?? "out of range")
+    case .data(let data): "x'\(data.map { Self.hex($0) }.joined())'"
+    case .url(let url): "URL " + Self.literal(url.absoluteString)
+    case .array(let elements):
+      "json_array(\(elements.map(\.queryText).joined(separator: ", ")))"
+    case .object(let object):
+      "json_object(\(object.map { "\(Self.literal($0.name)), \($0.value.queryText)" }.joined(separator: ", ")))"
+    }
+  }
+
+  private static func literal(_ text: String) -> String {
+    text.quoted(with: "'")
+  }
+
+  private static func literal(_ number: Double) -> String {
+    if number.isNaN { return "REAL 'nan'" }
+    // What SQLite's own shell writes: it overflows to infinity when it is read.
+    if number.isInfinite { return number < 0 ? "-9e999" : "9e999" }
+    return "\(number)"
+  }
+
+  private static func hex(_ byte: UInt8) -> String {
+    let digits = String(byte, radix: 16, uppercase: true)
+    return byte < 16 ? "0" + digits : digits
+  }
+}
+
+extension FieldPath {
+  /// The path in brackets, with quotes around names that would be read differently without.
+  var queryText: String {
+    if isElement { return "[@]" }
+    let names = components.enumerated().map { index, name in
+      needsQuotes(name, at: index) ? name.quoted(with: "\"") : name
+    }
+    return "[\(names.joined(separator: "."))]"
+  }
+
+  private func needsQuotes(_ name: String, at index: Int) -> Bool {
+    if name.isEmpty || index == 0 && name == "@" { return true }
+    if components.count == 1, Attribute(textName: name) != nil { return true }
+    // Bytes, as the lexer does: a combining character would hide a dot from Character's eyes.
+    return name.utf8.contains {
+      [UInt8(ascii: "."), UInt8(ascii: "\""), UInt8(ascii: "]")].contains($0)
+    }
+  }
+}
+
+extension String {
+  /// In quotes, with two for each one inside. Scalar by scalar: a quote with a combining character
+  /// behind it is no quote to Character, but it is one to every parser.
+  fileprivate func quoted(with quote: Unicode.Scalar) -> String {
+    var quoted = UnicodeScalarView()
+    quoted.append(quote)
+    for scalar in unicodeScalars {
+      if scalar == quote { quoted.append(quote) }
+      quoted.append(scalar)
+    }
+    quoted.append(quote)
+    return String(quoted)
+  }
+}
