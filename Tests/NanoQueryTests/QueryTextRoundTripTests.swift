@@ -75,7 +75,7 @@ struct QueryTextRoundTripTests {
       Condition.all([.truth(a)]).queryText == "([a])"
         || Condition.all([.truth(a)]).queryText == "[a]")
     #expect(Condition.not(.any([])).queryText == "NOT FALSE")
-    #expect(Expression.truth(.constant(true)).queryText == "(TRUE)")
+    #expect(QueryExpression.truth(.constant(true)).queryText == "(TRUE)")
     _ = try QueryText(Condition.not(.all([.any([.truth(a)]), .all([])])).queryText)
   }
 
@@ -133,7 +133,7 @@ struct QueryTextRoundTripTests {
 }
 
 enum DocumentValueText {
-  static func text(_ value: DocumentValue) -> String { Expression.value(value).queryText }
+  static func text(_ value: DocumentValue) -> String { QueryExpression.value(value).queryText }
 }
 
 struct SplitMix: RandomNumberGenerator {

@@ -5,21 +5,21 @@ import NanoDocument
 import NanoQuery
 import Testing
 
-// Foundation has an Expression as well.
-typealias Expression = NanoQuery.Expression
+// Foundation has an QueryExpression as well.
+typealias QueryExpression = NanoQuery.QueryExpression
 
-let a = Expression.field("a")
-let b = Expression.field("b")
-let c = Expression.field("c")
+let a = QueryExpression.field("a")
+let b = QueryExpression.field("b")
+let c = QueryExpression.field("c")
 
-func int(_ number: Int64) -> Expression { .value(.int(number)) }
-func text(_ text: String) -> Expression { .value(.string(text)) }
-func equal(_ left: Expression, _ right: Expression) -> Condition {
+func int(_ number: Int64) -> QueryExpression { .value(.int(number)) }
+func text(_ text: String) -> QueryExpression { .value(.string(text)) }
+func equal(_ left: QueryExpression, _ right: QueryExpression) -> Condition {
   .comparison(left, .equal, right)
 }
 
 /// The expression that a text is, for those that are no condition.
-func expression(_ text: String) throws -> Expression {
+func expression(_ text: String) throws -> QueryExpression {
   switch try QueryText(text).condition {
   case .truth(let expression): expression
   case let condition: .truth(condition)
@@ -145,7 +145,7 @@ struct QueryTextTests {
     #expect(try QueryText(text).condition == expected)
   }
 
-  static let expressionsTable: [(String, Expression)] = [
+  static let expressionsTable: [(String, QueryExpression)] = [
     ("[a] + [b]", .arithmetic(a, .add, b)), ("[a]-[b]", .arithmetic(a, .subtract, b)),
     ("[a] * [b]", .arithmetic(a, .multiply, b)), ("[a] / [b]", .arithmetic(a, .divide, b)),
     ("[a] % [b]", .arithmetic(a, .remainder, b)), ("[a] || [b]", .arithmetic(a, .concatenate, b)),
@@ -185,7 +185,7 @@ struct QueryTextTests {
   @Test(
     "Every expression has its tree",
     arguments: expressionsTable)
-  func expressions(text: String, expected: Expression) throws {
+  func expressions(text: String, expected: QueryExpression) throws {
     #expect(try expression(text) == expected)
   }
 

@@ -48,7 +48,7 @@ struct RandomTrees {
     }
   }
 
-  private func truth(_ expression: Expression) -> Condition {
+  private func truth(_ expression: QueryExpression) -> Condition {
     switch expression {
     case .truth(let condition): condition
     case .value(.bool(let value)): .constant(value)
@@ -63,11 +63,11 @@ struct RandomTrees {
     }
   }
 
-  private mutating func list(_ depth: Int, _ count: ClosedRange<Int>) -> [Expression] {
+  private mutating func list(_ depth: Int, _ count: ClosedRange<Int>) -> [QueryExpression] {
     (0..<number(count)).map { _ in expression(depth) }
   }
 
-  mutating func expression(_ depth: Int) -> Expression {
+  mutating func expression(_ depth: Int) -> QueryExpression {
     guard depth > 0 else { return expressionLeaf() }
     let next = depth - 1
     switch number(0...6) {
@@ -82,7 +82,7 @@ struct RandomTrees {
     case 4: return .cast(expression(next), pick(Array(CastType.allCases)))
     case 5:
       let branches = (0..<number(1...3)).map { _ in
-        Expression.Branch(when: condition(next), then: expression(next))
+        QueryExpression.Branch(when: condition(next), then: expression(next))
       }
       return .choice(branches, otherwise: expression(next))
     default:
@@ -93,7 +93,7 @@ struct RandomTrees {
     }
   }
 
-  private mutating func expressionLeaf() -> Expression {
+  private mutating func expressionLeaf() -> QueryExpression {
     switch number(0...9) {
     case 0: .attribute(pick(Array(Attribute.allCases)))
     case 1: .parameter(pick([.position(1), .position(7), .name("n"), .name("größe")]))

@@ -3,7 +3,7 @@
 import Foundation
 import NanoDocument
 import NanoEngine
-public import NanoQuery
+import NanoQuery
 
 /// Splits a condition into what the database's indexes can answer and what is left.
 ///

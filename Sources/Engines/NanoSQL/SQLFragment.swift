@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import Foundation
-import NanoDocument
+public import NanoDocument
 public import NanoQuery
 
 /// A piece of SQL with the values of its parameters, in order.

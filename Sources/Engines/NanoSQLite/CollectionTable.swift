@@ -131,15 +131,23 @@ extension SQLiteConnection {
     }
     let elements = rows.filter { $0.0.kind == .elements }.map { ($0.0.name, $0.1) }
     let paths = PathTrie()
-    for (path, types) in try all(
-      SQLFragment(
-        "SELECT path, types FROM nano_paths WHERE collection = ?", [.text(description.name)])
-    ) { (CataloguePath($0.text(0) ?? ""), Int32(truncatingIfNeeded: $0.int(1))) } {
-      paths.add(path, types)
-    }
+    try addStoredPaths(of: description.name, to: paths)
     return CollectionTable(
       description, generation: generation, indexes: rows.map(\.0),
       elementTables: Dictionary(uniqueKeysWithValues: elements), paths: paths)
+  }
+}
+
+extension SQLiteConnection {
+  /// Adds what the file's catalogue knows of a collection.
+  func addStoredPaths(of collection: String, to paths: PathTrie) throws {
+    try with(
+      SQLFragment("SELECT path, types FROM nano_paths WHERE collection = ?", [.text(collection)])
+    ) { row in
+      while try row.step() {
+        paths.add(CataloguePath(row.text(0) ?? ""), Int32(truncatingIfNeeded: row.int(1)))
+      }
+    }
   }
 }
 

@@ -50,12 +50,13 @@ enum DatabaseFile {
     settings.foreignKeysEnabled = false
     // Transactions are begun and ended by statements of our own.
     settings.allowsUnsafeTransactions = true
+    let isReadOnly = settings.readonly
     settings.prepareDatabase { db in
       guard let handle = db.sqliteConnection else { return }
       sqlite3_extended_result_codes(handle, 1)
       try QueryFunctions.register(on: handle)
       if configuration.usesFastFieldAccess { try FieldAccess.register(on: handle) }
-      let connection = SQLiteConnection(handle, isReadOnly: settings.readonly)
+      let connection = SQLiteConnection(handle, isReadOnly: isReadOnly)
       try DatabaseSetup.apply(configuration, to: connection, isFile: path != nil)
     }
     if let path { return try DatabaseQueue(path: path, configuration: settings) }

@@ -150,7 +150,7 @@ extension PathTrie {
       var next: [Int32] = []
       for place in places {
         if nodes[Int(place)].types & Int32(ObservedTypes.open.rawValue) != 0 { return nil }
-        let child = name.withBytes { find(place, $0) }
+        let child = name.utf8.withUnsafeBytes { find(place, $0) }
         if child >= 0 { next.append(child) }
       }
       places = []

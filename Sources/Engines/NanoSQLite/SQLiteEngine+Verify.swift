@@ -51,16 +51,8 @@ private struct CollectionCheck {
   /// Every body decodes, and the catalogue knows every path of the rows that it should know.
   private func documents(_ table: CollectionTable) throws -> [VerificationProblem] {
     var problems: [VerificationProblem] = []
-    let known = PathTrie()
-    let missing = PathTrie()
-    for (path, types) in try connection.all(
-      SQLFragment("SELECT path, types FROM nano_paths WHERE collection = ?", [.text(name)]),
-      { (CataloguePath($0.text(0) ?? ""), Int32(truncatingIfNeeded: $0.int(1))) })
-    {
-      known.add(path, types)
-      missing.add(path, types)
-    }
-    _ = missing.takeChanged()
+    let paths = PathTrie()
+    try connection.addStoredPaths(of: name, to: paths)
     try connection.with(
       "SELECT id, body, revision FROM \(SQLName.quoted(table.description.name))"
     ) { row in
@@ -68,14 +60,14 @@ private struct CollectionCheck {
         do {
           var reader = JSONReader(row.bytes(1))
           _ = try reader.object()
-          if row.optionalInt(2) != nil { try missing.observe(row.bytes(1)) }
+          if row.optionalInt(2) != nil { try paths.observe(row.bytes(1)) }
         } catch {
           problems.append(problem("document \(row.int(0)) does not decode: \(error)"))
         }
       }
     }
-    for node in missing.takeChanged() {
-      problems.append(problem("the catalogue lacks \(missing.path(of: node).text)"))
+    for node in paths.takeChanged() {
+      problems.append(problem("the catalogue lacks \(paths.path(of: node).text)"))
     }
     return problems
   }

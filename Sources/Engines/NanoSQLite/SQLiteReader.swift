@@ -121,7 +121,7 @@ class SQLiteReader: EngineReader {
     }
     return Explanation(
       statement: compiled.sql.text, plan: plan, indexes: used.map(\.name),
-      checkedPerDocument: compiled.rest.map { "\($0)" })
+      checkedPerDocument: compiled.rest.map(\.queryText))
   }
 
   /// Whether a line of the plan names the index, and not one whose name only begins like it.

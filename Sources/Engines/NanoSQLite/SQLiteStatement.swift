@@ -161,8 +161,9 @@ extension SQLiteStatement {
 
   /// `SQLITE_TRANSIENT`, which the C header writes as a cast that is not imported.
   static let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-  private static let empty: UnsafePointer<CChar> = UnsafeRawPointer(("" as StaticString).utf8Start)
-    .assumingMemoryBound(to: CChar.self)
+  private static var empty: UnsafePointer<CChar> {
+    UnsafeRawPointer(("" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
+  }
 }
 
 extension SQLiteStatement {

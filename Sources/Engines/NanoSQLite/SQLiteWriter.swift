@@ -254,9 +254,10 @@ extension SQLiteWriter {
       return
     }
     let schema = IndexSchema(collection: name, index: index)
-    do {
+    do throws(StoreError) {
       try connection.execute(try schema.create())
-    } catch let error as StoreError where error.isConstraint {
+    } catch {
+      guard error.isConstraint else { throw error }
       throw StoreError(
         .uniqueViolation, "Documents have equal values, so the index cannot be unique",
         [.collection: name, .index: index.name])

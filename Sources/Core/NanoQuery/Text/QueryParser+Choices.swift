@@ -41,11 +41,11 @@ extension QueryParser {
   private mutating func choice(
     _ base: Base?, _ cases: [Case], _ otherwise: Operand
   ) throws(StoreError) -> Operand {
-    var branches: [Expression.Branch] = []
+    var branches: [QueryExpression.Branch] = []
     var operands = [otherwise]
     for one in cases {
       let when = try condition(base, one)
-      branches.append(Expression.Branch(when: when.condition, then: one.then.expression))
+      branches.append(QueryExpression.Branch(when: when.condition, then: one.then.expression))
       operands += [when, one.then]
     }
     return Operand(

@@ -70,7 +70,7 @@ extension QueryParser {
     }
   }
 
-  private mutating func count() throws(StoreError) -> Expression {
+  private mutating func count() throws(StoreError) -> QueryExpression {
     let operand = try operand(above: .concatenation)
     switch operand.node {
     case .expression(.value(.int)), .expression(.parameter): return operand.expression

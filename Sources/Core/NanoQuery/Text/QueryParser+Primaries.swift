@@ -5,7 +5,7 @@ import NanoDocument
 extension QueryParser {
   /// How an operand begins; the token that says so has been taken.
   enum Start {
-    case leaf(Expression)
+    case leaf(QueryExpression)
     case parenthesis, not, plus, minus, tilde, choice, cast, exists, element
     case call(Callee)
   }
@@ -28,7 +28,7 @@ extension QueryParser {
     }
   }
 
-  private mutating func leaf(_ expression: Expression) -> Start { taken(.leaf(expression)) }
+  private mutating func leaf(_ expression: QueryExpression) -> Start { taken(.leaf(expression)) }
 
   private mutating func taken(_ start: Start) -> Start {
     next += 1

@@ -29,14 +29,14 @@ struct QueryParser {
   /// What an operand turned out to be; it becomes the other when the place asks for it.
   struct Operand {
     enum Node {
-      case expression(Expression)
+      case expression(QueryExpression)
       case condition(Condition)
     }
     var node: Node
     /// Levels of tree in it. A chain such as `1 + 1 + 1` nests without brackets.
     var height: Int
 
-    var expression: Expression {
+    var expression: QueryExpression {
       switch node {
       case .expression(let expression): expression
       case .condition(let condition): .truth(condition)
@@ -79,7 +79,7 @@ struct QueryParser {
     return left
   }
 
-  func node(_ expression: Expression, over parts: Operand...) throws(StoreError) -> Operand {
+  func node(_ expression: QueryExpression, over parts: Operand...) throws(StoreError) -> Operand {
     Operand(node: .expression(expression), height: try height(over: parts))
   }
 

@@ -19,7 +19,7 @@ extension Condition {
   }
 }
 
-extension Expression {
+extension QueryExpression {
   /// The expression as query text, see ``Condition/queryText``.
   public var queryText: String {
     var renderer = QueryRenderer()
@@ -59,7 +59,7 @@ struct QueryRenderer {
     if !isOpen { text += ")" }
   }
 
-  mutating func write(_ expression: Expression, above floor: Precedence) {
+  mutating func write(_ expression: QueryExpression, above floor: Precedence) {
     let isOpen = expression.precedence > floor
     if !isOpen { text += "(" }
     write(expression)
@@ -117,7 +117,7 @@ struct QueryRenderer {
   /// The right side needs parentheses already at the same precedence: all operators lean left.
   /// So does the left side, for the reader's sake, where that is a relation as well.
   private mutating func write(
-    _ left: Expression, _ sign: String, _ right: Expression, _ precedence: Precedence
+    _ left: QueryExpression, _ sign: String, _ right: QueryExpression, _ precedence: Precedence
   ) {
     write(left, above: precedence)
     text += sign
@@ -125,7 +125,7 @@ struct QueryRenderer {
   }
 
   private mutating func write(
-    _ left: Expression, _ match: TextMatch, _ right: Expression, _ not: String
+    _ left: QueryExpression, _ match: TextMatch, _ right: QueryExpression, _ not: String
   ) {
     if let name = match.functionName {
       text += name
@@ -135,26 +135,27 @@ struct QueryRenderer {
     }
   }
 
-  private mutating func write(_ operand: Expression, in list: [Expression], _ not: String) {
+  private mutating func write(_ operand: QueryExpression, in list: [QueryExpression], _ not: String)
+  {
     write(operand, above: .equality)
     text += " \(not)IN "
     write(list)
   }
 
   private mutating func write(
-    _ operand: Expression, _ low: Expression, _ high: Expression, _ not: String
+    _ operand: QueryExpression, _ low: QueryExpression, _ high: QueryExpression, _ not: String
   ) {
     write(operand, " \(not)BETWEEN ", low, .equality)
     text += " AND "
     write(high, above: .equality)
   }
 
-  private mutating func write(_ operand: Expression, isNull: String) {
+  private mutating func write(_ operand: QueryExpression, isNull: String) {
     write(operand, above: .equality)
     text += isNull
   }
 
-  private mutating func write(_ list: [Expression]) {
+  private mutating func write(_ list: [QueryExpression]) {
     text += "("
     for (index, expression) in list.enumerated() {
       if index > 0 { text += ", " }
@@ -163,7 +164,7 @@ struct QueryRenderer {
     text += ")"
   }
 
-  private mutating func write(_ expression: Expression) {
+  private mutating func write(_ expression: QueryExpression) {
     switch expression {
     case .value(let value): text += value.queryText
     case .field(let path): text += path.queryText
@@ -192,7 +193,7 @@ struct QueryRenderer {
     }
   }
 
-  private mutating func writeNegated(_ operand: Expression) {
+  private mutating func writeNegated(_ operand: QueryExpression) {
     // Without parentheses the parser would take `-1` for a literal, and `--` for a comment.
     var needsParentheses = false
     if case .value = operand { needsParentheses = true }
@@ -200,7 +201,7 @@ struct QueryRenderer {
     write(operand, above: needsParentheses ? .primary : .unary)
   }
 
-  private mutating func write(_ branches: [Expression.Branch], _ otherwise: Expression) {
+  private mutating func write(_ branches: [QueryExpression.Branch], _ otherwise: QueryExpression) {
     text += "CASE"
     for branch in branches {
       text += " WHEN "
@@ -233,7 +234,7 @@ extension Condition {
   }
 }
 
-extension Expression {
+extension QueryExpression {
   fileprivate var precedence: Precedence {
     switch self {
     case .value(.int(let value)): value < 0 ? .unary : .primary

@@ -64,7 +64,7 @@ private struct ParameterFiller {
   }
 
   private func scalar(_ value: DocumentValue, _ parameter: Parameter) throws(StoreError)
-    -> Expression
+    -> QueryExpression
   {
     switch value {
     case .array, .object:
@@ -75,7 +75,7 @@ private struct ParameterFiller {
     }
   }
 
-  func count(_ expression: Expression?) throws(StoreError) -> Int? {
+  func count(_ expression: QueryExpression?) throws(StoreError) -> Int? {
     switch expression {
     case .value(.int(let number)): return Int(clamping: number)
     case .parameter(let parameter):
@@ -125,16 +125,16 @@ private struct ParameterFiller {
     return list
   }
 
-  private func filledList(_ list: [Expression]) throws(StoreError) -> [Expression] {
+  private func filledList(_ list: [QueryExpression]) throws(StoreError) -> [QueryExpression] {
     guard list.count == 1, case .parameter(let parameter) = list[0],
       case .array(let elements) = try argument(parameter)
     else { return try filled(list) }
-    var expanded: [Expression] = []
+    var expanded: [QueryExpression] = []
     for element in elements { expanded.append(try scalar(element, parameter)) }
     return expanded
   }
 
-  private func filled(_ expression: Expression) throws(StoreError) -> Expression {
+  private func filled(_ expression: QueryExpression) throws(StoreError) -> QueryExpression {
     switch expression {
     case .value, .field, .attribute: return expression
     case .parameter(let parameter): return try scalar(try argument(parameter), parameter)
@@ -145,18 +145,19 @@ private struct ParameterFiller {
       return .function(function, try filled(operands))
     case .cast(let operand, let type): return .cast(try filled(operand), type)
     case .choice(let branches, let otherwise):
-      var list: [Expression.Branch] = []
+      var list: [QueryExpression.Branch] = []
       for branch in branches {
         list.append(
-          Expression.Branch(when: try filled(branch.condition), then: try filled(branch.value)))
+          QueryExpression.Branch(when: try filled(branch.condition), then: try filled(branch.value))
+        )
       }
       return .choice(list, otherwise: try filled(otherwise))
     case .truth(let condition): return .truth(try filled(condition))
     }
   }
 
-  private func filled(_ expressions: [Expression]) throws(StoreError) -> [Expression] {
-    var list: [Expression] = []
+  private func filled(_ expressions: [QueryExpression]) throws(StoreError) -> [QueryExpression] {
+    var list: [QueryExpression] = []
     for expression in expressions { list.append(try filled(expression)) }
     return list
   }

@@ -22,8 +22,8 @@ public struct QueryText: Sendable, Hashable {
   struct Parts: Sendable, Hashable {
     var condition = Condition.constant(true)
     var orderings: [Ordering] = []
-    var limit: Expression?
-    var offset: Expression?
+    var limit: QueryExpression?
+    var offset: QueryExpression?
   }
 
   /// Parses the text. An empty one finds every document.
@@ -50,9 +50,9 @@ public struct QueryText: Sendable, Hashable {
   public var condition: Condition { parts.condition }
   public var orderings: [Ordering] { parts.orderings }
   /// An integer or a parameter; nil and a negative number mean no limit.
-  public var limit: Expression? { parts.limit }
+  public var limit: QueryExpression? { parts.limit }
   /// An integer or a parameter; a negative number counts as zero.
-  public var offset: Expression? { parts.offset }
+  public var offset: QueryExpression? { parts.offset }
 }
 
 extension QueryText {

@@ -52,7 +52,7 @@ enum QueryFunctions {
     guard let arguments = FunctionArguments(context, values),
       let program: MatchProgram = arguments.object(0, MatchProgram.kind)
     else { return FunctionArguments(context, values)?.misuse() ?? () }
-    do {
+    do throws(StoreError) {
       let holds = try program.condition.holds(for: arguments.text(1)) {
         count > 2 ? arguments.attribute($0, from: 2) : .null
       }
@@ -67,7 +67,7 @@ enum QueryFunctions {
     guard let arguments = FunctionArguments(context, values),
       let program: SortProgram = arguments.object(0, SortProgram.kind)
     else { return FunctionArguments(context, values)?.misuse() ?? () }
-    do {
+    do throws(StoreError) {
       let value = try program.ordering.value(arguments.text(1)) {
         count > 2 ? arguments.attribute($0, from: 2) : .null
       }
@@ -85,14 +85,18 @@ enum QueryFunctions {
     guard let arguments = FunctionArguments(context, values),
       let program: AggregateProgram = arguments.object(0, AggregateProgram.kind)
     else { return FunctionArguments(context, values)?.misuse() ?? () }
-    do { try program.aggregation.add(arguments.text(1)) } catch { arguments.fail(error, program) }
+    do throws(StoreError) { try program.aggregation.add(arguments.text(1)) } catch {
+      arguments.fail(error, program)
+    }
   }
 
   private static let addDistinct: Scalar = { context, _, values in
     guard let arguments = FunctionArguments(context, values),
       let program: DistinctProgram = arguments.object(0, DistinctProgram.kind)
     else { return FunctionArguments(context, values)?.misuse() ?? () }
-    do { try program.values.add(arguments.text(1)) } catch { arguments.fail(error, program) }
+    do throws(StoreError) { try program.values.add(arguments.text(1)) } catch {
+      arguments.fail(error, program)
+    }
   }
 
   /// The result is taken from the program, which the caller holds.
@@ -103,7 +107,7 @@ enum QueryFunctions {
     guard let arguments = FunctionArguments(context, values) else { return }
     let pattern = String(decoding: arguments.text(0), as: UTF8.self)
     let text = String(decoding: arguments.text(1), as: UTF8.self)
-    do {
+    do throws(StoreError) {
       sqlite3_result_int(context, try TextPattern(.regexp, pattern).matches(text) ? 1 : 0)
     } catch {
       sqlite3_result_error(context, error.message, -1)

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+
+/// A document: its fields, and what the store knows of it.
+///
+/// A document from a store keeps its bytes and finds a field when it is asked for, so that reading
+/// two fields does not parse the rest. It is a value: changing one changes no other, and nothing in
+/// the store until it is saved.
+///
+/// ```swift
+/// var ada = try people.get("ada")!
+/// ada["Address.City"]            // "London"
+/// ada["born"] = 1815
+/// try people.save(ada)
+/// ```
+// @unchecked: `storage` is never written after it is made, and `edits` only while it is not shared.
+public struct Document: @unchecked Sendable {
+  private let storage: DocumentStorage
+  private var edits: Edits?
+
+  private final class Edits {
+    var object: DocumentObject
+    /// Why the stored fields could not be read; thrown when the document is used as a whole.
+    var failure: StoreError?
+    init(_ object: DocumentObject, _ failure: StoreError?) {
+      self.object = object
+      self.failure = failure
+    }
+  }
+
+  /// A new document, not in any store yet.
+  public init(_ object: DocumentObject = [:], key: String? = nil, type: String? = nil)
+    throws(StoreError)
+  {
+    storage = DocumentStorage.make(
+      DocumentStorage.Header(
+        key: try key.map { (key) throws(StoreError) in try DocumentKey(key) }, type: type),
+      UnsafeRawBufferPointer(start: nil, count: 0))
+    edits = Edits(object, nil)
+  }
+
+  /// Copies a document out of a store's bytes, which must be in stored form.
+  @inline(__always)
+  public init(_ header: Header, copying bytes: UnsafeRawBufferPointer) {
+    storage = DocumentStorage.make(header, bytes)
+  }
+
+  /// What is known of a document beside its fields.
+  public struct Header: Sendable {
+    public var rowID: Int64?
+    public var key: DocumentKey?
+    public var type: String?
+    public var version: Int64?
+    /// Microseconds since 1970.
+    public var added: Int64?
+    public var revision: Int64?
+    /// Whether only chosen fields were read.
+    public var isPartial: Bool
+
+    @inlinable @inline(__always)
+    public init(
+      rowID: Int64? = nil, key: DocumentKey? = nil, type: String? = nil, version: Int64? = nil,
+      added: Int64? = nil, revision: Int64? = nil, isPartial: Bool = false
+    ) {
+      self.rowID = rowID
+      self.key = key
+      self.type = type
+      self.version = version
+      self.added = added
+      self.revision = revision
+      self.isPartial = isPartial
+    }
+  }
+}
+
+extension Document {
+  public var header: Header { storage.header.about }
+  /// The text identity; nil for a new document without one, and in collections known by row id.
+  public var key: String? { storage.header.about.key?.description }
+  /// The integer identity; nil while the document is in no store.
+  public var rowID: Int64? { storage.header.about.rowID }
+  /// The name of the class that it was stored as; nil for the collection's own.
+  public var type: String? { storage.header.about.type }
+  /// The version of that class; nil for its first.
+  public var version: Int64? { storage.header.about.version }
+  /// When the document was stored for the first time, to the microsecond.
+  public var added: Date? {
+    storage.header.about.added.map { Date(timeIntervalSince1970: Double($0) / 1e6) }
+  }
+  /// How often it was written; nil if another program wrote it last.
+  public var revision: Int64? { storage.header.about.revision }
+  /// Whether it holds only chosen fields, so that it cannot be saved over the whole document.
+  public var isPartial: Bool { storage.header.about.isPartial }
+  /// Whether fields were changed since it was read, or it is new.
+  public var isEdited: Bool { edits != nil }
+
+  /// All fields.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument`` if the stored bytes do not decode.
+  public func object() throws(StoreError) -> DocumentObject {
+    if let edits {
+      if let failure = edits.failure { throw failure }
+      return edits.object
+    }
+    return try storage.object()
+  }
+
+  /// The value at a path; nil if there is none. Arrays are entered only by number.
+  ///
+  /// Setting nil removes the field. Objects on the way are made where nothing stands.
+  public subscript(path: FieldPath) -> DocumentValue? {
+    get { edits.map { DocumentValue.object($0.object)[path] } ?? storage.value(at: path) }
+    set {
+      edit { (object) throws(StoreError) in try object.set(newValue, at: path) }
+    }
+  }
+
+  /// As with a ``FieldPath``; a name without dots and quotes is looked up at once.
+  public subscript(path: String) -> DocumentValue? {
+    get {
+      if edits == nil, let found = storage.plainField(path) { return found.value }
+      return self[FieldPath(path)]
+    }
+    set { self[FieldPath(path)] = newValue }
+  }
+
+  private mutating func edit(_ change: (inout DocumentObject) throws(StoreError) -> Void) {
+    let copy: Edits
+    if let edits, isKnownUniquelyReferenced(&self.edits) {
+      copy = edits
+    } else {
+      do throws(StoreError) {
+        copy = Edits(try object(), nil)
+      } catch {
+        copy = Edits([:], error)
+      }
+    }
+    do throws(StoreError) {
+      try change(&copy.object)
+    } catch {
+      // A subscript cannot throw; the error comes when the document is saved.
+      if copy.failure == nil { copy.failure = error }
+    }
+    edits = copy
+  }
+
+  /// Writes the document in stored form; bytes that were not changed are copied.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/typeMismatch`` for a field
+  ///   that was set where it cannot stand.
+  public func write(to writer: inout JSONWriter) throws(StoreError) {
+    guard let edits else { return storage.write(to: &writer) }
+    if let failure = edits.failure { throw failure }
+    writer.object(edits.object)
+  }
+
+  /// The stored form of the fields, for as long as the closure runs.
+  public func withBytes<Result>(
+    _ read: (UnsafeRawBufferPointer) throws -> Result
+  ) throws -> Result {
+    guard edits != nil else { return try storage.withBytes(read) }
+    var writer = JSONWriter()
+    try write(to: &writer)
+    if let failure = writer.failure { throw failure }
+    return try read(writer.bytes)
+  }
+
+  /// The same fields as another document.
+  public func with(_ header: Header) throws(StoreError) -> Document {
+    if edits == nil { return storage.withCopy(header) }
+    var writer = JSONWriter()
+    try write(to: &writer)
+    if let failure = writer.failure { throw failure }
+    return Document(header, copying: writer.bytes)
+  }
+}
+
+extension Document: CustomStringConvertible {
+  /// The key, row id and type; never a field, since descriptions end up in logs.
+  public var description: String {
+    let parts = [
+      key.map { "key: \($0)" }, rowID.map { "row id: \($0)" }, type.map { "type: \($0)" },
+    ]
+    return "Document(\(parts.compactMap(\.self).joined(separator: ", ")))"
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+
+extension DocumentObject {
+  /// Puts a value at a path, or removes what is there. Objects on the way are made where nothing
+  /// stands; an array is entered by number, and one behind its end adds an element.
+  ///
+  /// - Throws: ``StoreError/Code/typeMismatch`` if a value that is not an object or array stands on
+  ///   the way, ``StoreError/Code/invalidPath``. Nothing was changed.
+  public mutating func set(_ value: DocumentValue?, at path: FieldPath) throws(StoreError) {
+    try path.validate()
+    var whole = DocumentValue.object(self)
+    try whole.set(value, path.components[...], path)
+    if case .object(let changed) = whole { self = changed }
+  }
+
+  /// Only these fields, under their paths; what stands in arrays is kept for each element.
+  public func selecting(_ paths: [FieldPath]) -> DocumentObject {
+    DocumentValue.object(self).selecting(paths.map { $0.components[...] })?.object ?? [:]
+  }
+}
+
+extension DocumentValue {
+  fileprivate mutating func set(
+    _ value: DocumentValue?, _ names: ArraySlice<String>, _ path: FieldPath
+  ) throws(StoreError) {
+    guard let name = names.first else {
+      self = value ?? .null
+      return
+    }
+    let isLast = names.count == 1
+    switch self {
+    case .object(var object):
+      if isLast {
+        object[name] = value
+      } else {
+        guard object[name] != nil || value != nil else { return }
+        var inner = object[name] ?? .object([:])
+        if inner.isNull { inner = .object([:]) }
+        try inner.set(value, names.dropFirst(), path)
+        object[name] = inner
+      }
+      self = .object(object)
+    case .array(var array):
+      guard let index = Int(name), index >= 0, index <= array.count else {
+        throw Self.blocked(path, name)
+      }
+      if isLast, value == nil {
+        if index < array.count { array.remove(at: index) }
+      } else {
+        if index == array.count { array.append(.object([:])) }
+        try array[index].set(value, names.dropFirst(), path)
+      }
+      self = .array(array)
+    default: throw Self.blocked(path, name)
+    }
+  }
+
+  private static func blocked(_ path: FieldPath, _ name: String) -> StoreError {
+    StoreError(
+      .typeMismatch, "A value that is not an object stands on the way to a field",
+      [.field: path.description, .position: name])
+  }
+
+  fileprivate func selecting(_ paths: [ArraySlice<String>]) -> DocumentValue? {
+    switch self {
+    case .object(let object):
+      var kept = DocumentObject()
+      for (name, value) in object {
+        let below = paths.filter { $0.first == name }.map { $0.dropFirst() }
+        if below.contains(where: \.isEmpty) {
+          kept.append(name, value)
+        } else if !below.isEmpty, let inner = value.selecting(below) {
+          kept.append(name, inner)
+        }
+      }
+      return kept.isEmpty ? nil : .object(kept)
+    case .array(let array):
+      let kept = array.compactMap { $0.selecting(paths) }
+      return kept.isEmpty ? nil : .array(kept)
+    default: return nil
+    }
+  }
+}
