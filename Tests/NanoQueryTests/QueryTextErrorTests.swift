@@ -23,7 +23,7 @@ struct QueryTextErrorTests {
     ("[a] IN", 7, "a list in parentheses or a parameter", nil),
     ("[a] IN [b]", 8, "a list in parentheses or a parameter", "[b]"),
     ("[a] IN (1,)", 11, operand, ")"), ("[a] BETWEEN 1", 14, "AND", nil),
-    ("[a] BETWEEN 1 OR 2", 19, "AND", nil), ("[a] IS DISTINCT 1", 17, "FROM", "1"),
+    ("[a] BETWEEN 1 OR 2", 15, "AND", "OR"), ("[a] IS DISTINCT 1", 17, "FROM", "1"),
     ("[a] NOT 1", 9, "NULL, LIKE, GLOB, REGEXP, IN or BETWEEN", "1"),
     ("CASE END", 6, operand, "END"), ("CASE [a] END", 10, "WHEN", "END"),
     ("CASE WHEN 1 END", 13, "THEN", "END"), ("CASE WHEN 1 THEN 2", 19, "WHEN, ELSE or END", nil),
