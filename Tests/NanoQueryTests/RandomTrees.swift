@@ -108,7 +108,9 @@ struct RandomTrees {
     case 1: .bool(pick([true, false]))
     case 2: .int(pick([0, 1, -1, .min, .max, 42]))
     case 3: .int(Int64.random(in: .min ... .max, using: &random))
-    case 4: .double(pick([0, -0.0, 1, -1.5, .infinity, -.infinity, 5e-324, 1e300, 0x1p63, 0.1]))
+    case 4:
+      .double(
+        pick([0, -0.0, 1, -1.5, .infinity, -.infinity, .leastNonzeroMagnitude, 1e300, 0x1p63, 0.1]))
     case 5: .date(Date(timeIntervalSinceReferenceDate: Double(number(-1_000_000...1_000_000)) / 64))
     case 6: .data(Data((0..<number(0...3)).map { _ in UInt8.random(in: 0...255, using: &random) }))
     case 7:

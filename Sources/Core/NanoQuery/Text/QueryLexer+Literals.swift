@@ -6,7 +6,10 @@ import NanoDocument
 extension QueryLexer {
   /// A text in single quotes, where two stand for one.
   mutating func takeText() throws(StoreError) -> String {
-    let start = index
+    try takeText(openedAt: index)
+  }
+
+  private mutating func takeText(openedAt start: Int) throws(StoreError) -> String {
     var bytes: [UInt8] = []
     index += 1
     while !source.isEnd(index) {
@@ -29,7 +32,7 @@ extension QueryLexer {
   mutating func takeBlob() throws(StoreError) -> QueryToken.Kind {
     let start = index
     index += 1
-    let digits = try takeText()
+    let digits = try takeText(openedAt: start)
     var data = Data(capacity: digits.utf8.count / 2)
     var high: UInt8?
     for byte in digits.utf8 {

@@ -19,8 +19,7 @@ extension DocumentValue {
     case .url(let url): "URL " + Self.literal(url.absoluteString)
     case .array(let elements):
       "json_array(\(elements.map(\.queryText).joined(separator: ", ")))"
-    case .object(let object):
-      "json_object(\(object.map { "\(Self.literal($0.name)), \($0.value.queryText)" }.joined(separator: ", ")))"
+    case .object(let object): "json_object(\(Self.pairs(object)))"
     }
   }
 
@@ -33,6 +32,10 @@ extension DocumentValue {
     // What SQLite's own shell writes: it overflows to infinity when it is read.
     if number.isInfinite { return number < 0 ? "-9e999" : "9e999" }
     return "\(number)"
+  }
+
+  private static func pairs(_ object: DocumentObject) -> String {
+    object.map { literal($0.name) + ", " + $0.value.queryText }.joined(separator: ", ")
   }
 
   private static func hex(_ byte: UInt8) -> String {
