@@ -88,7 +88,8 @@ extension JSONWriter {
     byte(ASCII.closeBracket)
   }
 
-  private mutating func object(_ object: DocumentObject, depth: Int) {
+  /// - Parameter depth: How many objects and arrays are open in the object, itself included.
+  mutating func object(_ object: DocumentObject, depth: Int) {
     guard fits(depth) else { return failDepth() }
     byte(ASCII.openBrace)
     let elements = object.fields.elements

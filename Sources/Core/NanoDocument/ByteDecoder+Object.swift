@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+
+/// An object being read.
+struct ByteObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let state: DecodingState
+  /// Behind the opening brace.
+  let object: DecodingCore.Place
+  let depth: Int
+
+  private var core: UnsafeMutablePointer<DecodingCore> { state.core }
+
+  var codingPath: [any CodingKey] { core.pointee.codingPath(to: object - 1) }
+
+  var allKeys: [Key] {
+    var keys: [Key] = []
+    var seen: Set<String> = []
+    var reader = core.pointee.reader(at: object)
+    while let name = try? reader.rawName().text {
+      if seen.insert(name).inserted, let key = Key(stringValue: name) { keys.append(key) }
+      guard (try? reader.skipValue()) != nil, reader.peekConsume(ASCII.comma) else { break }
+    }
+    return keys
+  }
+
+  func contains(_ key: Key) -> Bool { (try? place(of: key.stringValue)) != nil }
+
+  @inline(__always)
+  private func place(of name: String) throws(StoreError) -> DecodingCore.Place? {
+    try core.pointee.find(name, in: object, depth: depth)
+  }
+
+  @inline(__always)
+  func reader(_ key: some CodingKey) throws -> JSONReader {
+    guard let place = try place(of: key.stringValue) else { throw keyNotFound(key) }
+    return core.pointee.reader(at: place)
+  }
+
+  @inline(never)
+  private func keyNotFound(_ key: any CodingKey) -> DecodingError {
+    .keyNotFound(
+      key,
+      DecodingError.Context(
+        codingPath: codingPath, debugDescription: "No field has the name \(key.stringValue)"))
+  }
+
+  /// Remembers where the value ends that was found last, unless another was found meanwhile.
+  @inline(__always)
+  private func finished(_ reader: JSONReader, from place: DecodingCore.Place) {
+    let hint = core.pointee.hint(depth)
+    if hint.pointee.object == object, hint.pointee.value == place {
+      hint.pointee.after = reader.cursor
+    }
+  }
+
+  @inline(__always)
+  func read<Value>(
+    _ key: Key, _ body: (inout JSONReader) throws(StoreError) -> Value
+  ) throws -> Value {
+    var reader = try reader(key)
+    let place = reader.cursor
+    let value = try state.read(&reader, Value.self, body)
+    finished(reader, from: place)
+    return value
+  }
+
+  @inline(__always)
+  func readIfPresent<Value>(
+    _ key: Key, _ body: (inout JSONReader) throws(StoreError) -> Value
+  ) throws -> Value? {
+    guard let place = try place(of: key.stringValue) else { return nil }
+    var reader = core.pointee.reader(at: place)
+    let value = reader.consumeNull() ? nil : try state.read(&reader, Value.self, body)
+    finished(reader, from: place)
+    return value
+  }
+
+  func decodeNil(forKey key: Key) throws -> Bool { try reader(key).isNull }
+
+  func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+    var reader = try reader(key)
+    let place = reader.cursor
+    let value = try state.decode(type, &reader, depth: depth + 1)
+    finished(reader, from: place)
+    return value
+  }
+
+  func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+    guard let place = try place(of: key.stringValue) else { return nil }
+    var reader = core.pointee.reader(at: place)
+    let value = reader.consumeNull() ? nil : try state.decode(type, &reader, depth: depth + 1)
+    finished(reader, from: place)
+    return value
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<NestedKey> {
+    try decoder(key).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    try decoder(key).unkeyedContainer()
+  }
+
+  func superDecoder() throws -> any Decoder { try decoder(PathKey(stringValue: "super")) }
+
+  func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
+
+  private func decoder(_ key: some CodingKey) throws -> ByteDecoder {
+    var reader = try reader(key)
+    reader.skipWhitespace()
+    return ByteDecoder(state: state, place: reader.cursor, depth: depth + 1)
+  }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+
+/// The bytes being decoded, and what was found out about them on the way.
+///
+/// Everything but the bounds is a hint that only saves time: containers may be used in any order.
+struct DecodingCore: ~Copyable {
+  typealias Place = UnsafePointer<UInt8>
+
+  /// Where an object was read last, so that the next field is found at once if fields are asked for
+  /// in the order in which they stand.
+  struct Hint {
+    /// The object, by the place behind its opening brace. Another object's hint is no use.
+    var object: Place?
+    /// The field found last: its name's opening quote, and its value.
+    var name: Place?
+    var value: Place?
+    /// Behind that value, if somebody has been there.
+    var after: Place?
+  }
+
+  /// Hints are kept for one object of each depth; deeper ones share them. Arbitrary.
+  static let hintCount = 32
+
+  private(set) var start: Place
+  private(set) var end: Place
+  let hints: UnsafeMutablePointer<Hint>
+
+  /// A value that was read to its end, so that nobody need skip it again.
+  var spanStart: Place?
+  var spanEnd: Place?
+
+  init() {
+    let reader = JSONReader(UnsafeRawBufferPointer(start: nil, count: 0))
+    (start, end) = (reader.start, reader.end)
+    hints = .allocate(capacity: Self.hintCount)
+    hints.initialize(repeating: Hint(), count: Self.hintCount)
+  }
+
+  deinit { hints.deallocate() }
+
+  mutating func begin(_ reader: JSONReader) { (start, end) = (reader.start, reader.end) }
+
+  /// Forgets the bytes. No container reads behind the end, and so none reads them any more.
+  mutating func finish() {
+    let reader = JSONReader(UnsafeRawBufferPointer(start: nil, count: 0))
+    (start, end) = (reader.start, reader.end)
+    (spanStart, spanEnd) = (nil, nil)
+    hints.update(repeating: Hint(), count: Self.hintCount)
+  }
+
+  @inline(__always)
+  func hint(_ depth: Int) -> UnsafeMutablePointer<Hint> { hints + (depth & (Self.hintCount - 1)) }
+
+  @inline(__always)
+  func reader(at place: Place) -> JSONReader { JSONReader(start: start, cursor: place, end: end) }
+
+  /// The place behind a value, found without reading again what was read.
+  @inline(__always)
+  func endOfValue(_ place: Place, depth: Int) throws(StoreError) -> Place {
+    if spanStart == place, let spanEnd { return spanEnd }
+    var reader = reader(at: place)
+    let hint = hint(depth)
+    if hint.pointee.object == place + 1 {
+      if let after = hint.pointee.after {
+        reader.cursor = after
+      } else if let value = hint.pointee.value {
+        reader.cursor = value
+        try reader.skipValue()
+      } else {
+        reader.cursor = place + 1
+      }
+      if reader.next == ASCII.closeBrace { return reader.cursor + 1 }
+      try reader.leave(1)
+      return reader.cursor
+    }
+    try reader.skipValue()
+    return reader.cursor
+  }
+
+  // MARK: Fields
+
+  /// The value of a field of the object that begins before a place; nil if there is none.
+  @inline(__always)
+  func find(_ name: String, in object: Place, depth: Int) throws(StoreError) -> Place? {
+    let found = name.utf8.withContiguousStorageIfAvailable { utf8 in
+      Result { () throws(StoreError) in try find(utf8, in: object, depth: depth) }
+    }
+    if let found { return try found.get() }
+    return try findEscaped(name, in: object, depth: depth)
+  }
+
+  @inline(__always)
+  private func find(
+    _ name: UnsafeBufferPointer<UInt8>, in object: Place, depth: Int
+  ) throws(StoreError) -> Place? {
+    if _slowPath(needsEscape(name)) {
+      return try findEscaped(String(decoding: name, as: UTF8.self), in: object, depth: depth)
+    }
+    return try findStored(name, in: object, depth: depth)
+  }
+
+  @inline(never)
+  private func findEscaped(
+    _ name: String, in object: Place, depth: Int
+  ) throws(StoreError) -> Place? {
+    let stored = StoredName(name)
+    return try stored.utf8.withUnsafeBufferPointer { (utf8) throws(StoreError) -> Place? in
+      try findStored(utf8, in: object, depth: depth)
+    }
+  }
+
+  private func needsEscape(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let base = name.baseAddress, name.count > 0 else { return false }
+    if base[0] == ASCII.dollar { return true }
+    var at = 0
+    while at &+ 8 <= name.count {
+      if escapeMask(load64(base + at)) != 0 { return true }
+      at &+= 8
+    }
+    while at < name.count {
+      let byte = base[at]
+      if byte < 0x20 || byte == ASCII.quote || byte == ASCII.backslash { return true }
+      at &+= 1
+    }
+    return false
+  }
+
+  private func findStored(
+    _ name: UnsafeBufferPointer<UInt8>, in object: Place, depth: Int
+  ) throws(StoreError) -> Place? {
+    let hint = hint(depth)
+    if hint.pointee.object != object { hint.pointee = Hint(object: object) }
+    var next = object
+    if let after = hint.pointee.after {
+      next = after
+    } else if let value = hint.pointee.value, let last = hint.pointee.name {
+      // The field found last was only looked at: it is probably wanted now.
+      if isName(name, at: last) { return value }
+      next = try endOfValue(value, depth: depth + 1)
+      hint.pointee.after = next
+    }
+    if next < end, next.pointee == ASCII.comma { next += 1 }
+    if isName(name, at: next) {
+      hint.pointee.name = next
+      hint.pointee.value = next + (name.count + 3)
+      hint.pointee.after = nil
+      return next + (name.count + 3)
+    }
+    return try search(name, in: object, from: next, hint)
+  }
+
+  /// Whether a name and a colon stand at a place, in the usual way.
+  @inline(__always)
+  private func isName(_ name: UnsafeBufferPointer<UInt8>, at place: Place) -> Bool {
+    let count = name.count
+    guard end - place > count + 3, place[0] == ASCII.quote, place[count + 1] == ASCII.quote,
+      place[count + 2] == ASCII.colon
+    else { return false }
+    guard let base = name.baseAddress else { return true }
+    return equalBytes(place + 1, base, count)
+  }
+
+  /// From the predicted place to the end of the object, then from its beginning.
+  @inline(never)
+  private func search(
+    _ name: UnsafeBufferPointer<UInt8>, in object: Place, from predicted: Place,
+    _ hint: UnsafeMutablePointer<Hint>
+  ) throws(StoreError) -> Place? {
+    let name = UnsafeRawBufferPointer(name)
+    for (first, stop) in [(predicted, end), (object, predicted)] {
+      var reader = reader(at: first)
+      reader.skipWhitespace()
+      if reader.next == ASCII.closeBrace { continue }
+      while reader.cursor < stop {
+        reader.skipWhitespace()
+        let place = reader.cursor
+        let found = try reader.rawName()
+        reader.skipWhitespace()
+        let value = reader.cursor
+        if found.matches(name) {
+          hint.pointee.name = place
+          hint.pointee.value = value
+          hint.pointee.after = nil
+          return value
+        }
+        try reader.skipValue()
+        if reader.peekConsume(ASCII.comma) { continue }
+        try reader.expect(ASCII.closeBrace)
+        break
+      }
+    }
+    return nil
+  }
+}

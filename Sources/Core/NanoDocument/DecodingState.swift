@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// What all containers of one decoding share. See ``EncodingState`` for why there is a pointer.
+final class DecodingState {
+  let core: UnsafeMutablePointer<DecodingCore>
+  var userInfo: [CodingUserInfoKey: Any] = [:]
+
+  init() {
+    core = .allocate(capacity: 1)
+    core.initialize(to: DecodingCore())
+  }
+
+  deinit {
+    core.deinitialize(count: 1)
+    core.deallocate()
+  }
+
+  /// Reads a value of any type, and leaves the reader behind it.
+  ///
+  /// - Parameter depth: How many objects and arrays are open in the value, if it is one of them.
+  @inline(__always)
+  func decode<Value: Decodable>(
+    _ type: Value.Type, _ reader: inout JSONReader, depth: Int
+  ) throws -> Value {
+    reader.skipWhitespace()
+    if let native = try decodeNative(type, &reader) { return native }
+    let place = reader.cursor
+    let value = try Value(from: ByteDecoder(state: self, place: place, depth: depth))
+    reader.cursor = try core.pointee.endOfValue(place, depth: depth)
+    return value
+  }
+
+  /// Reads a value of a type that has a form of its own; nil if it is none.
+  private func decodeNative<Value: Decodable>(
+    _ type: Value.Type, _ reader: inout JSONReader
+  ) throws -> Value? {
+    if type == String.self {
+      return same(try read(&reader, type) { (r) throws(StoreError) in try r.string() })
+    }
+    if type == [String].self {
+      return same(try read(&reader, type) { (r) throws(StoreError) in try r.strings() })
+    }
+    if type == Int.self {
+      return same(
+        try read(&reader, type) { (r) throws(StoreError) in try r.integer(as: Int.self) })
+    }
+    if type == Double.self {
+      return same(try read(&reader, type) { (r) throws(StoreError) in try r.double() })
+    }
+    if type == Bool.self {
+      return same(try read(&reader, type) { (r) throws(StoreError) in try r.bool() })
+    }
+    if type == Date.self {
+      return same(try read(&reader, type) { (r) throws(StoreError) in try r.date() })
+    }
+    if type == Data.self {
+      return same(try read(&reader, type) { (r) throws(StoreError) in try r.data() })
+    }
+    if type == URL.self {
+      return same(try read(&reader, type) { (r) throws(StoreError) in try r.url() })
+    }
+    if type == UUID.self {
+      return same(try read(&reader, type) { (r) throws(StoreError) in try r.uuid() })
+    }
+    if type == Decimal.self {
+      return same(try read(&reader, type) { (r) throws(StoreError) in try r.decimal() })
+    }
+    if type == DocumentValue.self {
+      return same(try read(&reader, type) { (r) throws(StoreError) in try r.value() })
+    }
+    if type == DocumentObject.self {
+      return same(try read(&reader, type) { (r) throws(StoreError) in try r.object() })
+    }
+    return nil
+  }
+
+  /// Reads with an error as Codable knows it if the value is of another type.
+  @inline(__always)
+  func read<Value>(
+    _ reader: inout JSONReader, _ type: Any.Type,
+    _ body: (inout JSONReader) throws(StoreError) -> Value
+  ) throws -> Value {
+    let place = reader.cursor
+    do throws(StoreError) {
+      return try body(&reader)
+    } catch {
+      throw mismatch(error, type, at: place)
+    }
+  }
+
+  @inline(never)
+  func mismatch(_ error: StoreError, _ type: Any.Type, at place: DecodingCore.Place) -> any Error {
+    guard error.code == .typeMismatch else { return error }
+    let context = DecodingError.Context(
+      codingPath: core.pointee.codingPath(to: place),
+      debugDescription: "Expected \(error[.expected] ?? "another value")", underlyingError: error)
+    return core.pointee.reader(at: place).isNull
+      ? DecodingError.valueNotFound(type, context) : DecodingError.typeMismatch(type, context)
+  }
+}
+
+extension JSONReader {
+  fileprivate mutating func strings() throws(StoreError) -> [String] {
+    try array { (reader: inout JSONReader) throws(StoreError) in try reader.string() }
+  }
+
+  fileprivate mutating func uuid() throws(StoreError) -> UUID {
+    let before = self
+    guard let uuid = UUID(uuidString: try string()) else { throw before.mismatch("a UUID") }
+    return uuid
+  }
+
+  fileprivate mutating func decimal() throws(StoreError) -> Decimal {
+    let before = self
+    skipWhitespace()
+    guard next == ASCII.quote else { return Decimal(try double()) }
+    let text = try string()
+    if text == "NaN" { return .nan }
+    guard let decimal = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) else {
+      throw before.mismatch("a decimal number")
+    }
+    return decimal
+  }
+}
+
+extension DecodingCore {
+  /// The names and indices that lead to a place, found by going there from the beginning.
+  func codingPath(to place: Place) -> [any CodingKey] {
+    var path: [any CodingKey] = []
+    var reader = reader(at: start)
+    while let key = reader.descend(towards: place) { path.append(key) }
+    return path
+  }
+}
+
+extension JSONReader {
+  /// Goes into the field or element in which a place is; nil if the value here begins there.
+  fileprivate mutating func descend(towards place: UnsafePointer<UInt8>) -> (any CodingKey)? {
+    skipWhitespace()
+    guard cursor < place, let bracket = next else { return nil }
+    guard bracket == ASCII.openBrace || bracket == ASCII.openBracket else { return nil }
+    cursor += 1
+    var index = 0
+    repeat {
+      skipWhitespace()
+      var key = PathKey(intValue: index)
+      if bracket == ASCII.openBrace {
+        guard let name = try? rawName().text else { return nil }
+        key = PathKey(stringValue: name)
+        skipWhitespace()
+      }
+      var ahead = self
+      guard (try? ahead.skipValue()) != nil else { return key }
+      if place < ahead.cursor { return key }
+      self = ahead
+      index += 1
+    } while peekConsume(ASCII.comma)
+    return nil
+  }
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+
+/// The text written so far, and the values in it that are still open.
+///
+/// Codable lets a type keep a container and write into it after others were opened. Text cannot be
+/// inserted into what is written, so a container that comes back after it was closed only sets
+/// ``needsTree``, and the value is encoded again, as a tree.
+struct EncodingCore: ~Copyable {
+  /// One open value, from the inside of which the next text comes.
+  struct Frame {
+    enum Kind: UInt8 { case empty, scalar, object, array }
+
+    var id: UInt32 = 0
+    var kind = Kind.empty
+    /// How many objects and arrays are open around the value.
+    var nesting = 0
+    var count = 0
+    /// Where an object's first name is.
+    var opening = 0
+    /// Where an object's last name is.
+    var name = 0
+    /// Which names came, roughly; see ``FieldCollector/trace(_:)``.
+    var seen: UInt64 = 0
+  }
+
+  /// An open value as a container remembers it. Another may have taken its place since.
+  struct Reference {
+    var index: Int32
+    var id: UInt32
+    static let closed = Reference(index: 0, id: 0)
+  }
+
+  /// The state before a field or an element was begun, to go back to if it cannot be encoded.
+  struct Mark {
+    var frame: Reference
+    var written: Int
+  }
+
+  var writer = JSONWriter(capacity: 64)
+  var needsTree = false
+  /// What a type did that no encoder can make sense of.
+  var misuse: (any Error)?
+
+  private var frames: UnsafeMutablePointer<Frame>
+  private var capacity = 16
+  private var depth = 0
+  private var lastID: UInt32 = 0
+  /// The names of objects so large that searching the text would take long, by frame.
+  private var largeNames: [Int: Set<String>] = [:]
+
+  init() { frames = .allocate(capacity: capacity) }
+
+  deinit { frames.deallocate() }
+
+  mutating func reset() {
+    depth = 0
+    lastID = 0
+    needsTree = false
+    if misuse != nil { misuse = nil }
+    if !largeNames.isEmpty { largeNames = [:] }
+  }
+
+  /// How many objects and arrays are open where the writer stands.
+  var nesting: Int { depth == 0 ? 0 : nestingInside(depth - 1) }
+
+  private func nestingInside(_ index: Int) -> Int {
+    let kind = frames[index].kind
+    return frames[index].nesting + (kind == .object || kind == .array ? 1 : 0)
+  }
+
+  // MARK: Opening and closing
+
+  /// Opens a value where the writer stands.
+  mutating func push() throws(StoreError) -> Reference {
+    guard nesting <= DocumentValue.maximumDepth else { throw .nestedTooDeep }
+    return open()
+  }
+
+  private mutating func open() -> Reference {
+    if depth == capacity { growFrames() }
+    let nesting = nesting
+    lastID &+= 1
+    frames[depth] = Frame(id: lastID, nesting: nesting)
+    depth += 1
+    return Reference(index: Int32(depth - 1), id: lastID)
+  }
+
+  private mutating func growFrames() {
+    let larger = UnsafeMutablePointer<Frame>.allocate(capacity: capacity * 2)
+    larger.update(from: frames, count: depth)
+    frames.deallocate()
+    frames = larger
+    capacity *= 2
+  }
+
+  /// Closes a value and all in it.
+  mutating func pop(_ frame: Reference) {
+    guard reopen(frame) else { return }
+    closeLast()
+  }
+
+  /// Makes a value the innermost one that is open; false if it is closed already.
+  @inline(__always)
+  mutating func reopen(_ frame: Reference) -> Bool {
+    let index = Int(frame.index)
+    guard index < depth, frames[index].id == frame.id else {
+      needsTree = true
+      return false
+    }
+    while depth > index + 1 { closeLast() }
+    return true
+  }
+
+  private mutating func closeLast() {
+    depth -= 1
+    switch frames[depth].kind {
+    case .empty: writer.literal("{}")  // as other encoders do for a value that wrote nothing
+    case .scalar: break
+    case .object: writer.byte(ASCII.closeBrace)
+    case .array: writer.byte(ASCII.closeBracket)
+    }
+    if !largeNames.isEmpty { largeNames[depth] = nil }
+  }
+
+  /// Opens an object or array inside a value, or goes on with the one that it is already.
+  mutating func container(_ kind: Frame.Kind, in frame: Reference) -> Reference {
+    guard reopen(frame) else { return .closed }
+    let index = Int(frame.index)
+    if frames[index].kind == kind { return frame }
+    guard frames[index].kind == .empty else {
+      note(StoreError.encodedTwice)
+      return .closed
+    }
+    if frames[index].nesting >= DocumentValue.maximumDepth { note(StoreError.nestedTooDeep) }
+    frames[index].kind = kind
+    writer.byte(kind == .object ? ASCII.openBrace : ASCII.openBracket)
+    frames[index].opening = writer.count
+    return frame
+  }
+
+  /// Opens a container where the writer stands.
+  mutating func nested(_ kind: Frame.Kind) -> Reference { container(kind, in: open()) }
+
+  /// Opens a value that some other encoder will write, or nobody.
+  mutating func slot() -> Reference { open() }
+
+  /// Begins the only text of a value.
+  mutating func scalar(in frame: Reference) throws -> Bool {
+    guard reopen(frame) else { return false }
+    guard frames[Int(frame.index)].kind == .empty else {
+      throw StoreError.encodedTwice
+    }
+    frames[Int(frame.index)].kind = .scalar
+    return true
+  }
+
+  private mutating func note(_ error: any Error) { if misuse == nil { misuse = error } }
+
+  // MARK: Fields and elements
+
+  /// Writes a name, and says what to go back to if its value fails; nil if the object is closed.
+  @inline(__always)
+  mutating func name(_ name: String, in frame: Reference) -> Mark? {
+    guard reopen(frame) else { return nil }
+    let mark = Mark(frame: frame, written: writer.count)
+    let object = frames + Int(frame.index)
+    if object.pointee.count > 0 { writer.byte(ASCII.comma) }
+    object.pointee.name = writer.count
+    object.pointee.count &+= 1
+    writer.fieldName(name)
+    let first = object.pointee.name &+ 1
+    let trace = FieldCollector.trace(
+      UnsafeRawBufferPointer(start: writer.base + first, count: writer.count &- first &- 2))
+    if trace & ~object.pointee.seen == 0 { lookForTwin(name, Int(frame.index)) }
+    object.pointee.seen |= trace
+    return mark
+  }
+
+  /// Begins an element, and says what to go back to if it fails; nil if the array is closed.
+  @inline(__always)
+  mutating func element(in frame: Reference) -> Mark? {
+    guard reopen(frame) else { return nil }
+    let mark = Mark(frame: frame, written: writer.count)
+    let array = frames + Int(frame.index)
+    if array.pointee.count > 0 { writer.byte(ASCII.comma) }
+    array.pointee.count &+= 1
+    return mark
+  }
+
+  /// Takes back the field or element that was begun at a mark.
+  mutating func rollBack(_ mark: Mark) {
+    let index = Int(mark.frame.index)
+    guard index < depth, frames[index].id == mark.frame.id else {
+      needsTree = true
+      return
+    }
+    while depth > index + 1 { closeLast() }
+    writer.truncate(to: mark.written)
+    frames[index].count -= 1
+    largeNames[index] = nil
+  }
+
+  func count(of frame: Reference) -> Int { frames[Int(frame.index)].count }
+
+  /// Other encoders let the last of two fields of one name count, in the place of the first.
+  @inline(never)
+  private mutating func lookForTwin(_ name: String, _ index: Int) {
+    let frame = frames[index]
+    if largeNames[index] != nil {
+      if largeNames[index]?.insert(name).inserted != true { needsTree = true }
+      return
+    }
+    var reader = JSONReader(
+      start: UnsafePointer(writer.base), cursor: UnsafePointer(writer.base + frame.opening),
+      end: UnsafePointer(writer.base + frame.name))
+    let mine = UnsafeRawBufferPointer(
+      start: writer.base + frame.name + 1, count: writer.count - frame.name - 3)
+    let isLarge = frame.count > 32  // arbitrary: from here on a set is worth its memory
+    var names: Set<String> = []
+    while let other = try? reader.rawName() {
+      if other.matches(mine) { needsTree = true }
+      if isLarge, let text = try? other.text { names.insert(text) }
+      guard (try? reader.skipValue()) != nil, reader.peekConsume(ASCII.comma) else { break }
+    }
+    guard isLarge else { return }
+    names.insert(name)
+    largeNames[index] = names
+    frames[index].seen = .max  // from here on every name is looked for
+  }
+
+  /// The names and indices that lead to a value; empty if it is closed.
+  func codingPath(of frame: Reference) -> [any CodingKey] {
+    let index = Int(frame.index)
+    guard index < depth, frames[index].id == frame.id else { return [] }
+    var path: [any CodingKey] = []
+    for outer in 0..<index { path += key(outer) }
+    return path
+  }
+
+  /// The path of the last field or element of a container.
+  func codingPath(ofLastIn frame: Reference) -> [any CodingKey] {
+    codingPath(of: frame) + key(Int(frame.index))
+  }
+
+  /// The name or index that leads into an open value, if it has any.
+  private func key(_ index: Int) -> [any CodingKey] {
+    guard index < depth else { return [] }
+    switch frames[index].kind {
+    case .array: return [PathKey(intValue: max(frames[index].count - 1, 0))]
+    case .object:
+      var reader = JSONReader(writer.bytes)
+      reader.cursor += frames[index].name
+      guard let name = try? reader.rawName().text else { return [] }
+      return [PathKey(stringValue: name)]
+    default: return []
+    }
+  }
+}
+
+extension StoreError {
+  /// What a type's `encode(to:)` must not do.
+  static var encodedTwice: StoreError {
+    StoreError(
+      .invalidArgument, "A type encodes two values into one place",
+      [.expected: "one container for each value"])
+  }
+}
