@@ -13,7 +13,7 @@ let package = Package(
   name: "NanoStore",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
-    .library(name: "NanoDocument", targets: ["NanoDocument"])
+    .library(name: "NanoStore", targets: ["NanoStore"])
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -44,8 +44,17 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       path: "Sources/Engines/NanoSQLite", swiftSettings: strict),
+    .target(
+      name: "NanoStoreCore", dependencies: ["NanoDocument", "NanoQuery", "NanoEngine"],
+      path: "Sources/Store/NanoStoreCore", swiftSettings: strict),
+    .target(
+      name: "NanoStore",
+      dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoSQLite"],
+      path: "Sources/NanoStore", swiftSettings: strict),
     .testTarget(
       name: "NanoDocumentTests", dependencies: ["NanoDocument"], swiftSettings: strict),
+    .testTarget(
+      name: "NanoStoreTests", dependencies: ["NanoStore"], swiftSettings: strict),
     .testTarget(
       name: "NanoQueryTests", dependencies: ["NanoQuery", "NanoDocument"], swiftSettings: strict),
   ]

@@ -6,7 +6,6 @@ import NanoQuery
 import Testing
 
 // Foundation has an QueryExpression as well.
-typealias QueryExpression = NanoQuery.QueryExpression
 
 let a = QueryExpression.field("a")
 let b = QueryExpression.field("b")

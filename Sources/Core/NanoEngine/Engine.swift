@@ -55,6 +55,8 @@ public enum ReadScope: Sendable, Hashable {
 /// A snapshot, valid inside the block that was given it and on its thread.
 public protocol EngineReader: AnyObject {
   func collections() throws -> [CollectionDescription]
+  /// What documents of a collection are known by; a key if there is no such collection yet.
+  func identity(of collection: String) throws -> CollectionIdentity
   /// Shows one document and says whether there is one.
   @discardableResult
   func get(

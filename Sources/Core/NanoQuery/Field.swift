@@ -75,10 +75,6 @@ extension FieldPath {
   public var isElement: Bool { components == ["\u{0}"] }
 }
 
-extension Field: ExpressibleByStringLiteral {
-  public init(stringLiteral text: String) { self.init(text) }
-}
-
 extension Condition {
   static func match(_ operand: QueryExpression, _ match: Match, _ value: DocumentValue) -> Condition
   {
@@ -132,6 +128,8 @@ extension Condition {
   }
 }
 
+// Disfavoured, so that a literal is a `DocumentValue`.
+@_disfavoredOverload
 public func == (field: Field, value: some DocumentValueConvertible) -> Condition {
   .equality(field.expression, value.documentValue)
 }
@@ -141,6 +139,8 @@ public func == (field: Field, value: DocumentValue) -> Condition {
 public func == (left: Field, right: Field) -> Condition {
   .comparison(left.expression, .equal, right.expression)
 }
+// Disfavoured, so that a literal is a `DocumentValue`.
+@_disfavoredOverload
 public func != (field: Field, value: some DocumentValueConvertible) -> Condition {
   .inequality(field.expression, value.documentValue)
 }

@@ -21,9 +21,13 @@ public struct QueryCompiler {
 
   /// Columns of a whole document, in the order in which rows are read.
   public static let documentColumns = "id, key, type, version, added, revision, body"
+  private static let identityColumns = "id, key, type, version, added, revision, '{}'"
 
-  public func select(_ query: Query, columns: String = documentColumns) -> Compiled {
+  /// - Parameter columns: Those of a document if nil; without its body where no field is wanted.
+  public func select(_ query: Query, columns: String? = nil) -> Compiled {
     let (tail, rest) = source(query)
+    let wantsNoField = query.fields?.isEmpty == true
+    let columns = columns ?? (wantsNoField ? Self.identityColumns : Self.documentColumns)
     return Compiled(sql: SQLFragment("SELECT \(columns) ") + tail, rest: rest)
   }
 

@@ -18,6 +18,10 @@ class SQLiteReader: EngineReader {
     }
   }
 
+  func identity(of collection: String) throws -> CollectionIdentity {
+    try connection.table(collection)?.description.identity ?? .key
+  }
+
   @discardableResult
   func get(
     _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void

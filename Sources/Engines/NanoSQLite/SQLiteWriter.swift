@@ -13,6 +13,10 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   private var last: (name: String, table: CollectionTable)?
   private var savepoints = 0
 
+  override func identity(of collection: String) throws -> CollectionIdentity {
+    try existing(collection)?.description.identity ?? .key
+  }
+
   /// The table of a collection, made if there is none.
   private func tableForWriting(_ name: String) throws -> CollectionTable {
     if let last, last.name == name { return last.table }

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+import NanoEngine
+
+/// What is done with a document that has a key.
+enum WriteMode: Sendable { case insert, save }
+
+extension DocumentCollection {
+  /// Stores a new document.
+  ///
+  /// ```swift
+  /// let ada = try people.insert(["name": "Ada"])          // with a key that is made for it
+  /// try people.insert(["name": "Grace"], key: "grace")
+  /// try people.insert(["name": "Grace"], key: "grace")    // throws duplicateKey
+  /// ```
+  ///
+  /// - Returns: The document as it is stored.
+  /// - Throws: ``StoreError/Code/duplicateKey``, ``StoreError/Code/uniqueViolation``,
+  ///   ``StoreError/Code/invalidKey``, ``StoreError/Code/valueNotStorable`` and others. Nothing was
+  ///   stored.
+  @discardableResult
+  public func insert(_ object: DocumentObject, key: String? = nil) throws -> Document {
+    try write(.insert, Header(key: key)) { writer in writer.object(object) }
+  }
+  @discardableResult
+  public func insert(_ object: DocumentObject, key: String? = nil) async throws -> Document {
+    try await store.onWriter { try self.insert(object, key: key) }
+  }
+
+  /// Stores a document under its key, in place of the one that has it. Its row id and the moment at
+  /// which it was added stay.
+  ///
+  /// - Throws: As ``insert(_:key:)-(DocumentObject,_)``, but not for a key that is there. What was
+  ///   stored stays.
+  @discardableResult
+  public func save(_ object: DocumentObject, key: String? = nil) throws -> Document {
+    try write(.save, Header(key: key)) { writer in writer.object(object) }
+  }
+  @discardableResult
+  public func save(_ object: DocumentObject, key: String? = nil) async throws -> Document {
+    try await store.onWriter { try self.save(object, key: key) }
+  }
+
+  /// Stores a document as new, under its key or one that is made for it.
+  @discardableResult
+  public func insert(_ document: Document) throws -> Document { try write(.insert, document) }
+  @discardableResult
+  public func insert(_ document: Document) async throws -> Document {
+    try await store.onWriter { try self.insert(document) }
+  }
+
+  /// Stores a changed document in place of what it was read from, by its key or its row id.
+  ///
+  /// - Throws: ``StoreError/Code/partialDocument`` if only some of its fields were read;
+  ///   ``StoreError/Code/notFound`` if it is known by its row id alone and was removed.
+  @discardableResult
+  public func save(_ document: Document) throws -> Document {
+    let header = document.header
+    guard header.key == nil, let rowID = header.rowID else { return try write(.save, document) }
+    return try replace(.rowID(rowID), with: document)
+  }
+  @discardableResult
+  public func save(_ document: Document) async throws -> Document {
+    try await store.onWriter { try self.save(document) }
+  }
+
+  /// Stores a value of your own type as a new document.
+  ///
+  /// - Throws: Also `EncodingError`.
+  @discardableResult
+  public func insert(_ value: some Encodable & Sendable, key: String? = nil) throws -> Document {
+    try write(.insert, Header(key: key)) { writer in
+      try DocumentEncoder().encode(value, into: &writer)
+    }
+  }
+  @discardableResult
+  public func insert(
+    _ value: some Encodable & Sendable, key: String? = nil
+  ) async throws -> Document {
+    try await store.onWriter { try self.insert(value, key: key) }
+  }
+
+  /// Stores a value of your own type under a key, in place of the document that has it.
+  @discardableResult
+  public func save(_ value: some Encodable & Sendable, key: String? = nil) throws -> Document {
+    try write(.save, Header(key: key)) { writer in
+      try DocumentEncoder().encode(value, into: &writer)
+    }
+  }
+  @discardableResult
+  public func save(
+    _ value: some Encodable & Sendable, key: String? = nil
+  ) async throws -> Document {
+    try await store.onWriter { try self.save(value, key: key) }
+  }
+
+  /// Stores a JSON object as a new document.
+  ///
+  /// - Throws: ``StoreError/Code/invalidJSON`` with the offset of what is wrong.
+  @discardableResult
+  public func insert(
+    json: String, key: String? = nil, dialect: JSONDialect = .extended
+  ) throws -> Document {
+    try insert(DocumentObject(json: json, dialect: dialect), key: key)
+  }
+  @discardableResult
+  public func insert(
+    json: String, key: String? = nil, dialect: JSONDialect = .extended
+  ) async throws -> Document {
+    try await store.onWriter { try self.insert(json: json, key: key, dialect: dialect) }
+  }
+
+  /// Stores a JSON object under a key, in place of the document that has it.
+  @discardableResult
+  public func save(
+    json: String, key: String? = nil, dialect: JSONDialect = .extended
+  ) throws -> Document {
+    try save(DocumentObject(json: json, dialect: dialect), key: key)
+  }
+  @discardableResult
+  public func save(
+    json: String, key: String? = nil, dialect: JSONDialect = .extended
+  ) async throws -> Document {
+    try await store.onWriter { try self.save(json: json, key: key, dialect: dialect) }
+  }
+}
+
+extension DocumentCollection {
+  /// What a call gives beside the fields.
+  struct Header {
+    var key: String?
+    var type: String?
+    var version: Int64?
+  }
+
+  func write(
+    _ mode: WriteMode, _ header: Header, _ fill: (inout JSONWriter) throws -> Void
+  ) throws -> Document {
+    var writer = JSONWriter(capacity: 512)
+    try fill(&writer)
+    let key = try header.key.map { try DocumentKey($0) }
+    return try write(
+      mode, Document.Header(key: key, type: header.type, version: header.version), &writer)
+  }
+
+  func write(_ mode: WriteMode, _ document: Document) throws -> Document {
+    guard !document.isPartial else { throw Self.partial }
+    var writer = JSONWriter(capacity: 512)
+    try document.write(to: &writer)
+    let old = document.header
+    return try write(
+      mode, Document.Header(key: old.key, type: old.type, version: old.version), &writer)
+  }
+
+  /// Writes encoded fields, or keeps them until so many are there.
+  private func write(
+    _ mode: WriteMode, _ given: Document.Header, _ writer: inout JSONWriter
+  ) throws -> Document {
+    try writer.checkStorable()
+    var header = given
+    let added = Clock.microseconds()
+    if mode == .save, store.isCollecting {
+      if header.key == nil { header.key = store.keys.next() }
+      return try collect(header, added, &writer)
+    }
+    let body = writer.bytes
+    try store.writing { engine in
+      header.key = try key(header.key, engine)
+      let document = NewDocument(
+        key: header.key, type: header.type, version: header.version, added: added, body: body)
+      header.rowID =
+        mode == .insert
+        ? try engine.insert(document, into: name) : try engine.save(document, into: name)
+    }
+    header.added = added
+    return Document(header, copying: body)
+  }
+
+  /// The key of a new document: the given one, or one made for it where documents have keys.
+  func key(_ given: DocumentKey?, _ engine: any EngineReader) throws -> DocumentKey? {
+    if let given { return given }
+    return try engine.identity(of: name) == .rowID ? nil : store.keys.next()
+  }
+
+  private func collect(
+    _ header: Document.Header, _ added: Int64, _ writer: inout JSONWriter
+  ) throws -> Document {
+    let body = writer.bytes
+    guard let key = header.key else { return Document(header, copying: body) }
+    _ = try store.engine()
+    let isFull = store.withPending { pending in
+      pending.add(name, key, header, added: added, body: body)
+      return pending.count >= pending.interval
+    }
+    if isFull { try store.flush() }
+    var header = header
+    header.added = added
+    return Document(header, copying: body)
+  }
+
+  private func replace(_ identity: Identity, with document: Document) throws -> Document {
+    guard !document.isPartial else { throw Self.partial }
+    var writer = JSONWriter(capacity: 512)
+    try document.write(to: &writer)
+    try writer.checkStorable()
+    let body = writer.bytes
+    let header = document.header
+    try store.writing { engine in
+      let replaced = try engine.replace(
+        identity,
+        with: NewDocument(
+          key: header.key, type: header.type, version: header.version,
+          added: Clock.microseconds(), body: body), in: name)
+      guard replaced else { throw Self.notFound(identity, name) }
+    }
+    return Document(header, copying: body)
+  }
+
+  static let partial = StoreError(
+    .partialDocument, "A document with only some of its fields cannot replace the whole one",
+    [.hint: "update the changed fields, or read the document without choosing fields"])
+
+  static func notFound(_ identity: Identity, _ collection: String) -> StoreError {
+    switch identity {
+    case .key(let key):
+      StoreError(
+        .notFound, "There is no document with this key",
+        [.collection: collection, .key: key.description])
+    case .rowID(let id):
+      StoreError(
+        .notFound, "There is no document with this row id",
+        [.collection: collection, .rowID: "\(id)"])
+    }
+  }
+}
+
+extension Store {
+  /// Whether saves outside of transactions are kept until several are there.
+  var isCollecting: Bool {
+    withPending { $0.interval > 1 } && TransactionContext.current(of: self) == nil
+  }
+}
+
+extension JSONWriter {
+  /// SQLite's limit for one value; other engines take less, and say so themselves.
+  static let maximumDocumentSize = 1_000_000_000
+
+  /// - Throws: ``StoreError/Code/valueNotStorable``, ``StoreError/Code/documentTooLarge``.
+  borrowing func checkStorable() throws(StoreError) {
+    if let failure { throw failure }
+    guard count <= Self.maximumDocumentSize else {
+      throw StoreError(
+        .documentTooLarge, "A document is too large",
+        [.limit: "\(Self.maximumDocumentSize) bytes", .actual: "\(count) bytes"])
+    }
+  }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+public import NanoEngine
+
+/// The documents of one name in a store.
+///
+/// A value that may be kept and handed to any task; it holds no documents itself.
+///
+/// ```swift
+/// let people = store["people"]
+/// try people.save(["name": "Ada"], key: "ada")
+/// try people.get("ada")?["name"]                        // "Ada"
+/// try people.find(Field("name") == "Ada").count()       // 1
+/// ```
+public struct DocumentCollection: Sendable {
+  public let store: Store
+  public let name: String
+}
+
+extension DocumentCollection {
+  /// The document with this key; nil if there is none.
+  ///
+  /// - Throws: ``StoreError``, among others ``StoreError/Code/closed``.
+  public func get(_ key: String) throws -> Document? { try get(.key(DocumentKey(key))) }
+  public func get(_ key: String) async throws -> Document? {
+    try await store.onReader { try self.get(key) }
+  }
+
+  /// The document with this row id; nil if there is none.
+  public func get(rowID: Int64) throws -> Document? { try get(.rowID(rowID)) }
+  public func get(rowID: Int64) async throws -> Document? {
+    try await store.onReader { try self.get(rowID: rowID) }
+  }
+
+  private func get(_ identity: Identity) throws -> Document? {
+    if TransactionContext.current(of: store) == nil, let pending = try pending(identity) {
+      return pending
+    }
+    var found: Document?
+    _ = try store.readingStored { reader in
+      try reader.get(identity, in: name) { found = Document($0) }
+    }
+    return found
+  }
+
+  /// A document that was saved and is not written yet.
+  private func pending(_ identity: Identity) throws -> Document? {
+    guard store.hasUnsavedChanges else { return nil }
+    switch identity {
+    case .key(let key): return store.withPending { $0.entry(name, key)?.document }
+    case .rowID(let id):
+      var stored: Document.Header?
+      _ = try store.readingStored { reader in
+        try reader.get(identity, in: name) { stored = Document($0).header }
+      }
+      guard let key = stored?.key,
+        let document = store.withPending({ $0.entry(name, key)?.document })
+      else { return nil }
+      var header = document.header
+      header.rowID = id
+      return try document.with(header)
+    }
+  }
+
+  /// The documents with these keys, in the order of the keys; a key that no document has is left
+  /// out.
+  public func get(keys: [String]) throws -> [Document] {
+    try store.read { try keys.compactMap { try get($0) } }
+  }
+  public func get(keys: [String]) async throws -> [Document] {
+    try await store.onReader { try self.get(keys: keys) }
+  }
+
+  /// A value made from the document with this key; nil if there is none.
+  ///
+  /// - Throws: `DecodingError` or ``StoreError/Code/typeMismatch`` if the fields do not fit.
+  public func get<Value: Decodable>(_ key: String, as type: Value.Type) throws -> Value? {
+    try get(key)?.decoded(as: type)
+  }
+  public func get<Value: Decodable & Sendable>(
+    _ key: String, as type: Value.Type
+  ) async throws -> Value? {
+    try await store.onReader { try self.get(key, as: type) }
+  }
+}
+
+extension Store {
+  /// A read that looks at what is written only.
+  func readingStored<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
+    if let context = TransactionContext.current(of: self) { return try work(context.reader) }
+    return try engine().read(.call, Interruption.current, work)
+  }
+}
+
+extension Document {
+  /// Copies a document out of an engine's bytes.
+  @inline(__always)
+  init(_ stored: StoredDocument) {
+    self.init(
+      Header(
+        rowID: stored.rowID, key: stored.key, type: stored.type, version: stored.version,
+        added: stored.added, revision: stored.revision), copying: stored.body)
+  }
+
+  /// A value made from the fields.
+  ///
+  /// - Throws: `DecodingError` if they do not fit.
+  public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
+    try withBytes { try DocumentDecoder().decode(type, from: $0) }
+  }
+
+  /// A value made from the fields by the type's own codec.
+  ///
+  /// - Throws: ``StoreError/Code/typeMismatch`` if they do not fit.
+  public func decoded<Value: DocumentRepresentable>(as type: Value.Type = Value.self) throws
+    -> Value
+  {
+    try withBytes { bytes in
+      var reader = JSONReader(bytes)
+      return try Value(reading: &reader)
+    }
+  }
+}
+
+extension DocumentCollection {
+  /// Makes an index; does nothing if the same one exists.
+  ///
+  /// ```swift
+  /// try films.createIndex("year", "title")                    // find and sort by both
+  /// try people.createIndex("email", unique: true)
+  /// try films.createIndex("genres")                           // of each element, if lists are there
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - paths: The fields, most important first. `-` before one means descending.
+  ///   - unique: Whether two documents may not have the same values. Documents without a value
+  ///     never collide.
+  ///   - elements: Whether each element of an array is indexed; if nil, they are where the one field
+  ///     held an array so far.
+  ///   - name: Made from the fields if nil.
+  /// - Throws: ``StoreError/Code/uniqueViolation`` if documents collide already,
+  ///   ``StoreError/Code/alreadyExists`` if the name belongs to another index. There is no index
+  ///   then.
+  @discardableResult
+  public func createIndex(
+    _ paths: String..., unique: Bool = false, elements: Bool? = nil, name: String? = nil
+  ) throws -> IndexDefinition {
+    try createIndex(paths: paths, unique: unique, elements: elements, name: name)
+  }
+  @discardableResult
+  public func createIndex(
+    _ paths: String..., unique: Bool = false, elements: Bool? = nil, name: String? = nil
+  ) async throws -> IndexDefinition {
+    try await store.onWriter {
+      try self.createIndex(paths: paths, unique: unique, elements: elements, name: name)
+    }
+  }
+
+  /// As ``createIndex(_:unique:elements:name:)-(String...,_,_,_)``, with the fields in an array.
+  @discardableResult
+  public func createIndex(
+    paths: [String], unique: Bool = false, elements: Bool? = nil, name: String? = nil
+  ) throws -> IndexDefinition {
+    let columns = paths.map { path in
+      path.hasPrefix("-")
+        ? IndexDefinition.Column(FieldPath(String(path.dropFirst())), descending: true)
+        : IndexDefinition.Column(FieldPath(path))
+    }
+    return try store.writing { writer in
+      let isList =
+        try elements
+        ?? (columns.count == 1
+          && writer.observedPaths(in: self.name).contains { $0.path == paths[0] + "[]" })
+      let index = IndexDefinition(
+        name: name, columns: columns, isUnique: unique, kind: isList ? .elements : .fields)
+      try writer.createIndex(index, in: self.name)
+      return index
+    }
+  }
+
+  /// Removes an index and says whether there was one.
+  @discardableResult
+  public func dropIndex(_ indexName: String) throws -> Bool {
+    try store.writing { try $0.dropIndex(indexName, in: name) }
+  }
+  @discardableResult
+  public func dropIndex(_ indexName: String) async throws -> Bool {
+    try await store.onWriter { try self.dropIndex(indexName) }
+  }
+
+  public func indexes() throws -> [IndexDefinition] {
+    try store.reading(.call) { try $0.indexes(in: name) }
+  }
+  public func indexes() async throws -> [IndexDefinition] {
+    try await store.onReader { try self.indexes() }
+  }
+
+  /// Every path that a document of the collection ever held, with the types seen there.
+  public func observedPaths() throws -> [ObservedPath] {
+    try store.reading(.call) { try $0.observedPaths(in: name) }
+  }
+  public func observedPaths() async throws -> [ObservedPath] {
+    try await store.onReader { try self.observedPaths() }
+  }
+
+  /// Removes the collection with its documents and indexes, and says whether there was one.
+  @discardableResult
+  public func drop() throws -> Bool { try store.writing { try $0.dropCollection(name) } }
+  @discardableResult
+  public func drop() async throws -> Bool { try await store.onWriter { try self.drop() } }
+}

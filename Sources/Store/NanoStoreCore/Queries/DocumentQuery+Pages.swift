@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+import NanoEngine
+public import NanoQuery
+
+/// Some documents in a row, and where the next ones begin.
+public struct DocumentPage: Sendable {
+  public let documents: [Document]
+  /// Nil if there are no more.
+  public let next: PagePosition?
+}
+
+extension DocumentQuery {
+  /// The next documents behind the place where the last page ended.
+  ///
+  /// ```swift
+  /// var page = try films.find().sorted(by: "year").page(100)
+  /// while let next = page.next {
+  ///   page = try films.find().sorted(by: "year").after(next).page(100)
+  /// }
+  /// ```
+  ///
+  /// Unlike an offset, this neither repeats nor leaves out documents when others come and go
+  /// meanwhile, and a late page costs no more than the first.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a size below 1.
+  public func page(_ size: Int) throws -> DocumentPage {
+    guard size > 0 else {
+      throw StoreError(.invalidArgument, "A page has no size", [.actual: "\(size)"])
+    }
+    // One more tells whether there is a next page.
+    let asked = limit(size + 1, offset: query.offset)
+    try asked.query.validate()
+    var documents: [Document] = []
+    var position: PagePosition?
+    var hasMore = false
+    let programs = query.orderings.map(OrderingProgram.init)
+    let fields = query.fields
+    try collection.store.reading(.call) { reader in
+      try reader.find(asked.query, in: collection.name) { stored in
+        if documents.count == size {
+          hasMore = true
+          return false
+        }
+        documents.append(try Self.document(stored, fields))
+        if documents.count == size { position = try Self.position(stored, programs) }
+        return true
+      }
+    }
+    return DocumentPage(documents: documents, next: hasMore ? position : nil)
+  }
+  public func page(_ size: Int) async throws -> DocumentPage {
+    try await onReader { try $0.page(size) }
+  }
+
+  static func position(
+    _ stored: StoredDocument, _ programs: [OrderingProgram]
+  ) throws(StoreError) -> PagePosition {
+    var values: [DocumentValue] = []
+    for program in programs {
+      values.append(try program.value(stored.body) { stored.value(of: $0) })
+    }
+    return PagePosition(values: values, rowID: stored.rowID)
+  }
+}
+
+extension StoredDocument {
+  /// An attribute as conditions see it.
+  func value(of attribute: Attribute) -> DocumentValue {
+    switch attribute {
+    case .key: key.map { .string($0.description) } ?? .null
+    case .rowID: .int(rowID)
+    case .type: type.map { .string($0) } ?? .null
+    case .version: version.map { .int($0) } ?? .null
+    case .added: added.map { .date(.init(timeIntervalSince1970: Double($0) / 1e6)) } ?? .null
+    }
+  }
+}

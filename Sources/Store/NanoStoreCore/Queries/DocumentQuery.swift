@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+public import NanoEngine
+public import NanoQuery
+
+/// A question to a collection, put together step by step and asked by its last one.
+///
+/// ```swift
+/// let page = try films.find(Field("year") > 2010)
+///   .sorted(by: "year", "-title").limit(10, offset: 20).documents()
+/// let count = try films.find("[genres] = ?", "Action").count()
+/// ```
+///
+/// It is a value: each step gives another one, and one may be kept and asked many times.
+public struct DocumentQuery: Sendable {
+  public let collection: DocumentCollection
+  /// The question as engines get it.
+  public var query: Query
+
+  public init(_ collection: DocumentCollection, _ query: Query) {
+    self.collection = collection
+    self.query = query
+  }
+
+  private func changed(_ change: (inout Query) -> Void) -> DocumentQuery {
+    var copy = self
+    change(&copy.query)
+    return copy
+  }
+
+  /// Only what fulfils this condition too.
+  public func `where`(_ condition: Condition) -> DocumentQuery {
+    changed {
+      $0.condition = $0.condition == .constant(true) ? condition : $0.condition && condition
+    }
+  }
+
+  /// Sorts by these fields, most important first; `-` before one means descending. Replaces an
+  /// earlier order.
+  public func sorted(by paths: String...) -> DocumentQuery {
+    sorted(
+      by: paths.map { path in
+        path.hasPrefix("-")
+          ? .descending(FieldPath(String(path.dropFirst()))) : .ascending(FieldPath(path))
+      })
+  }
+  public func sorted(by orderings: [Ordering]) -> DocumentQuery {
+    changed { $0.orderings = orderings }
+  }
+
+  /// At most so many, after leaving out the first ones; both are counted after sorting.
+  public func limit(_ limit: Int?, offset: Int = 0) -> DocumentQuery {
+    changed {
+      $0.limit = limit
+      $0.offset = offset
+    }
+  }
+  public func offset(_ offset: Int) -> DocumentQuery { changed { $0.offset = offset } }
+
+  /// Only what comes behind a place that ``page(_:)-(Int)`` gave.
+  public func after(_ position: PagePosition?) -> DocumentQuery { changed { $0.after = position } }
+
+  /// Only these fields of each document. Such documents cannot be saved over the whole ones.
+  public func select(_ paths: String...) -> DocumentQuery { select(paths.map { FieldPath($0) }) }
+  public func select(_ paths: [FieldPath]) -> DocumentQuery { changed { $0.fields = paths } }
+}
+
+extension DocumentCollection {
+  /// The documents that fulfil a condition; all of them without one.
+  public func find(_ condition: Condition = .constant(true)) -> DocumentQuery {
+    DocumentQuery(self, Query(condition))
+  }
+
+  public func find(_ query: Query) -> DocumentQuery { DocumentQuery(self, query) }
+
+  /// The documents that fulfil a condition written as text, with values for its parameters.
+  ///
+  /// ```swift
+  /// try people.find("[LastName] = ? AND [Address.Country] = 'US' ORDER BY [FirstName]", "Doe")
+  /// ```
+  ///
+  /// - Throws: ``StoreError/Code/invalidQuery`` with the position and what was expected there,
+  ///   ``StoreError/Code/invalidArgument`` if arguments are missing or too many.
+  public func find(
+    _ text: String, _ arguments: any DocumentValueConvertible...
+  ) throws(StoreError) -> DocumentQuery {
+    try find(text, arguments: arguments.map(\.documentValue))
+  }
+
+  /// As ``find(_:_:)``, with arguments in an array and by name.
+  public func find(
+    _ text: String, arguments: [DocumentValue], named: [String: DocumentValue] = [:]
+  ) throws(StoreError) -> DocumentQuery {
+    DocumentQuery(self, try QueryText(text).query(arguments, named: named))
+  }
+
+  /// As ``find(_:_:)``, with arguments by name.
+  public func find(
+    _ text: String, named: [String: DocumentValue]
+  ) throws(StoreError) -> DocumentQuery {
+    try find(text, arguments: [], named: named)
+  }
+
+  /// All documents, by row id.
+  public func documents() throws -> [Document] { try find().documents() }
+  public func documents() async throws -> [Document] { try await find().documents() }
+
+  /// How many documents there are.
+  public func count() throws -> Int { try find().count() }
+  public func count() async throws -> Int { try await find().count() }
+}
+
+extension DocumentQuery {
+  /// What is found, in order.
+  ///
+  /// - Throws: ``StoreError``, among others ``StoreError/Code/invalidPath``.
+  public func documents() throws -> [Document] {
+    var found: [Document] = []
+    try each { found.append($0) }
+    return found
+  }
+  public func documents() async throws -> [Document] { try await onReader { try $0.documents() } }
+
+  /// The first one; nil if there is none.
+  public func first() throws -> Document? { try limit(1, offset: query.offset).documents().first }
+  public func first() async throws -> Document? { try await onReader { try $0.first() } }
+
+  /// Shows one document after the other without keeping them, from one snapshot.
+  ///
+  /// ```swift
+  /// try films.find().forEach { film in titles.insert(film["title"]) }
+  /// ```
+  ///
+  /// - Throws: What the closure throws, which ends the query.
+  public func forEach(_ show: (Document) throws -> Void) throws {
+    try query.validate()
+    let projection = query.fields
+    try collection.store.showing { reader in
+      try reader.find(query, in: collection.name) { stored in
+        try show(Self.document(stored, projection))
+        return true
+      }
+    }
+  }
+
+  /// As ``forEach(_:)``, for closures of ours that do not use the store.
+  private func each(_ show: (Document) throws -> Void) throws {
+    try query.validate()
+    let projection = query.fields
+    try collection.store.reading(.call) { reader in
+      try reader.find(query, in: collection.name) { stored in
+        try show(Self.document(stored, projection))
+        return true
+      }
+    }
+  }
+
+  @inline(__always)
+  static func document(_ stored: StoredDocument, _ fields: [FieldPath]?) throws -> Document {
+    let document = Document(stored)
+    guard let fields else { return document }
+    var header = document.header
+    header.isPartial = true
+    var writer = JSONWriter(capacity: 256)
+    writer.object(try document.object().selecting(fields))
+    return Document(header, copying: writer.bytes)
+  }
+
+  /// Values of your own type made from what is found.
+  ///
+  /// - Throws: `DecodingError` for a document whose fields do not fit.
+  public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> [Value] {
+    let decoder = DocumentDecoder()
+    var values: [Value] = []
+    try eachStored { values.append(try decoder.decode(type, from: $0.body)) }
+    return values
+  }
+  public func decoded<Value: Decodable & Sendable>(
+    as type: Value.Type = Value.self
+  ) async throws -> [Value] {
+    try await onReader { try $0.decoded(as: type) }
+  }
+
+  /// Values that read themselves, made from what is found.
+  public func decoded<Value: DocumentRepresentable>(
+    as type: Value.Type = Value.self
+  ) throws -> [Value] {
+    var values: [Value] = []
+    try eachStored { stored in
+      var reader = JSONReader(stored.body)
+      values.append(try Value(reading: &reader))
+    }
+    return values
+  }
+  public func decoded<Value: DocumentRepresentable>(
+    as type: Value.Type = Value.self
+  ) async throws -> [Value] {
+    try await onReader { try $0.decoded(as: type) }
+  }
+
+  func eachStored(_ show: (StoredDocument) throws -> Void) throws {
+    try query.validate()
+    try collection.store.reading(.call) { reader in
+      try reader.find(query, in: collection.name) { stored in
+        try show(stored)
+        return true
+      }
+    }
+  }
+
+  func onReader<Result: Sendable>(
+    _ work: @escaping @Sendable (DocumentQuery) throws -> Result
+  ) async throws -> Result {
+    try await collection.store.onReader { try work(self) }
+  }
+
+  func onWriter<Result: Sendable>(
+    _ work: @escaping @Sendable (DocumentQuery) throws -> Result
+  ) async throws -> Result {
+    try await collection.store.onWriter { try work(self) }
+  }
+}
+
+extension DocumentQuery {
+  /// How many documents are found, within the limit if there is one.
+  public func count() throws -> Int {
+    try query.validate()
+    return try collection.store.reading(.call) { try $0.count(query, in: collection.name) }
+  }
+  public func count() async throws -> Int { try await onReader { try $0.count() } }
+
+  /// Whether anything is found.
+  public func exists() throws -> Bool { try limit(1, offset: query.offset).count() > 0 }
+  public func exists() async throws -> Bool { try await onReader { try $0.exists() } }
+
+  /// The keys of what is found, in order; documents without one are left out.
+  public func keys() throws -> [String] {
+    var keys: [String] = []
+    try identities.eachStored { if let key = $0.key { keys.append(key.description) } }
+    return keys
+  }
+  public func keys() async throws -> [String] { try await onReader { try $0.keys() } }
+
+  /// The row ids of what is found, in order.
+  public func rowIDs() throws -> [Int64] {
+    var ids: [Int64] = []
+    try identities.eachStored { ids.append($0.rowID) }
+    return ids
+  }
+  public func rowIDs() async throws -> [Int64] { try await onReader { try $0.rowIDs() } }
+
+  /// Without bodies: engines do not read them for an empty choice of fields.
+  private var identities: DocumentQuery { select([]) }
+
+  /// How the query will run: its statement, the plan, and which indexes it uses.
+  public func explain() throws -> Explanation {
+    try query.validate()
+    return try collection.store.reading(.call) { try $0.explain(query, in: collection.name) }
+  }
+  public func explain() async throws -> Explanation { try await onReader { try $0.explain() } }
+}
+
+extension DocumentQuery {
+  /// Removes what is found and says how many there were.
+  @discardableResult
+  public func remove() throws -> Int {
+    try query.validate()
+    return try collection.store.writing { try $0.remove(query, from: collection.name) }
+  }
+  @discardableResult
+  public func remove() async throws -> Int { try await onWriter { try $0.remove() } }
+
+  /// Changes some fields of everything that is found, all in one transaction, and says of how many
+  /// documents.
+  @discardableResult
+  public func update(
+    set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
+  ) throws -> Int {
+    try update(FieldChanges(set: set, remove: remove))
+  }
+  @discardableResult
+  public func update(
+    set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
+  ) async throws -> Int {
+    let changes = FieldChanges(set: set, remove: remove)
+    return try await onWriter { try $0.update(changes) }
+  }
+
+  @discardableResult
+  public func update(_ changes: FieldChanges) throws -> Int {
+    try query.validate()
+    return try collection.store.writing(atomic: true) { engine in
+      // Found before the first change, so that no document is found again by what it became.
+      var ids: [Int64] = []
+      try engine.find(identities.query, in: collection.name) { stored in
+        ids.append(stored.rowID)
+        return true
+      }
+      for id in ids {
+        _ = try collection.update(.rowID(id), engine) { try changes.apply(to: &$0) }
+      }
+      return ids.count
+    }
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+public import NanoEngine
+
+extension Store {
+  /// Runs an SQL statement of your own and gives its rows, with the columns in order.
+  ///
+  /// ```swift
+  /// let rows = try store.sql("SELECT count(*) AS n FROM people WHERE id > ?", 10)
+  /// rows[0]["n"]
+  /// ```
+  ///
+  /// A statement that writes must stand in a ``write(_:)-(()->Result)`` block, or be run by
+  /// ``execute(_:_:)-(String,_)``.
+  ///
+  /// - Throws: ``StoreError/Code/database`` with SQLite's message, ``StoreError/Code/readOnly`` for
+  ///   a statement that writes, ``StoreError/Code/unsupported`` on engines without SQL.
+  public func sql(
+    _ statement: String, _ arguments: any DocumentValueConvertible...
+  ) throws -> [SQLRow] {
+    try sql(statement, SQLArguments(arguments.map(\.documentValue)))
+  }
+  public func sql(_ statement: String, _ arguments: SQLArguments) throws -> [SQLRow] {
+    try reading(.call) { reader in
+      var rows: [SQLRow] = []
+      _ = try Self.sqlReader(reader).sql(statement, arguments) { row in
+        rows.append(row)
+        return true
+      }
+      return rows
+    }
+  }
+  public func sql(_ statement: String, _ arguments: SQLArguments = SQLArguments()) async throws
+    -> [SQLRow]
+  {
+    try await onReader { try self.sql(statement, arguments) }
+  }
+
+  /// Runs an SQL statement that may write, in a transaction, and says how many rows it changed.
+  @discardableResult
+  public func execute(
+    _ statement: String, _ arguments: any DocumentValueConvertible...
+  ) throws -> Int {
+    try execute(statement, SQLArguments(arguments.map(\.documentValue)))
+  }
+  @discardableResult
+  public func execute(_ statement: String, _ arguments: SQLArguments) throws -> Int {
+    try writing { writer in
+      try Self.sqlReader(writer).sql(statement, arguments) { _ in true }.changes
+    }
+  }
+  @discardableResult
+  public func execute(
+    _ statement: String, _ arguments: SQLArguments = SQLArguments()
+  ) async throws -> Int {
+    try await onWriter { try self.execute(statement, arguments) }
+  }
+
+  private static func sqlReader(_ reader: any EngineReader) throws(StoreError) -> any SQLReader {
+    guard let reader = reader as? any SQLReader else {
+      throw StoreError(.unsupported, "The engine does not run SQL", [.capability: "sql"])
+    }
+    return reader
+  }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+public import NanoEngine
+import Synchronization
+
+/// A database of documents: what you open, and where collections come from.
+///
+/// ```swift
+/// let store = try Store(.file("~/library.db"))
+/// let people = store["people"]
+/// try people.save(["name": "Ada", "born": 1815], key: "ada")
+/// ```
+///
+/// A store may be used from any thread and task. Every call exists twice, for synchronous code and
+/// with `await`; the second kind never blocks the thread of the caller, and cancelling its task
+/// stops the query.
+public final class Store: Sendable {
+  private struct State {
+    var engine: (any Engine)?
+    var pending = PendingDocuments()
+  }
+  private let state: Mutex<State>
+  private let open: @Sendable () throws -> any Engine
+  let scheduler = Scheduler()
+  /// One flush at a time, so that no document is written twice.
+  let flushing = Mutex(())
+  let keys = KeyGenerator()
+
+  /// Opens a store on an engine, which the closure makes, now and whenever the store is reopened.
+  public init(opening open: @escaping @Sendable () throws -> any Engine) throws {
+    self.open = open
+    state = Mutex(State(engine: try open()))
+  }
+
+  /// The collection of this name. Nothing is looked up or made before it is used: reading one that
+  /// does not exist finds nothing, the first write makes it.
+  public subscript(name: String) -> DocumentCollection {
+    DocumentCollection(store: self, name: name)
+  }
+
+  /// The engine, for what the store does not offer itself.
+  ///
+  /// - Throws: ``StoreError/Code/closed``.
+  public func engine() throws(StoreError) -> any Engine {
+    guard let engine = state.withLock({ $0.engine }) else {
+      throw StoreError(.closed, "The store is closed")
+    }
+    return engine
+  }
+
+  public var isClosed: Bool { state.withLock { $0.engine == nil } }
+
+  /// Writes what is buffered, waits for calls that run, and lets go of the database. Later calls
+  /// fail with ``StoreError/Code/closed``. Closing twice does nothing.
+  ///
+  /// - Throws: An error of writing what is buffered; the store is closed all the same.
+  public func close() throws {
+    guard let engine = state.withLock({ $0.engine }) else { return }
+    let flushed = Result { try flush() }
+    state.withLock { state in
+      state.engine = nil
+      state.pending.remove(state.pending.entries)
+    }
+    try engine.close()
+    try flushed.get()
+  }
+
+  /// Opens a closed store again; does nothing if it is open. What a file held is there again, memory
+  /// and temporary stores begin empty.
+  public func reopen() throws {
+    try state.withLock { state in
+      if state.engine == nil { state.engine = try open() }
+    }
+  }
+
+  deinit { try? close() }
+
+  func withPending<Result>(_ work: (inout PendingDocuments) throws -> Result) rethrows -> Result {
+    try state.withLock { try work(&$0.pending) }
+  }
+}
+
+extension Store {
+  /// The collections that exist, by name.
+  public func collections() throws -> [CollectionDescription] {
+    try reading(.call) { try $0.collections() }
+  }
+  public func collections() async throws -> [CollectionDescription] {
+    try await onReader { try self.collections() }
+  }
+
+  /// Makes a collection that is known by row ids alone, or by keys; does nothing if it is there.
+  ///
+  /// - Throws: ``StoreError/Code/alreadyExists`` if it is there with another identity,
+  ///   ``StoreError/Code/invalidName``.
+  @discardableResult
+  public func createCollection(
+    _ name: String, identity: CollectionIdentity = .key
+  ) throws -> DocumentCollection {
+    try writing { try $0.createCollection(CollectionDescription(name: name, identity: identity)) }
+    return self[name]
+  }
+  @discardableResult
+  public func createCollection(
+    _ name: String, identity: CollectionIdentity = .key
+  ) async throws -> DocumentCollection {
+    try await onWriter { try self.createCollection(name, identity: identity) }
+  }
+
+  /// A value kept beside the collections, nil if there is none of this name.
+  public func metadata(_ name: String) throws -> DocumentValue? {
+    try reading(.call) { try $0.metadata(name) }
+  }
+  public func metadata(_ name: String) async throws -> DocumentValue? {
+    try await onReader { try self.metadata(name) }
+  }
+
+  /// Keeps a value beside the collections; nil removes it.
+  public func setMetadata(_ value: DocumentValue?, _ name: String) throws {
+    try writing { try $0.setMetadata(value, name) }
+  }
+  public func setMetadata(_ value: DocumentValue?, _ name: String) async throws {
+    try await onWriter { try self.setMetadata(value, name) }
+  }
+}
+
+extension Store {
+  /// Gives space that nothing uses back to the file system; needs as much free space meanwhile.
+  public func compact() throws { try outsideTransaction { try $0.compact() } }
+  public func compact() async throws { try await scheduler.run { try self.compact() } }
+
+  /// Copies the store as it is at this moment, while it stays in use. The copy is there whole or not
+  /// at all.
+  ///
+  /// - Parameters:
+  ///   - path: A file; its tilde is expanded.
+  ///   - replacing: Whether a file that is there may be replaced.
+  ///   - progress: Called with 0...1; throwing from it ends the backup and leaves nothing behind.
+  /// - Throws: ``StoreError/Code/alreadyExists`` if a file is there and must not be replaced.
+  public func backup(
+    to path: String, replacing: Bool = false, progress: ((Double) throws -> Void)? = nil
+  ) throws {
+    try outsideTransaction {
+      try $0.backup(
+        to: BackupDestination(path: path, replacing: replacing), progress: progress)
+    }
+  }
+  public func backup(
+    to path: String, replacing: Bool = false,
+    progress: (@Sendable (Double) throws -> Void)? = nil
+  ) async throws {
+    let interruption = Interruption()
+    try await withTaskCancellationHandler {
+      try await scheduler.run {
+        try self.backup(to: path, replacing: replacing) { done in
+          if interruption.isTriggered { throw CancellationError() }
+          try progress?(done)
+        }
+      }
+    } onCancel: {
+      interruption.trigger()
+    }
+  }
+
+  /// What is damaged in the database or does not agree with the documents; empty if all is well.
+  public func verify() throws -> [VerificationProblem] {
+    try outsideTransaction { try $0.verify() }
+  }
+  public func verify() async throws -> [VerificationProblem] {
+    try await scheduler.run { try self.verify() }
+  }
+
+  public func statistics() throws -> EngineStatistics {
+    try outsideTransaction { try $0.statistics() }
+  }
+  public func statistics() async throws -> EngineStatistics {
+    try await scheduler.run { try self.statistics() }
+  }
+
+  private func outsideTransaction<Result>(
+    _ work: (any Engine) throws -> Result
+  ) throws -> Result {
+    guard TransactionContext.current(of: self) == nil else {
+      throw StoreError(
+        .invalidArgument, "This cannot be done inside a transaction",
+        [.hint: "call it outside of read and write blocks"])
+    }
+    try flush()
+    return try work(engine())
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+
+extension Store {
+  /// Runs a block in which every call on this store sees the same snapshot.
+  ///
+  /// ```swift
+  /// let (people, count) = try store.read { (try people.documents(), try people.count()) }
+  /// ```
+  ///
+  /// Writing in it throws ``StoreError/Code/readOnly``.
+  public func read<Result>(_ work: () throws -> Result) throws -> Result {
+    if TransactionContext.current(of: self) != nil { return try work() }
+    return try withBuffered(.snapshot) { reader in try TransactionContext.run(self, reader, work) }
+  }
+  public func read<Result: Sendable>(
+    _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await onReader { try self.read(work) }
+  }
+
+  /// Runs a block whose writes happen together, or not at all if it throws.
+  ///
+  /// ```swift
+  /// try store.write {
+  ///   try accounts.update("a", set: ["balance": 90])
+  ///   try accounts.update("b", set: ["balance": 110])
+  /// }
+  /// ```
+  ///
+  /// A block inside another one is a savepoint: if it throws and the outer block catches the error,
+  /// only the inner writes are undone. What was buffered is written first.
+  ///
+  /// - Throws: What the block throws, ``StoreError/Code/locked`` if another process writes for longer
+  ///   than the busy timeout, ``StoreError/Code/full`` and others. Nothing was written.
+  public func write<Result>(_ work: () throws -> Result) throws -> Result {
+    if let context = TransactionContext.current(of: self) {
+      guard let writer = context.writer else { throw Self.insideRead }
+      return try writer.savepoint(work)
+    }
+    try flush()
+    return try engine().write(Interruption.current) { writer in
+      try TransactionContext.run(self, writer, work)
+    }
+  }
+  public func write<Result: Sendable>(
+    _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await onWriter { try self.write(work) }
+  }
+
+  static let insideRead = StoreError(
+    .readOnly, "A read block cannot write", [.hint: "use a write block"])
+}
+
+extension Store {
+  /// One call that reads: in the running transaction, or on its own.
+  @inline(__always)
+  func reading<Result>(
+    _ scope: ReadScope, _ work: (any EngineReader) throws -> Result
+  ) throws -> Result {
+    if let context = TransactionContext.current(of: self) { return try work(context.reader) }
+    return try withBuffered(scope, work)
+  }
+
+  /// One call that reads and shows documents to the caller's code, which may use the store.
+  func showing<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
+    if let context = TransactionContext.current(of: self) { return try work(context.reader) }
+    return try withBuffered(.snapshot) { reader in
+      try TransactionContext.run(self, reader) { try work(reader) }
+    }
+  }
+
+  /// One call that writes: in the running transaction, or in one of its own. It happens wholly or
+  /// not at all, also where it writes several documents inside a transaction that goes on.
+  func writing<Result>(
+    atomic: Bool = false, _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result {
+    if let context = TransactionContext.current(of: self) {
+      guard let writer = context.writer else { throw Self.insideRead }
+      return atomic ? try writer.savepoint { try work(writer) } : try work(writer)
+    }
+    try flush()
+    return try engine().write(Interruption.current, work)
+  }
+
+  /// Runs a reading block on the scheduler; cancelling the task stops its statement.
+  func onReader<Result: Sendable>(
+    _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await scheduler.read(work)
+  }
+
+  /// Runs a writing block on the scheduler, together with others that wait.
+  func onWriter<Result: Sendable>(
+    _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await scheduler.write(on: self, work)
+  }
+}

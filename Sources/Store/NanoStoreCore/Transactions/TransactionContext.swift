@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The transaction in whose block the running code stands, so that every call in the block takes
+/// part in it.
+// @unchecked: touched only on `thread`; the task-local value may be inherited by other tasks, which
+// `current(of:)` keeps away from it.
+final class TransactionContext: @unchecked Sendable {
+  @TaskLocal private static var innermost: TransactionContext?
+
+  let reader: any EngineReader
+  let writer: (any EngineWriter)?
+  private let store: ObjectIdentifier
+  private let outer: TransactionContext?
+  private let thread = pthread_self()
+  private var isActive = true
+
+  private init(_ store: Store, _ reader: any EngineReader, _ outer: TransactionContext?) {
+    self.store = ObjectIdentifier(store)
+    self.reader = reader
+    self.outer = outer
+    writer = reader as? any EngineWriter
+  }
+
+  /// The transaction of this store that the running code is inside of; nil if it is in none.
+  @inline(__always)
+  static func current(of store: Store) -> TransactionContext? {
+    var context = innermost
+    while let candidate = context {
+      // A task that was started inside the block runs on other threads, beside the transaction or
+      // after it.
+      if pthread_equal(candidate.thread, pthread_self()) != 0, candidate.isActive,
+        candidate.store == ObjectIdentifier(store)
+      {
+        return candidate
+      }
+      context = candidate.outer
+    }
+    return nil
+  }
+
+  static func run<Result>(
+    _ store: Store, _ reader: any EngineReader, _ work: () throws -> Result
+  ) throws -> Result {
+    let context = TransactionContext(store, reader, innermost)
+    defer { context.isActive = false }
+    return try $innermost.withValue(context) { try work() }
+  }
+}
