@@ -59,6 +59,7 @@ struct ByteArray: UnkeyedDecodingContainer {
   private mutating func advance(_ reader: inout JSONReader) throws {
     if reader.peekConsume(ASCII.comma) {
       reader.skipWhitespace()
+      if reader.next == ASCII.closeBracket { throw reader.corrupt("an element") }
     } else if reader.next != ASCII.closeBracket {
       throw reader.unexpected(ASCII.closeBracket)
     }

@@ -36,43 +36,25 @@ final class DecodingState {
   private func decodeNative<Value: Decodable>(
     _ type: Value.Type, _ reader: inout JSONReader
   ) throws -> Value? {
-    if type == String.self {
-      return same(try read(&reader, type) { (r) throws(StoreError) in try r.string() })
+    func read<Native>(
+      _ body: (inout JSONReader) throws(StoreError) -> Native
+    ) throws -> Value {
+      same(try self.read(&reader, type, body), as: Value.self)
     }
-    if type == [String].self {
-      return same(try read(&reader, type) { (r) throws(StoreError) in try r.strings() })
-    }
+    if type == String.self { return try read { (r) throws(StoreError) in try r.string() } }
+    if type == [String].self { return try read { (r) throws(StoreError) in try r.strings() } }
     if type == Int.self {
-      return same(
-        try read(&reader, type) { (r) throws(StoreError) in try r.integer(as: Int.self) })
+      return try read { (r) throws(StoreError) in try r.integer(as: Int.self) }
     }
-    if type == Double.self {
-      return same(try read(&reader, type) { (r) throws(StoreError) in try r.double() })
-    }
-    if type == Bool.self {
-      return same(try read(&reader, type) { (r) throws(StoreError) in try r.bool() })
-    }
-    if type == Date.self {
-      return same(try read(&reader, type) { (r) throws(StoreError) in try r.date() })
-    }
-    if type == Data.self {
-      return same(try read(&reader, type) { (r) throws(StoreError) in try r.data() })
-    }
-    if type == URL.self {
-      return same(try read(&reader, type) { (r) throws(StoreError) in try r.url() })
-    }
-    if type == UUID.self {
-      return same(try read(&reader, type) { (r) throws(StoreError) in try r.uuid() })
-    }
-    if type == Decimal.self {
-      return same(try read(&reader, type) { (r) throws(StoreError) in try r.decimal() })
-    }
-    if type == DocumentValue.self {
-      return same(try read(&reader, type) { (r) throws(StoreError) in try r.value() })
-    }
-    if type == DocumentObject.self {
-      return same(try read(&reader, type) { (r) throws(StoreError) in try r.object() })
-    }
+    if type == Double.self { return try read { (r) throws(StoreError) in try r.double() } }
+    if type == Bool.self { return try read { (r) throws(StoreError) in try r.bool() } }
+    if type == Date.self { return try read { (r) throws(StoreError) in try r.date() } }
+    if type == Data.self { return try read { (r) throws(StoreError) in try r.data() } }
+    if type == URL.self { return try read { (r) throws(StoreError) in try r.url() } }
+    if type == UUID.self { return try read { (r) throws(StoreError) in try r.uuid() } }
+    if type == Decimal.self { return try read { (r) throws(StoreError) in try r.decimal() } }
+    if type == DocumentValue.self { return try read { (r) throws(StoreError) in try r.value() } }
+    if type == DocumentObject.self { return try read { (r) throws(StoreError) in try r.object() } }
     return nil
   }
 

@@ -54,7 +54,8 @@ extension JSONReader {
     switch number {
     case .integer(let value): return value
     case .double(let value):
-      guard let exact = Int64(exactly: value) else {
+      // Beyond 2^53 the double may be another number than the decimal that was written.
+      guard value.magnitude <= 0x1p53, let exact = Int64(exactly: value) else {
         throw before.mismatch("an integer of 64 bits")
       }
       return exact

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import Testing
+
+@Suite("Extended JSON")
+struct ExtendedJSONTests {
+  private static func date(_ seconds: Double) -> DocumentValue {
+    .date(Date(timeIntervalSince1970: seconds))
+  }
+
+  static let forms: [(String, DocumentValue)] = [
+    (#"{"$date":"2009-04-01T00:00:00Z"}"#, date(1_238_544_000)),
+    (#"{"$date":"2009-04-01T00:00:00.000-0700"}"#, date(1_238_569_200)),
+    (#"{"$date":"2009-04-01T00:00:00.25+01:30"}"#, date(1_238_538_600.25)),
+    (
+      #"{"$date":"2009-04-01T00:00:00.123456789012Z"}"#,
+      .date(Date(timeIntervalSinceReferenceDate: 260_236_800.123456789))
+    ),
+    (#"{"$date":"2009-04-01T00:00Z"}"#, date(1_238_544_000)),
+    (#"{"$date":"2008-02-29 23:59:59+00"}"#, date(1_204_329_599)),
+    (#"{"$date":1238544000123}"#, .date(Date(timeIntervalSinceReferenceDate: 260_236_800.123))),
+    (#"{"$date":-1}"#, date(-0.001)),
+    (#"{"$date":{"$numberLong":"1238544000000"}}"#, date(1_238_544_000)),
+    (#"{"$date":{"$numberLong":"-62135596800000"}}"#, date(-62_135_596_800)),
+    (#"{"$oid":"507f1f77bcf86cd799439011"}"#, "507f1f77bcf86cd799439011"),
+    (#"{"$numberInt":"-42"}"#, -42), (#"{"$numberLong":"9223372036854775807"}"#, .int(.max)),
+    (#"{"$numberLong":5}"#, 5), (#"{"$numberDouble":"1.5"}"#, 1.5),
+    (#"{"$numberDouble":"3"}"#, 3.0),
+    (#"{"$numberDouble":"-Infinity"}"#, .double(-.infinity)),
+    (#"{"$numberDouble":"1E+3"}"#, 1000.0),
+    (#"{"$numberDecimal":"12"}"#, 12), (#"{"$numberDecimal":"0.1"}"#, 0.1),
+    (#"{"$numberDecimal":"1.10"}"#, 1.1),
+    (#"{"$numberDecimal":"1E+3"}"#, 1000.0), (#"{"$numberDecimal":"-0"}"#, 0),
+    (
+      #"{"$numberDecimal":"0.1000000000000000000000000000000001"}"#,
+      "0.1000000000000000000000000000000001"
+    ),
+    (#"{"$numberDecimal":"9223372036854775808"}"#, "9223372036854775808"),
+    (#"{"$numberDecimal":"9223372036854775809"}"#, "9223372036854775809"),
+    (#"{"$numberDecimal":"1E+6000"}"#, "1E+6000"),
+    (#"{"$numberDecimal":"Infinity"}"#, .double(.infinity)),
+    (#"{"$binary":{"base64":"AQI=","subType":"00"}}"#, .data(Data([1, 2]))),
+    (#"{"$binary":{"subType":"03","base64":""}}"#, .data(Data())),
+    (#"{"$binary":"AQI=","$type":"00"}"#, .data(Data([1, 2]))),
+    (#"{"$type":"00","$binary":"AQI="}"#, .data(Data([1, 2]))),
+    (#"{"$uuid":"3b241101-e2bb-4255-8caf-4136c566a962"}"#, "3b241101-e2bb-4255-8caf-4136c566a962"),
+    (#"{"$symbol":"s"}"#, "s"), (#"{"$code":"f()"}"#, "f()"), (#"{"$undefined":true}"#, .null),
+    (#"{"$url":"http://a.example/"}"#, .url(URL(string: "http://a.example/")!)),
+    (#"[ { "$date" : { "$numberLong" : "0" } } ]"#, [date(0)]),
+    (
+      #"{"a":{"$oid":"507f1f77bcf86cd799439011"},"b":1}"#,
+      ["a": "507f1f77bcf86cd799439011", "b": 1]
+    ),
+    (#"{"$$date":1}"#, ["$date": 1]), (#"{"$$$x":1,"$$":2}"#, ["$$x": 1, "$": 2]),
+    (#"{"\u0024$x":1}"#, ["$x": 1]),
+    (#"{"$minKey":1}"#, ["$minKey": 1]), (#"{"$maxKey":1}"#, ["$maxKey": 1]),
+    (#"{"$timestamp":{"t":1,"i":2}}"#, ["$timestamp": ["t": 1, "i": 2]]),
+    (
+      #"{"$regularExpression":{"pattern":"a","options":""}}"#,
+      ["$regularExpression": ["pattern": "a", "options": ""]]
+    ),
+    (
+      #"{"$ref":"c","$id":{"$oid":"507f1f77bcf86cd799439011"}}"#,
+      ["$ref": "c", "$id": "507f1f77bcf86cd799439011"]
+    ),
+    (#"{"$code":"f()","$scope":{}}"#, ["$code": "f()", "$scope": [:]]),
+    (#"{"$date":"x","more":1}"#, ["$date": "x", "more": 1]),
+    (#"{"a":1,"$date":"x"}"#, ["a": 1, "$date": "x"]),
+    (#"{"$set":{"a":1}}"#, ["$set": ["a": 1]]),
+  ]
+
+  @Test("What mongoexport writes, now and long ago, has its value", arguments: forms)
+  func formsOfMongo(text: String, value: DocumentValue) throws {
+    #expect(try DocumentValue(json: text) == value)
+    let written = value.jsonString()
+    #expect(try DocumentValue(json: written) == value, "\(written)")
+  }
+
+  @Test("NaN is read as NaN")
+  func nan() throws {
+    for text in [#"{"$numberDouble":"NaN"}"#, #"{"$numberDecimal":"NaN"}"#] {
+      #expect(try DocumentValue(json: text).double?.isNaN == true)
+    }
+  }
+
+  static let wrong: [(String, Int)] = [
+    (#"{"$date":"yesterday"}"#, 9), (#"{"$date":"2009-04-01"}"#, 9),
+    (#"{"$date":"2009-04-01T00:00:00"}"#, 9),
+    (#"{"$date":"2009-02-29T00:00:00Z"}"#, 9), (#"{"$date":"2009-13-01T00:00:00Z"}"#, 9),
+    (#"{"$date":"2009-04-01T24:00:00Z"}"#, 9),
+    (#"{"$date":"2009-04-01T00:00:00.Z"}"#, 9), (#"{"$date":null}"#, 9), (#"{"$date":[]}"#, 9),
+    (#"{"$date":253402300800000}"#, 9),
+    (#"{"$date":{"$numberLong":"x"}}"#, 24), (#"{"$date": 1e300}"#, 10), (#"{"$oid":"507f"}"#, 8),
+    (#"{"$oid":5}"#, 8),
+    (#"{"$oid":"507f1f77bcf86cd79943901g"}"#, 8), (#"{"$numberInt":"2147483648"}"#, 14),
+    (#"{"$numberInt":"1.5"}"#, 14),
+    (#"{"$numberLong":"+5"}"#, 15), (#"{"$numberLong":"9223372036854775808"}"#, 15),
+    (#"{"$numberDouble":"0x1p3"}"#, 17),
+    (#"{"$numberDouble":"nan"}"#, 17), (#"{"$numberDouble":true}"#, 17),
+    (#"{"$numberDecimal":"1,5"}"#, 18), (#"{"$numberDecimal":""}"#, 18),
+    (#"{"$binary":{"base64":"A","subType":"00"}}"#, 11),
+    (#"{"$binary":{"base64":"AA==","subType":0}}"#, 11), (#"{"$binary":"AA=="}"#, 11),
+    (#"{"$type":"00","$binary":"!"}"#, 24), (#"{"$uuid":"x"}"#, 9), (#"{"$undefined":false}"#, 14),
+    (#"{"$url":""}"#, 8),
+    (#"{"$date":"2009-04-01T00:00:00Z","$interval":"x"}"#, 44), (#"{"$symbol":1}"#, 11),
+    (#"[1,{"$code":null}]"#, 12),
+    (#"{"$a":1,"$$a":2}"#, 8),
+  ]
+
+  @Test("A form with the wrong content is refused where the content stands", arguments: wrong)
+  func wrongContent(text: String, offset: Int) {
+    let error = #expect(throws: StoreError.self) { try DocumentValue(json: text) }
+    #expect(error?.code == .invalidJSON)
+    #expect(error?[.byteOffset] == "\(offset)", "\(error?.debugDescription ?? "")")
+  }
+
+  @Test("In the plain dialect dollars mean nothing", arguments: forms)
+  func plain(text: String, value: DocumentValue) throws {
+    let plain = try DocumentValue(json: text, dialect: .plain)
+    #expect(plain.object != nil || plain.array != nil)
+    #expect(try DocumentValue(json: plain.jsonString(dialect: .plain), dialect: .plain) == plain)
+    // Stored, its names get their dollars, so that it stays what it is.
+    #expect(try stored(storedText(plain)) == plain)
+  }
+
+  @Test("Plain text is for people")
+  func plainText() {
+    let value: DocumentValue = [
+      "$set": .date(Date(timeIntervalSince1970: 0.5)), "at": .date(Date(timeIntervalSince1970: 0)),
+      "us": .date(Date(timeIntervalSinceReferenceDate: 0.000001)), "blob": .data(Data([1, 2])),
+      "url": .url(URL(string: "b", relativeTo: URL(string: "http://a.example/"))!),
+      "nan": .double(.nan), "n": 1.0, "deep": [["x": 1], []],
+    ]
+    #expect(
+      value.jsonString(dialect: .plain)
+        == #"{"$set":"1970-01-01T00:00:00.500Z","at":"1970-01-01T00:00:00Z","us":"2001-01-01T00:00:00.000001Z","blob":"AQI=","url":"http://a.example/b","nan":null,"n":1.0,"deep":[{"x":1},[]]}"#
+    )
+  }
+
+  @Test("Pretty text has two spaces for a level, and forms on one line")
+  func pretty() {
+    let value: DocumentValue = ["a": [1, ["b": .null]], "d": Self.date(0), "e": [], "f": [:]]
+    #expect(
+      value.jsonString(pretty: true) == """
+        {
+          "a": [
+            1,
+            {
+              "b": null
+            }
+          ],
+          "d": {"$date":"1970-01-01T00:00:00.000000000Z"},
+          "e": [],
+          "f": {}
+        }
+        """)
+  }
+}
