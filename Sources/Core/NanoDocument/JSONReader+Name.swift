@@ -53,6 +53,15 @@ extension JSONReader {
 
     /// The name itself, without escapes and without the `$` that was put before another.
     public var text: String {
+      @inline(__always) get throws(StoreError) {
+        if _fastPath(!isEscaped && bytes.first != ASCII.dollar) {
+          return String(decoding: bytes, as: UTF8.self)
+        }
+        return try unusualText
+      }
+    }
+
+    private var unusualText: String {
       get throws(StoreError) {
         var text = bytes.assumingMemoryBound(to: UInt8.self)
         if text.count >= 2, text[0] == ASCII.dollar, text[1] == ASCII.dollar {
