@@ -96,8 +96,10 @@ extension JSONReader {
 ///
 /// Made once for a name that is looked up in many documents.
 public struct StoredName: Sendable, Hashable {
+  /// What stands between the quotes in a document.
   public let utf8: [UInt8]
 
+  /// The stored form of a name as a user writes it.
   public init(_ name: String) {
     var writer = JSONWriter(capacity: name.utf8.count + 8)
     writer.fieldName(name)
