@@ -17,6 +17,8 @@ final class CollectionTable {
   var hasForeignRows = false
   /// The id for the next row, if it must not be left to SQLite: the last row was removed.
   var nextRowID: Int64?
+  /// Whether the two above were found out by the writing connection.
+  var isPrepared = false
 
   /// The statements for single documents, prepared when they are first needed.
   private var statements: [SQLiteStatement?]
@@ -60,7 +62,7 @@ final class CollectionTable {
 extension CollectionTable {
   /// What is done with single documents.
   enum Statement: Int, CaseIterable {
-    case getByKey, getByRowID, insert, save, replaceByKey, replaceByRowID, removeByKey
+    case getByKey, getByRowID, insert, insertPlain, save, replaceByKey, replaceByRowID, removeByKey
     case removeByRowID, rowIDOfKey
     /// The largest id ever removed, the largest there is, and whether foreign rows are there.
     case rowIDState
@@ -77,6 +79,8 @@ extension CollectionTable {
       case .getByKey: return "SELECT \(columns) FROM \(table) WHERE key = ?1"
       case .getByRowID: return "SELECT \(columns) FROM \(table) WHERE id = ?1"
       case .insert: return insert
+      case .insertPlain:
+        return "INSERT INTO \(table)(key, added, revision, body) VALUES (?1, ?2, 1, ?3)"
       case .save:
         return "\(insert) ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
           + "type = excluded.type, version = excluded.version, body = excluded.body, "

@@ -11,8 +11,15 @@ import NanoSQL
 final class SQLiteConnection {
   let handle: OpaquePointer
   private var statements: [String: SQLiteStatement] = [:]
-  var tables: [String: CollectionTable] = [:]
+  var tables: [String: CollectionTable] = [:] {
+    didSet { last = nil }
+  }
+  /// The table that was used last, found without hashing its name.
+  private var last: (name: String, table: CollectionTable)?
   let isReadOnly: Bool
+  /// Whether no other connection has committed since this one did.
+  private(set) var isUnchanged = false
+  private var versionAfterCommit: UInt32?
   /// Whether texts are kept in UTF-8, so that they can be read where they stand.
   let isUTF8: Bool
 
@@ -20,6 +27,17 @@ final class SQLiteConnection {
     self.handle = handle
     self.isReadOnly = isReadOnly
     isUTF8 = TextEncoding.isUTF8(handle)
+  }
+
+  @inline(__always)
+  func lastTable(_ name: String) -> CollectionTable? {
+    guard let last, last.name == name else { return nil }
+    return last.table
+  }
+
+  @inline(__always)
+  func noteLast(_ name: String, _ table: CollectionTable) {
+    if last?.table !== table { last = (name, table) }
   }
 
   /// Forgets statements and tables, as must be done before the connection closes.
@@ -98,6 +116,21 @@ final class SQLiteConnection {
       while try statement.step() { rows.append(try read(statement)) }
       return rows
     }
+  }
+
+  /// Counts the commits of every connection; known only inside a transaction that has begun to read.
+  private var dataVersion: UInt32 {
+    var version: UInt32 = 0
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    return version
+  }
+
+  /// Asked when a writing transaction has begun.
+  func noteBegin() { isUnchanged = dataVersion == versionAfterCommit }
+  func noteCommit() { versionAfterCommit = dataVersion }
+  func noteRollback() {
+    versionAfterCommit = nil
+    isUnchanged = false
   }
 
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }

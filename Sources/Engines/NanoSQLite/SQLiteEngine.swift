@@ -87,6 +87,19 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     }
   }
 
+  public func get(
+    _ identity: Identity, in collection: String, _ interruption: Interruption?,
+    _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    guard let readers, interruption == nil else {
+      return try read(.call, interruption) { try $0.get(identity, in: collection, show) }
+    }
+    guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
+    let reader = try readers.take()
+    defer { readers.give(reader) }
+    return try reader.getter.get(identity, in: collection, show)
+  }
+
   public func write<Result>(
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
@@ -96,14 +109,18 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     return try onWriter(interruption) { connection in
       let transaction = SQLiteWriter(connection)
       do {
-        return try connection.transaction("BEGIN IMMEDIATE") {
+        let result = try connection.transaction("BEGIN IMMEDIATE") {
+          connection.noteBegin()
           let result = try work(transaction)
           try transaction.flushPaths()
           return result
         }
+        connection.noteCommit()
+        return result
       } catch {
         // Collections and paths that the transaction brought are not in the file.
         connection.tables.removeAll()
+        connection.noteRollback()
         throw error
       }
     }

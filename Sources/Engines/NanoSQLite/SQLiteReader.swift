@@ -27,9 +27,11 @@ class SQLiteReader: EngineReader {
     _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
     // The table that was known last is tried at once: the statement fails if it is gone.
-    guard let table = try connection.tables[collection] ?? connection.table(collection) else {
-      return false
-    }
+    guard
+      let table = try connection.lastTable(collection) ?? connection.tables[collection]
+        ?? connection.table(collection)
+    else { return false }
+    connection.noteLast(collection, table)
     do {
       return try get(identity, table, show)
     } catch let error as StoreError where error.code == .database {

@@ -27,6 +27,10 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   }
 
   private func existingOrNew(_ name: String) throws -> CollectionTable {
+    // Nobody else has committed since this connection did, so it knows what is in the file.
+    if connection.isUnchanged, let table = connection.tables[name], table.isPrepared {
+      return table
+    }
     if let table = try connection.table(name) {
       try prepareRowIDs(table)
       return table
@@ -48,6 +52,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
       return (row.int(0) > row.int(1) ? row.int(0) + 1 : nil, row.int(2) != 0)
     }
     table.nextRowID = next
+    table.isPrepared = true
     if hasForeignRows { try adoptForeignRows(table) }
   }
 
@@ -86,8 +91,15 @@ extension SQLiteWriter {
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     let table = try tableForWriting(collection)
     try table.paths.observe(document.body)
-    return try connection.with(table, .insert) { statement in
-      try bind(document, table, statement)
+    let isPlain = table.nextRowID == nil && document.type == nil && document.version == nil
+    return try connection.with(table, isPlain ? .insertPlain : .insert) { statement in
+      if isPlain {
+        try statement.bind(document.key, at: 1)
+        statement.bind(document.added, at: 2)
+        try statement.bind(borrowedText: document.body, at: 3)
+      } else {
+        try bind(document, table, statement)
+      }
       do {
         _ = try statement.step()
       } catch {

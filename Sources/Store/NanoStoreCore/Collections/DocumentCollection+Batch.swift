@@ -133,7 +133,8 @@ final class DocumentBatch {
   func add(key: DocumentKey?, type: String?, version: Int64?) throws {
     try writer.checkStorable()
     let document = NewDocument(
-      key: key ?? keys?.next(), type: type, version: version, added: added, body: writer.bytes)
+      key: key ?? keys?.next(at: UInt64(added) / 1_000), type: type, version: version, added: added,
+      body: writer.bytes)
     rowIDs.append(
       mode == .insert
         ? try engine.insert(document, into: name) : try engine.save(document, into: name))

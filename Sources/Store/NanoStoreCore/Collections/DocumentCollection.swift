@@ -34,19 +34,19 @@ extension DocumentCollection {
   }
 
   private func get(_ identity: Identity) throws -> Document? {
-    if TransactionContext.current(of: store) == nil, let pending = try pending(identity) {
-      return pending
-    }
     var found: Document?
-    _ = try store.readingStored { reader in
-      try reader.get(identity, in: name) { found = Document($0) }
+    if let context = TransactionContext.current(of: store) {
+      try context.reader.get(identity, in: name) { found = Document($0) }
+      return found
     }
+    let (engine, isCollecting) = try store.engineAndBuffer()
+    if isCollecting, let pending = try pending(identity) { return pending }
+    _ = try engine.get(identity, in: name, Interruption.current) { found = Document($0) }
     return found
   }
 
   /// A document that was saved and is not written yet.
   private func pending(_ identity: Identity) throws -> Document? {
-    guard store.hasUnsavedChanges else { return nil }
     switch identity {
     case .key(let key): return store.withPending { $0.entry(name, key)?.document }
     case .rowID(let id):
