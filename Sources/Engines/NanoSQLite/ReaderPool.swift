@@ -24,7 +24,11 @@ final class ReaderPool: Sendable {
     }
   }
 
-  private let idle = Mutex<[Reader]>([])
+  private struct State {
+    var idle: [Reader] = []
+    var isClosed = false
+  }
+  private let state = Mutex(State())
   private let permits: DispatchSemaphore
   private let maximum: Int
   private let open: @Sendable () throws -> DatabaseQueue
@@ -38,8 +42,13 @@ final class ReaderPool: Sendable {
   func with<Result>(_ work: (Reader) throws -> Result) throws -> Result {
     permits.wait()
     defer { permits.signal() }
-    let reader = try idle.withLock { $0.popLast() } ?? Reader(open())
-    defer { idle.withLock { $0.append(reader) } }
+    let waiting = try state.withLock { state throws(StoreError) in
+      // A call that waited here while the pool was closed must not open a connection again.
+      if state.isClosed { throw SQLiteEngine.closed }
+      return state.idle.popLast()
+    }
+    let reader = try waiting ?? Reader(open())
+    defer { state.withLock { $0.idle.append(reader) } }
     return try work(reader)
   }
 
@@ -47,9 +56,11 @@ final class ReaderPool: Sendable {
   func close() throws {
     for _ in 0..<maximum { permits.wait() }
     defer { for _ in 0..<maximum { permits.signal() } }
-    for reader in idle.withLock({ readers in
-      defer { readers = [] }
-      return readers
-    }) { try reader.close() }
+    let readers = state.withLock { state in
+      defer { state.idle = [] }
+      state.isClosed = true
+      return state.idle
+    }
+    for reader in readers { try reader.close() }
   }
 }

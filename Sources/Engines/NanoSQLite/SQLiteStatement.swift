@@ -15,11 +15,19 @@ final class SQLiteStatement {
   /// What bound parameters point to, kept until they are bound anew.
   private(set) var held: [AnyObject] = []
   var isInUse = false
+  /// What stood behind the first statement of the text.
+  private(set) var tail = ""
 
   init(_ sql: String, on connection: OpaquePointer, persistent: Bool) throws(StoreError) {
     var handle: OpaquePointer?
     let flags = persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
-    let code = sqlite3_prepare_v3(connection, sql, -1, flags, &handle, nil)
+    var code = SQLITE_OK
+    var tail = ""
+    sql.withCString { start in
+      var end: UnsafePointer<CChar>?
+      code = sqlite3_prepare_v3(connection, start, -1, flags, &handle, &end)
+      if let end, end.pointee != 0 { tail = String(cString: end) }
+    }
     guard code == SQLITE_OK, let handle else {
       guard code != SQLITE_OK else {
         throw StoreError(.database, "A statement is empty", [.operation: "prepare"])
@@ -29,6 +37,7 @@ final class SQLiteStatement {
     }
     self.handle = handle
     self.connection = connection
+    self.tail = tail
   }
 
   deinit { sqlite3_finalize(handle) }
@@ -55,9 +64,7 @@ final class SQLiteStatement {
     for case let program as Program in held {
       if let failure = program.failure { return failure }
     }
-    return SQLiteErrors.error(
-      sqlite3_extended_errcode(connection), String(cString: sqlite3_errmsg(connection)),
-      operation: "step")
+    return SQLiteErrors.error(of: connection, operation: "step")
   }
 }
 
