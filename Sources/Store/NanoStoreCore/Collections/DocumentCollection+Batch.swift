@@ -88,7 +88,7 @@ extension DocumentCollection {
     _ mode: WriteMode, _ values: some Sequence<Value>,
     _ fill: (Value, inout JSONWriter) throws -> Document.Header?
   ) throws -> [Int64] {
-    try store.writing(atomic: true) { engine in
+    try store.writing(atomic: true, callsBack: true) { engine in
       var writer = JSONWriter()
       var ids: [Int64] = []
       ids.reserveCapacity(values.underestimatedCount)
@@ -96,14 +96,18 @@ extension DocumentCollection {
       let added = Clock.microseconds()
       for value in values {
         writer.removeAll()
-        let header = try fill(value, &writer)
-        try writer.checkStorable()
-        let document = NewDocument(
-          key: header?.key ?? (makesKeys ? store.keys.next() : nil), type: header?.type,
-          version: header?.version, added: added, body: writer.bytes)
-        ids.append(
-          mode == .insert
-            ? try engine.insert(document, into: name) : try engine.save(document, into: name))
+        do {
+          let header = try fill(value, &writer)
+          try writer.checkStorable(limit: store.maximumDocumentSize)
+          let document = NewDocument(
+            key: header?.key ?? (makesKeys ? store.keys.next() : nil), type: header?.type,
+            version: header?.version, added: added, body: writer.bytes)
+          ids.append(
+            mode == .insert
+              ? try engine.insert(document, into: name) : try engine.save(document, into: name))
+        } catch let error as StoreError {
+          throw error.adding(.position, "document \(ids.count + 1) of the batch")
+        }
       }
       return ids
     }
