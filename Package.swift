@@ -53,8 +53,12 @@ let package = Package(
       path: "Sources/NanoStore", swiftSettings: strict),
     .testTarget(
       name: "NanoDocumentTests", dependencies: ["NanoDocument"], swiftSettings: strict),
+    .executableTarget(
+      name: "nanostore-test-helper", dependencies: ["NanoStore"], path: "Tests/Helper",
+      swiftSettings: strict),
     .testTarget(
-      name: "NanoStoreTests", dependencies: ["NanoStore"], swiftSettings: strict),
+      name: "NanoStoreTests", dependencies: ["NanoStore", "nanostore-test-helper"],
+      swiftSettings: strict),
     .testTarget(
       name: "NanoQueryTests", dependencies: ["NanoQuery", "NanoDocument"], swiftSettings: strict),
   ]

@@ -119,12 +119,15 @@ extension QueryCompiler {
     let descending = ordering.descending
     switch ordering.expression {
     case .field(let path):
-      if facts.observed(path)?.plainClass != nil, let sql = FieldExpression.extract(path) {
+      if let type = facts.observed(path)?.plainClass, type != .text || facts.ordersText,
+        let sql = FieldExpression.extract(path)
+      {
         return Term(sql: SQLFragment(sql), isPlain: true, descending: descending)
       }
     case .attribute(.rowID): return Term(sql: "id", isPlain: true, descending: descending)
     case .attribute(.version): return Term(sql: "version", isPlain: true, descending: descending)
-    case .attribute(.type): return Term(sql: "type", isPlain: true, descending: descending)
+    case .attribute(.type) where facts.ordersText:
+      return Term(sql: "type", isPlain: true, descending: descending)
     default: break
     }
     let usesAttributes = Condition.truth(ordering.expression).usesAttributes

@@ -9,7 +9,11 @@ import NanoSQL
 final class CollectionTable {
   let description: CollectionDescription
   var indexes: [IndexDefinition]
-  var elementTables: [String: String]
+  /// The names of SQLite's indexes, and of the side tables of indexes on elements, by index name.
+  var sqlNames: [String: String]
+  private let elementTables: [String: String]
+  /// Whether SQLite compares texts by code point, as it does not in UTF-16.
+  private let ordersText: Bool
   let paths: PathTrie
   /// Counts changes of indexes and paths; the file's is newer if another connection changed them.
   var generation: Int64
@@ -26,12 +30,16 @@ final class CollectionTable {
 
   init(
     _ description: CollectionDescription, generation: Int64, indexes: [IndexDefinition],
-    elementTables: [String: String], paths: PathTrie
+    sqlNames: [String: String], paths: PathTrie, ordersText: Bool
   ) {
     self.description = description
     self.generation = generation
     self.indexes = indexes
-    self.elementTables = elementTables
+    self.sqlNames = sqlNames
+    self.ordersText = ordersText
+    elementTables = sqlNames.filter { name, _ in
+      indexes.contains { $0.name == name && $0.kind == .elements }
+    }
     self.paths = paths
     texts = Statement.allCases.map { $0.sql(SQLName.quoted(description.name)) }
     statements = Array(repeating: nil, count: texts.count)
@@ -48,6 +56,14 @@ final class CollectionTable {
     return made
   }
 
+  var schemas: [IndexSchema] {
+    indexes.compactMap { index in
+      sqlNames[index.name].map {
+        IndexSchema(collection: description.name, index: index, sqlName: $0)
+      }
+    }
+  }
+
   /// What may be concluded when a query is compiled: nothing of the paths, while rows are there that
   /// they do not know.
   var facts: CollectionFacts {
@@ -55,6 +71,7 @@ final class CollectionTable {
     let isKnown = !hasForeignRows
     return CollectionFacts(
       table: description.name, indexes: indexes, elementTables: elementTables,
+      ordersText: ordersText,
       observed: { isKnown ? paths.facts(at: $0) : nil })
   }
 }
@@ -125,11 +142,16 @@ extension SQLiteConnection {
       tables[name] = nil
       return nil
     }
-    if let known = tables[name], known.generation == generation, known.description == description {
+    // Under the name that the collection was made with: other spellings share what is known of it.
+    if let known = tables[description.name], known.generation == generation,
+      known.description == description
+    {
+      if name != description.name { tables[name] = known }
       return known
     }
     let table = try load(description, generation)
     tables[name] = table
+    tables[description.name] = table
     return table
   }
 
@@ -162,12 +184,12 @@ extension SQLiteConnection {
         row.text(4) ?? ""
       )
     }
-    let elements = rows.filter { $0.0.kind == .elements }.map { ($0.0.name, $0.1) }
     let paths = PathTrie()
     try addStoredPaths(of: description.name, to: paths)
     return CollectionTable(
       description, generation: generation, indexes: rows.map(\.0),
-      elementTables: Dictionary(uniqueKeysWithValues: elements), paths: paths)
+      sqlNames: Dictionary(uniqueKeysWithValues: rows.map { ($0.0.name, $0.1) }), paths: paths,
+      ordersText: try encoding() == "UTF-8")
   }
 }
 

@@ -35,6 +35,7 @@ final class ReaderPool: Sendable {
     /// Lent out or idle.
     var count = 0
     var waiting = 0
+    var isClosed = false
   }
   private let state = Mutex(State())
   private let returned = DispatchSemaphore(value: 0)
@@ -60,7 +61,9 @@ final class ReaderPool: Sendable {
 
   func take() throws -> Reader {
     while true {
-      let offer: Offer = state.withLock { state in
+      let offer: Offer = try state.withLock { state throws(StoreError) in
+        // A call that waited here while the pool was closed must not open a connection again.
+        if state.isClosed { throw SQLiteEngine.closed }
         if let reader = state.idle.popLast() { return .reader(reader) }
         if state.count < maximum {
           state.count += 1
@@ -77,7 +80,7 @@ final class ReaderPool: Sendable {
           return try Reader(open())
         } catch {
           free { $0.count -= 1 }
-          throw error
+          throw SQLiteErrors.translated(error, operation: "open")
         }
       }
     }
@@ -97,6 +100,13 @@ final class ReaderPool: Sendable {
 
   /// Waits until no reader is lent out, then closes them.
   func close() throws {
+    // Those that wait for a reader wake up one after the other and find the pool closed.
+    let waiting = state.withLock { state in
+      state.isClosed = true
+      defer { state.waiting = 0 }
+      return state.waiting
+    }
+    for _ in 0..<waiting { returned.signal() }
     var closed: [Reader] = []
     while let reader = try takeForClosing() { closed.append(reader) }
     for reader in closed { try reader.close() }

@@ -97,9 +97,13 @@ extension DocumentCollection {
   func withBatch(
     _ mode: WriteMode, _ count: Int, _ fill: (DocumentBatch) throws -> Void
   ) throws -> [Int64] {
-    try store.writing(atomic: true) { engine in
+    try store.writing(atomic: true, callsBack: true) { engine in
       let batch = try DocumentBatch(mode, self, engine, capacity: count)
-      try fill(batch)
+      do {
+        try fill(batch)
+      } catch let error as StoreError {
+        throw error.adding(.position, "document \(batch.rowIDs.count + 1) of the batch")
+      }
       return batch.rowIDs
     }
   }
@@ -114,6 +118,7 @@ final class DocumentBatch {
   private let mode: WriteMode
   private let name: String
   private let keys: KeyGenerator?
+  private let maximumSize: Int
   private let added = Clock.microseconds()
 
   init(
@@ -122,6 +127,7 @@ final class DocumentBatch {
     self.mode = mode
     self.engine = engine
     name = collection.name
+    maximumSize = collection.store.maximumDocumentSize
     keys = try engine.identity(of: collection.name) == .key ? collection.store.keys : nil
     rowIDs.reserveCapacity(capacity)
   }
@@ -131,7 +137,7 @@ final class DocumentBatch {
   func add() throws { try add(key: nil, type: nil, version: nil) }
 
   func add(key: DocumentKey?, type: String?, version: Int64?) throws {
-    try writer.checkStorable()
+    try writer.checkStorable(limit: maximumSize)
     let document = NewDocument(
       key: key ?? keys?.next(at: UInt64(added) / 1_000), type: type, version: version, added: added,
       body: writer.bytes)
