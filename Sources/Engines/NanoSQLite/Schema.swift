@@ -180,7 +180,8 @@ struct IndexSchema {
 
   /// A SELECT of every element that the path reaches in a row. Each name is one step: the value is
   /// wrapped into an array and walked with `json_tree`; what it finds without passing through an
-  /// object is what the path reaches, since only paths through objects have a period.
+  /// object is what the path reaches, since only keys below objects have a period. (The column
+  /// `path` would be that of the container, which has none for the fields of an element.)
   private func elements(
     _ path: FieldPath, of row: String, source: String
   ) throws(StoreError) -> String {
@@ -202,7 +203,7 @@ struct IndexSchema {
     let last = "e\(path.components.count - 1)"
     let conditions = path.components.indices.map {
       "e\($0).type NOT IN ('array', 'null') "
-        + "AND instr(e\($0).path, '.') = 0"
+        + "AND instr(e\($0).fullkey, '.') = 0"
     }
     return "SELECT DISTINCT \(last).value, \(row).id FROM \(source)\(from.joined(separator: ", ")) "
       + "WHERE \(conditions.joined(separator: " AND "))"

@@ -31,7 +31,7 @@ extension ReferenceCollection {
     case .bool: .bool
     case .int: .int
     case .double(let number): number.isFinite ? .double : [.double, .irregular]
-    case .string: .string
+    case .string(let text): text.utf8.contains(0) ? [.string, .irregular] : .string
     case .date: .date
     case .data: .data
     case .url: .url
