@@ -23,6 +23,17 @@ public enum Operation: Sendable, Hashable {
     case done
     case failed(StoreError.Code)
     case undone([Outcome])
+
+    /// Whether it is the same for a caller. Of a key and a unique value that are both there already
+    /// either may be reported.
+    func agrees(with other: Outcome) -> Bool {
+      let refusals: [Outcome] = [.failed(.duplicateKey), .failed(.uniqueViolation)]
+      if refusals.contains(self) { return refusals.contains(other) }
+      guard case .undone(let outcomes) = self, case .undone(let others) = other else {
+        return self == other
+      }
+      return outcomes.elementsEqual(others) { $0.agrees(with: $1) }
+    }
   }
 
   private struct Undo: Error {}

@@ -46,7 +46,7 @@ public struct Script: Sendable {
         for operation in operations {
           let expected = try operation.apply(to: expecting, Self.collection)
           let actual = try operation.apply(to: writer, Self.collection)
-          if expected != actual {
+          if !expected.agrees(with: actual) {
             return Mismatch(step: step, expected: "\(expected)", actual: "\(actual): \(operation)")
           }
         }

@@ -22,7 +22,7 @@ public struct ScriptGenerator {
   }
 
   private static let keys = [
-    "k1", "k2", "k3", "ключ", "0190d1f0-0000-7000-8000-000000000001",
+    "k1", "k2", "ключ", "é", "e\u{301}", "0190d1f0-0000-7000-8000-000000000001",
     "0190d1f0-0000-7000-8000-000000000002", "0190D1F0-0000-7000-8000-000000000001",
   ]
   private static let fieldPaths: [FieldPath] = [

@@ -39,7 +39,10 @@ public struct ConditionGenerator: Sendable {
     case 6:
       return .comparison(
         expression(next), values.random.pick(Comparison.allCases), expression(next))
-    case 7: return .text(expression(next), textMatch(), pattern())
+    case 7:
+      let match = textMatch()
+      let pattern = match == .regexp ? regularExpression() : pattern()
+      return .text(expression(next), match, pattern)
     case 8: return .between(expression(next), expression(next), expression(next))
     case 9:
       let list = (0..<values.random.number(0...3)).map { _ in expression(next) }
@@ -119,8 +122,14 @@ public struct ConditionGenerator: Sendable {
     switch values.random.number(0...7) {
     case 0: .field(path())
     case 1: constant()
-    case 2: .value(.string(values.random.pick(["a", "^a", "b$", "[a-c]+", "(?i)AB", "\\d+", "."])))
     default: .value(values.value(.text))
     }
+  }
+
+  /// One that parses, or a field.
+  private mutating func regularExpression() -> QueryExpression {
+    if values.random.oneIn(6) { return .field(path()) }
+    let patterns = ["a", "^a", "b$", "[a-c]+", "(?i)AB", "\\d+", ".", "é", ""]
+    return .value(.string(values.random.pick(patterns)))
   }
 }
