@@ -12,20 +12,47 @@ import Testing
 /// collection each case compares.
 @Suite("SQLite compared with the definition")
 struct ComparisonTests {
+  private static let environment = ProcessInfo.processInfo.environment
   static let seed =
-    ProcessInfo.processInfo.environment["NANOSTORE_SEED"].flatMap { UInt64($0) }
-    ?? UInt64.random(in: .min ... .max)
-  static let pairs =
-    ProcessInfo.processInfo.environment["NANOSTORE_PAIRS"].flatMap { Int($0) } ?? 800
+    environment["NANOSTORE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: .min ... .max)
+  static let pairs = environment["NANOSTORE_PAIRS"].flatMap { Int($0) } ?? 1_000
 
-  @Test("In memory", arguments: 0..<2)
+  @Test("In memory", arguments: 0..<4)
   func memory(part: UInt64) throws {
     try compare(part) { try SQLiteEngine(.memory, SQLiteConfiguration()) }
   }
 
-  private func compare(_ part: UInt64, _ make: @escaping () throws -> any Engine) throws {
-    let seed = Self.seed &+ part
-    print("comparison: NANOSTORE_SEED=\(Self.seed), part \(part)")
-    try EngineComparison(make).run(seed: seed, pairs: Self.pairs)
+  @Test("With SQLite's own json_extract")
+  func builtInFieldAccess() throws {
+    var configuration = SQLiteConfiguration()
+    configuration.usesFastFieldAccess = false
+    try compare(4) { [configuration] in try SQLiteEngine(.memory, configuration) }
+  }
+
+  @Test("With texts stored as UTF-16")
+  func utf16() throws {
+    var configuration = SQLiteConfiguration()
+    configuration.encoding = .utf16
+    // SQLite replaces this one where it converts between its encodings.
+    try compare(5, avoiding: ["\u{FFFF}"]) { [configuration] in
+      try SQLiteEngine(.memory, configuration)
+    }
+  }
+
+  @Test("In a file, read by other connections than the one that writes")
+  func file() throws {
+    let folder = try TemporaryFolder()
+    var configuration = SQLiteConfiguration()
+    configuration.durability = .fast
+    try compare(6) { [configuration] in
+      try SQLiteEngine(.file(folder.file(UUID().uuidString)), configuration)
+    }
+  }
+
+  private func compare(
+    _ part: UInt64, avoiding avoided: Set<String> = [], _ make: @escaping () throws -> any Engine
+  ) throws {
+    print("comparison: NANOSTORE_SEED=\(Self.seed) (part \(part))")
+    try EngineComparison(avoiding: avoided, make).run(seed: Self.seed &+ part, pairs: Self.pairs)
   }
 }

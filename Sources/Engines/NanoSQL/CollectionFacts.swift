@@ -10,22 +10,31 @@ public struct CollectionFacts {
   public var indexes: [IndexDefinition]
   /// The side tables of indexes on elements, by index name.
   public var elementTables: [String: String]
+  /// Whether SQLite's order of texts is that of code points; in UTF-16 it is another.
+  public var sortsTextByCodePoint: Bool
   /// What stands at a path; nil if that is not known.
   public var observed: (FieldPath) -> PathFacts?
 
   public init(
     table: String, indexes: [IndexDefinition], elementTables: [String: String],
-    observed: @escaping (FieldPath) -> PathFacts?
+    sortsTextByCodePoint: Bool = true, observed: @escaping (FieldPath) -> PathFacts?
   ) {
     self.table = table
     self.indexes = indexes
     self.elementTables = elementTables
+    self.sortsTextByCodePoint = sortsTextByCodePoint
     self.observed = observed
   }
 
   /// Whether some index has an entry under this field.
   func isIndexed(_ path: FieldPath) -> Bool {
     indexes.contains { $0.kind == .fields && $0.columns.contains { $0.path == path } }
+  }
+
+  /// The class of values at a path, if SQLite sorts all of them as we do.
+  func sortableClass(_ path: FieldPath) -> PathFacts.PlainClass? {
+    let found = observed(path)?.plainClass
+    return found == .text && !sortsTextByCodePoint ? nil : found
   }
 
   func elementTable(for path: FieldPath) -> String? {

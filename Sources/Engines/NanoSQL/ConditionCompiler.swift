@@ -171,7 +171,8 @@ extension ConditionCompiler {
   /// Whether ranges in stored order find everything: texts of URLs and of what is not finite stand
   /// elsewhere, and base64 has another order than its bytes.
   private func isOrdered(_ place: Place, _ literal: PathFacts.PlainClass?) -> Bool {
-    guard literal != nil, let known = place.facts else { return false }
+    guard let literal, let known = place.facts else { return false }
+    if literal == .text, !facts.sortsTextByCodePoint { return false }
     return !known.types.contains(.irregular)
   }
 
@@ -204,6 +205,8 @@ extension ConditionCompiler {
       return Answer(
         sql: SQLFragment("\(column) \(comparison.rawValue) ") + .parameter(.int(id)), isExact: true)
     case (.type, .string(let name)) where !name.utf8.contains(0):
+      let isOrdered = comparison != .equal && comparison != .notEqual
+      if isOrdered, !facts.sortsTextByCodePoint { return nil }
       return Answer(
         sql: SQLFragment("\(column) \(comparison.rawValue) ") + .parameter(.text(name)),
         isExact: true)

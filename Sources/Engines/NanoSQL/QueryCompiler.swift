@@ -119,12 +119,13 @@ extension QueryCompiler {
     let descending = ordering.descending
     switch ordering.expression {
     case .field(let path):
-      if facts.observed(path)?.plainClass != nil, let sql = FieldExpression.extract(path) {
+      if facts.sortableClass(path) != nil, let sql = FieldExpression.extract(path) {
         return Term(sql: SQLFragment(sql), isPlain: true, descending: descending)
       }
     case .attribute(.rowID): return Term(sql: "id", isPlain: true, descending: descending)
     case .attribute(.version): return Term(sql: "version", isPlain: true, descending: descending)
-    case .attribute(.type): return Term(sql: "type", isPlain: true, descending: descending)
+    case .attribute(.type) where facts.sortsTextByCodePoint:
+      return Term(sql: "type", isPlain: true, descending: descending)
     default: break
     }
     return made(ordering)
@@ -145,7 +146,7 @@ extension QueryCompiler {
     switch (ordering.expression, value) {
     case (.field(let path), _):
       guard let (_, literal) = PlainValue.parameter(value) else { return false }
-      return literal != nil && facts.observed(path)?.plainClass == literal
+      return literal != nil && facts.sortableClass(path) == literal
     case (.attribute(.type), .string(let text)): return !text.utf8.contains(0)
     case (.attribute(.rowID), .int), (.attribute(.version), .int): return true
     default: return false

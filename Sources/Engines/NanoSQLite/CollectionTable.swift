@@ -11,6 +11,7 @@ final class CollectionTable {
   var indexes: [IndexDefinition]
   var elementTables: [String: String]
   let paths: PathTrie
+  private let sortsTextByCodePoint: Bool
   /// Counts changes of indexes and paths; the file's is newer if another connection changed them.
   var generation: Int64
   /// Whether rows stand in the table that another program wrote and the paths do not know.
@@ -32,13 +33,14 @@ final class CollectionTable {
 
   init(
     _ description: CollectionDescription, generation: Int64, indexes: [IndexDefinition],
-    elementTables: [String: String], paths: PathTrie
+    elementTables: [String: String], paths: PathTrie, sortsTextByCodePoint: Bool
   ) {
     self.description = description
     self.generation = generation
     self.indexes = indexes
     self.elementTables = elementTables
     self.paths = paths
+    self.sortsTextByCodePoint = sortsTextByCodePoint
     let table = SQLName.quoted(description.name)
     let columns = QueryCompiler.documentColumns
     getByKey = "SELECT \(columns) FROM \(table) WHERE key = ?1"
@@ -71,7 +73,7 @@ final class CollectionTable {
     let isKnown = !hasForeignRows
     return CollectionFacts(
       table: description.name, indexes: indexes, elementTables: elementTables,
-      observed: { isKnown ? paths.facts(at: $0) : nil })
+      sortsTextByCodePoint: sortsTextByCodePoint, observed: { isKnown ? paths.facts(at: $0) : nil })
   }
 }
 
@@ -134,11 +136,16 @@ extension SQLiteConnection {
     try addStoredPaths(of: description.name, to: paths)
     return CollectionTable(
       description, generation: generation, indexes: rows.map(\.0),
-      elementTables: Dictionary(uniqueKeysWithValues: elements), paths: paths)
+      elementTables: Dictionary(uniqueKeysWithValues: elements), paths: paths,
+      sortsTextByCodePoint: try sortsTextByCodePoint())
   }
 }
 
 extension SQLiteConnection {
+  private func sortsTextByCodePoint() throws -> Bool {
+    try first("PRAGMA encoding") { $0.text(0) } == "UTF-8"
+  }
+
   /// Adds what the file's catalogue knows of a collection.
   func addStoredPaths(of collection: String, to paths: PathTrie) throws {
     try with(

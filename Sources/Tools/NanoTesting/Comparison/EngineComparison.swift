@@ -14,8 +14,16 @@ public struct EngineComparison {
   /// of them.
   private static let questionsPerState = 16
 
+  private let avoided: Set<String>
   private let make: () throws -> any Engine
-  public init(_ make: @escaping () throws -> any Engine) { self.make = make }
+
+  /// - Parameters:
+  ///   - avoided: Texts that the engine is known not to keep.
+  ///   - make: Makes an empty engine.
+  public init(avoiding avoided: Set<String> = [], _ make: @escaping () throws -> any Engine) {
+    self.avoided = avoided
+    self.make = make
+  }
 
   /// - Returns: How many pairs of a condition and a collection were compared.
   /// - Throws: ``ComparisonFailure`` with the smallest script that shows a difference.
@@ -25,7 +33,7 @@ public struct EngineComparison {
     var compared = 0
     while compared < pairs {
       let scriptSeed = seeds.next()
-      var generator = ScriptGenerator(seed: scriptSeed)
+      var generator = ScriptGenerator(seed: scriptSeed, avoiding: avoided)
       let script = try generator.script(questions: Self.questionsPerState)
       if try mismatch(script) != nil { throw failure(script, scriptSeed) }
       compared += 3 * Self.questionsPerState

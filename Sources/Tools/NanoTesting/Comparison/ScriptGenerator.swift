@@ -13,12 +13,14 @@ public struct ScriptGenerator {
   private var inserted = 0
 
   /// Two out of three collections are uniform at first.
-  public init(seed: UInt64) {
+  public init(seed: UInt64, avoiding avoided: Set<String> = []) {
     random = SplitMix(seed: seed)
     let isUniform = !random.oneIn(3)
     documents = DocumentGenerator(random: random.split(), isUniform: isUniform)
     conditions = ConditionGenerator(random: random.split())
     conditions.keys = Self.keys
+    documents.values.avoided = avoided
+    conditions.values.avoided = avoided
   }
 
   private static let keys = [
