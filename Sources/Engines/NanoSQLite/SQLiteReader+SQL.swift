@@ -9,7 +9,7 @@ extension SQLiteReader: SQLReader {
   func sql(
     _ text: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
-    let statement = try SQLiteStatement(text, on: connection.handle, persistent: false)
+    let statement = try SQLiteStatement(text, on: connection, persistent: false)
     let isWriting = sqlite3_stmt_readonly(statement.handle) == 0
     guard self is SQLiteWriter || !isWriting else {
       throw StoreError(
@@ -64,7 +64,7 @@ extension SQLiteStatement {
     case .null: bindNull(at: index)
     case .bool(let flag): bind(flag ? 1 : 0 as Int64, at: index)
     case .int(let number): bind(number, at: index)
-    case .double(let number): sqlite3_bind_double(handle, index, number)
+    case .double(let number): bind(number, at: index)
     case .string(let text): try bind(text, at: index)
     case .data(let data): try bind(data, at: index)
     case .date, .url, .array, .object:

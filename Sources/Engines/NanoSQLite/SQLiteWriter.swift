@@ -42,10 +42,11 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   /// row again; then we give the id.
   private func prepareRowIDs(_ table: CollectionTable) throws {
     let name = table.description.name
-    let (next, hasForeignRows) =
-      try connection.first(
-        SQLFragment(table.rowIDState, [.text(name)])
-      ) { row in (row.int(0) > row.int(1) ? row.int(0) + 1 : nil, row.int(2) != 0) } ?? (nil, false)
+    let (next, hasForeignRows) = try connection.with(table, .rowIDState) { row in
+      try row.bind(name, at: 1)
+      guard try row.step() else { return (nil as Int64?, false) }
+      return (row.int(0) > row.int(1) ? row.int(0) + 1 : nil, row.int(2) != 0)
+    }
     table.nextRowID = next
     if hasForeignRows { try adoptForeignRows(table) }
   }
@@ -85,12 +86,12 @@ extension SQLiteWriter {
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     let table = try tableForWriting(collection)
     try table.paths.observe(document.body)
-    return try connection.with(table.insert) { statement in
+    return try connection.with(table, .insert) { statement in
       try bind(document, table, statement)
       do {
         _ = try statement.step()
       } catch {
-        throw try violation(error, document, table)
+        throw try violation(error, document, table, owner: nil)
       }
       table.nextRowID = nil
       return sqlite3_last_insert_rowid(connection.handle)
@@ -102,12 +103,12 @@ extension SQLiteWriter {
     let table = try tableForWriting(collection)
     try table.paths.observe(document.body)
     sqlite3_set_last_insert_rowid(connection.handle, 0)
-    try connection.with(table.save) { statement in
+    try connection.with(table, .save) { statement in
       try bind(document, table, statement)
       do {
         _ = try statement.step()
       } catch {
-        throw try violation(error, document, table)
+        throw try violation(error, document, table, owner: .key(key))
       }
     }
     let inserted = sqlite3_last_insert_rowid(connection.handle)
@@ -115,7 +116,7 @@ extension SQLiteWriter {
       table.nextRowID = nil
       return inserted
     }
-    return try connection.with(table.rowIDOfKey) { statement in
+    return try connection.with(table, .rowIDOfKey) { statement in
       try statement.bind(key, at: 1)
       return try statement.step() ? statement.int(0) : 0
     }
@@ -142,12 +143,12 @@ extension SQLiteWriter {
   ) throws -> Bool {
     guard let table = try existing(collection) else { return false }
     try table.paths.observe(document.body)
-    let sql: String
+    let kind: CollectionTable.Statement
     switch identity {
-    case .key: sql = table.replaceByKey
-    case .rowID: sql = table.replaceByRowID
+    case .key: kind = .replaceByKey
+    case .rowID: kind = .replaceByRowID
     }
-    return try connection.with(sql) { statement in
+    return try connection.with(table, kind) { statement in
       try bind(identity, statement)
       if let type = document.type {
         try statement.bind(type, at: 2)
@@ -159,7 +160,7 @@ extension SQLiteWriter {
       do {
         _ = try statement.step()
       } catch {
-        throw try violation(error, document, table)
+        throw try violation(error, document, table, owner: identity)
       }
       return connection.changes > 0
     }
@@ -174,12 +175,12 @@ extension SQLiteWriter {
 
   func remove(_ identity: Identity, from collection: String) throws -> Bool {
     guard let table = try existing(collection) else { return false }
-    let sql: String
+    let kind: CollectionTable.Statement
     switch identity {
-    case .key: sql = table.removeByKey
-    case .rowID: sql = table.removeByRowID
+    case .key: kind = .removeByKey
+    case .rowID: kind = .removeByRowID
     }
-    let count = try connection.with(sql) { statement in
+    let count = try connection.with(table, kind) { statement in
       try bind(identity, statement)
       try statement.finish()
       return connection.changes
@@ -258,9 +259,10 @@ extension SQLiteWriter {
       return
     }
     let schema = IndexSchema(collection: name, index: index)
-    do throws(StoreError) {
-      try connection.execute(try schema.create())
-    } catch {
+    do {
+      // An index on elements is made by several statements, of which the first would remain.
+      try savepoint { try connection.execute(try schema.create()) }
+    } catch let error as StoreError {
       guard error.isConstraint else { throw error }
       throw StoreError(
         .uniqueViolation, "Documents have equal values, so the index cannot be unique",
@@ -367,14 +369,14 @@ extension SQLiteWriter {
 }
 
 extension SQLiteWriter {
-  /// Which unique index refused a document, and which document has the value.
+  /// Which unique index refused a document, and which other document has the value.
   private func violation(
-    _ error: any Error, _ document: NewDocument, _ table: CollectionTable
+    _ error: any Error, _ document: NewDocument, _ table: CollectionTable, owner: Identity?
   ) throws -> any Error {
     guard let error = error as? StoreError, error.isConstraint else { return error }
     let name = table.description.name
     let message = error[.engineMessage] ?? ""
-    if message.contains("\(name).key") || message.contains("nano_key_\(name)") {
+    if message.hasSuffix(" \(name).key") {
       return StoreError(
         .duplicateKey, "A document with this key exists already",
         [.collection: name, .key: document.key?.description ?? ""])
@@ -382,10 +384,11 @@ extension SQLiteWriter {
     let index = table.indexes.first { index in
       guard index.isUnique else { return false }
       let sqlName = IndexSchema(collection: name, index: index).sqlName
-      return message.hasSuffix("'\(sqlName)'") || message.contains("\(sqlName).value")
+      return message.hasSuffix(" " + SQLName.literal(sqlName))
+        || message.hasSuffix(" \(sqlName).value")
     }
     guard let index else { return error }
-    let holder = try holder(of: index, document, table)
+    let holder = try holder(of: index, document, table, notOf: owner)
     var found = StoreError(
       .uniqueViolation, "A unique index has this value already",
       [.collection: name, .index: index.name])
@@ -397,11 +400,19 @@ extension SQLiteWriter {
   }
 
   private func holder(
-    of index: IndexDefinition, _ document: NewDocument, _ table: CollectionTable
+    of index: IndexDefinition, _ document: NewDocument, _ table: CollectionTable,
+    notOf owner: Identity?
   ) throws -> (rowID: Int64, key: DocumentKey?)? {
     let body = String(decoding: document.body, as: UTF8.self)
     let name = SQLName.quoted(table.description.name)
     var sql = SQLFragment("SELECT id, key FROM \(name) WHERE ")
+    switch owner {
+    case .key(.uuid(let high, let low))?:
+      sql.append(SQLFragment("key IS NOT ? AND ", [.uuid(high, low)]))
+    case .key(.text(let text))?: sql.append(SQLFragment("key IS NOT ? AND ", [.text(text)]))
+    case .rowID(let id)?: sql.append(SQLFragment("id <> ? AND ", [.int(id)]))
+    case nil: break
+    }
     switch index.kind {
     case .fields:
       let terms = index.columns.compactMap { column -> SQLFragment? in

@@ -104,9 +104,29 @@ struct IndexSchema {
   let collection: String
   let index: IndexDefinition
 
-  /// The name of SQLite's index, or of the side table for an index on elements.
+  /// The name of SQLite's index, or of the side table for an index on elements:
+  /// `nano_index_people.age`.
+  ///
+  /// It is another one for every other index. A dot in the collection's name is written `%2E`, so
+  /// that the first one ends it. SQLite takes no notice of case, so a name with capital letters is
+  /// followed by a number that says where they stand: `nano_index_people.lastName#10`.
   var sqlName: String {
-    "nano_\(index.kind == .elements ? "elements" : "index")_\(collection)_\(index.name)"
+    let kind = index.kind == .elements ? "elements" : "index"
+    let owner = collection.replacing("%", with: "%25").replacing(".", with: "%2E")
+    return "nano_\(kind)_\(owner).\(index.name)\(capitals)"
+  }
+
+  private var capitals: String {
+    let name = index.name.utf8
+    guard name.contains(where: { $0 >= 0x41 && $0 <= 0x5A || $0 == UInt8(ascii: "#") }) else {
+      return ""
+    }
+    var nibbles: [UInt8] = []
+    for (place, byte) in name.enumerated() {
+      if place % 4 == 0 { nibbles.append(0) }
+      if byte >= 0x41, byte <= 0x5A { nibbles[place / 4] |= 1 << UInt8(place % 4) }
+    }
+    return "#" + nibbles.reversed().map { String($0, radix: 16) }.joined()
   }
 
   private var table: String { SQLName.quoted(collection) }

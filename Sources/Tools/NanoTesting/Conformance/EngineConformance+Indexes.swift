@@ -34,6 +34,32 @@ extension EngineConformance {
         try writer.createIndex(IndexDefinition(name: "i", columns: [.init("b")]), in: "d")
       }
     },
+    Check("Indexes of like names are different indexes") { probe in
+      let definitions: [(collection: String, index: String)] = [
+        ("c", "a"), ("c", "A"), ("c", "key"), ("c", "c.key"), ("a", "b_c"), ("a_b", "c"),
+        ("a", "b.c"), ("a.b", "c"), ("a%2Eb", "c"), ("c", "a#1"), ("c", "lastName"),
+        ("c", "lastname"), ("c", "it's"),
+      ]
+      let isUnique = probe.has(.uniqueIndexes)
+      try probe.write { writer in
+        for (collection, name) in definitions {
+          let column = IndexDefinition.Column(FieldPath(components: [name]))
+          let index = IndexDefinition(name: name, columns: [column], isUnique: isUnique)
+          try writer.createIndex(index, in: collection)
+        }
+        guard isUnique else { return }
+        for (collection, name) in definitions {
+          try writer.insert(DocumentObject([(name, .int(1))]), key: name, into: collection)
+          let error = try expectError(.uniqueViolation, name) {
+            try writer.insert(DocumentObject([(name, .int(1))]), into: collection)
+          }
+          try expectEqual(error[.index], name, "the index")
+        }
+      }
+      for (collection, name) in definitions {
+        try expect(try probe.write { try $0.dropIndex(name, in: collection) }, "dropped \(name)")
+      }
+    },
     Check("What is no index is refused") { probe in
       try probe.insert([:])
       let bad = [

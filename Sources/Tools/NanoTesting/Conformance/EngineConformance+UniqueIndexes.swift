@@ -83,6 +83,12 @@ extension EngineConformance {
         try writer.insert(["list": ["z"]])
         try writer.insert(["list": []])
         try writer.insert(["list": [["n": 1], ["n": 2]]])
+        // Its own element is not in its way, the other one is.
+        let last = try writer.insert(["list": ["own"]], key: "l")
+        try expectViolation(index, holder: first, key: "k") {
+          try writer.save(["list": ["own", "y"]], key: "l")
+        }
+        _ = try writer.remove(.rowID(last), from: "c")
         // The fields of an element are not elements.
         try writer.insert(["list": [1, 2]])
         try writer.createIndex(nested, in: "d")
