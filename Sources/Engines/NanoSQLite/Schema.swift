@@ -180,11 +180,13 @@ struct IndexSchema {
         + "BEGIN \(body) END;"
     }
     let remove = "DELETE FROM \(side) WHERE id = OLD.id;"
+    // INSERT OR REPLACE removes the old row without running the delete trigger.
+    let replace = "DELETE FROM \(side) WHERE id = NEW.id;"
     return """
       CREATE TABLE \(side) (value, id INTEGER NOT NULL, PRIMARY KEY (\(key))) WITHOUT ROWID;
       CREATE INDEX \(SQLName.quoted(sqlName + "_id")) ON \(side)(id);
       \(try fill("d", from: "\(table) AS d, "))
-      \(trigger("insert", "INSERT", try fill("NEW")))
+      \(trigger("insert", "INSERT", replace + (try fill("NEW"))))
       \(trigger("update", "UPDATE OF body, id", remove + (try fill("NEW"))))
       \(trigger("delete", "DELETE", remove))
       """
