@@ -13,7 +13,8 @@ let package = Package(
   name: "NanoStore",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
-    .library(name: "NanoStore", targets: ["NanoStore"])
+    .library(name: "NanoStore", targets: ["NanoStore"]),
+    .library(name: "NanoStoreTesting", targets: ["NanoTesting"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -51,6 +52,16 @@ let package = Package(
       name: "NanoStore",
       dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoSQLite"],
       path: "Sources/NanoStore", swiftSettings: strict),
+    .target(
+      name: "NanoTesting", dependencies: ["NanoDocument", "NanoQuery", "NanoEngine"],
+      path: "Sources/Tools/NanoTesting", swiftSettings: strict),
+    .testTarget(
+      name: "NanoEngineTests",
+      dependencies: [
+        "NanoTesting", "NanoDocument", "NanoQuery", "NanoEngine", "NanoSQL", "NanoSQLite",
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      swiftSettings: strict),
     .testTarget(
       name: "NanoDocumentTests", dependencies: ["NanoDocument"], swiftSettings: strict),
     .executableTarget(

@@ -187,7 +187,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
       try readers?.close()
       writing.lock()
       defer { writing.unlock() }
-      connection.removeAll()
+      connection.prepareToClose()
       try writer.close()
     } catch {
       throw SQLiteErrors.translated(error, operation: "close")

@@ -185,11 +185,13 @@ struct IndexSchema {
         + "BEGIN \(body) END;"
     }
     let remove = "DELETE FROM \(side) WHERE id = OLD.id;"
+    // INSERT OR REPLACE removes the old row without running the delete trigger.
+    let replace = "DELETE FROM \(side) WHERE id = NEW.id;"
     return """
       CREATE TABLE \(side) (value, id INTEGER NOT NULL, PRIMARY KEY (\(key))) WITHOUT ROWID;
       CREATE INDEX \(SQLName.quoted(sqlName + "_id")) ON \(side)(id);
       \(try fill("d", from: "\(table) AS d, "))
-      \(trigger("insert", "INSERT", try fill("NEW")))
+      \(trigger("insert", "INSERT", replace + (try fill("NEW"))))
       \(trigger("update", "UPDATE OF body, id", remove + (try fill("NEW"))))
       \(trigger("delete", "DELETE", remove))
       """
@@ -205,7 +207,8 @@ struct IndexSchema {
 
   /// A SELECT of every element that the path reaches in a row. Each name is one step: the value is
   /// wrapped into an array and walked with `json_tree`; what it finds without passing through an
-  /// object is what the path reaches, since only paths through objects have a period.
+  /// object is what the path reaches, since only keys below objects have a period. (The column
+  /// `path` would be that of the container, which has none for the fields of an element.)
   private func elements(
     _ path: FieldPath, of row: String, source: String
   ) throws(StoreError) -> String {
@@ -227,7 +230,7 @@ struct IndexSchema {
     let last = "e\(path.components.count - 1)"
     let conditions = path.components.indices.map {
       "e\($0).type NOT IN ('array', 'null') "
-        + "AND instr(e\($0).path, '.') = 0"
+        + "AND instr(e\($0).fullkey, '.') = 0"
     }
     return "SELECT DISTINCT \(last).value, \(row).id FROM \(source)\(from.joined(separator: ", ")) "
       + "WHERE \(conditions.joined(separator: " AND "))"
