@@ -124,8 +124,8 @@ extension EngineConformance {
         func found(_ value: DocumentValue) throws -> Int {
           try probe.ids(Query(.comparison(.field("a"), .equal, .value(value))), in: name).count
         }
-        try probe.write {
-          try $0.createIndex(IndexDefinition(columns: [.init("a")], kind: kind), in: name)
+        try probe.write { writer in
+          try writer.createIndex(IndexDefinition(columns: [.init("a")], kind: kind), in: name)
         }
         try probe.insert(["a": "x"], key: "k", into: name)
         try probe.insert(["a": ["x", "y", "x"]], key: "l", into: name)
