@@ -12,9 +12,18 @@ import NanoSQL
 final class SQLiteConnection {
   let handle: OpaquePointer
   private var statements: [String: SQLiteStatement] = [:]
-  var tables: [String: CollectionTable] = [:]
-  private var knownEncoding: String?
+  var tables: [String: CollectionTable] = [:] {
+    didSet { last = nil }
+  }
+  /// The table that was used last, found without hashing its name.
+  private var last: (name: String, table: CollectionTable)?
   let isReadOnly: Bool
+  /// Whether no other connection has committed since this one did.
+  private(set) var isUnchanged = false
+  private var versionAfterCommit: UInt32?
+  /// Whether texts are kept in UTF-8, so that they can be read where they stand.
+  let isUTF8: Bool
+  private var knownEncoding: String?
   /// What may stop the call that runs on this connection.
   var interruption: Interruption?
   fileprivate var isTransactionOpen = false
@@ -24,6 +33,18 @@ final class SQLiteConnection {
   init(_ handle: OpaquePointer, isReadOnly: Bool) {
     self.handle = handle
     self.isReadOnly = isReadOnly
+    isUTF8 = TextEncoding.isUTF8(handle)
+  }
+
+  @inline(__always)
+  func lastTable(_ name: String) -> CollectionTable? {
+    guard let last, last.name == name else { return nil }
+    return last.table
+  }
+
+  @inline(__always)
+  func noteLast(_ name: String, _ table: CollectionTable) {
+    if last?.table !== table { last = (name, table) }
   }
 
   /// Forgets statements and tables, as must be done before the connection closes.
@@ -41,7 +62,7 @@ final class SQLiteConnection {
     if let statement = statements[sql], !statement.isInUse {
       return try use(statement, work)
     }
-    let statement = try SQLiteStatement(sql, on: handle, persistent: true)
+    let statement = try SQLiteStatement(sql, on: self)
     if statements[sql] == nil {
       if statements.count >= Self.maximumStatements {
         statements = statements.filter { $0.value.isInUse }
@@ -61,7 +82,7 @@ final class SQLiteConnection {
   }
 
   @inline(__always)
-  private func use<Result>(
+  func use<Result>(
     _ statement: SQLiteStatement, _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
     try interruption?.check()
@@ -116,6 +137,21 @@ final class SQLiteConnection {
       while try statement.step() { rows.append(try read(statement)) }
       return rows
     }
+  }
+
+  /// Counts the commits of every connection; known only inside a transaction that has begun to read.
+  private var dataVersion: UInt32 {
+    var version: UInt32 = 0
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    return version
+  }
+
+  /// Asked when a writing transaction has begun.
+  func noteBegin() { isUnchanged = dataVersion == versionAfterCommit }
+  func noteCommit() { versionAfterCommit = dataVersion }
+  func noteRollback() {
+    versionAfterCommit = nil
+    isUnchanged = false
   }
 
   @inline(__always)

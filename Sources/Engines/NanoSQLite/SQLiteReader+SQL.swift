@@ -19,7 +19,7 @@ extension SQLiteReader: SQLReader {
   private func run(
     _ text: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
-    let statement = try SQLiteStatement(text, on: connection.handle, persistent: false)
+    let statement = try SQLiteStatement(text, on: connection, persistent: false)
     guard SQLText(statement.tail).isEmpty else {
       throw StoreError(
         .invalidArgument, "A text holds more than one statement",
@@ -116,7 +116,7 @@ extension SQLiteStatement {
     case .null: bindNull(at: index)
     case .bool(let flag): bind(flag ? 1 : 0 as Int64, at: index)
     case .int(let number): bind(number, at: index)
-    case .double(let number): sqlite3_bind_double(handle, index, number)
+    case .double(let number): bind(number, at: index)
     case .string(let text): try bind(text, at: index)
     case .data(let data): try bind(data, at: index)
     case .date, .url, .array, .object:

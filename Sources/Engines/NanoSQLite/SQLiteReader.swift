@@ -30,9 +30,11 @@ class SQLiteReader: EngineReader {
     _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
     // The table that was known last is tried at once: the statement fails if it is gone.
-    guard let table = try connection.tables[collection] ?? connection.table(collection) else {
-      return false
-    }
+    guard
+      let table = try connection.lastTable(collection) ?? connection.tables[collection]
+        ?? connection.table(collection)
+    else { return false }
+    connection.noteLast(collection, table)
     do {
       return try get(identity, table, show)
     } catch let error as StoreError where error.code == .database {
@@ -46,12 +48,12 @@ class SQLiteReader: EngineReader {
   ) throws -> Bool {
     switch identity {
     case .key(let key):
-      return try connection.with(table.getByKey) { statement in
+      return try connection.with(table, .getByKey) { statement in
         try statement.bind(key, at: 1)
         return try Self.showRow(statement, show)
       }
     case .rowID(let id):
-      return try connection.with(table.getByRowID) { statement in
+      return try connection.with(table, .getByRowID) { statement in
         statement.bind(id, at: 1)
         return try Self.showRow(statement, show)
       }
@@ -71,7 +73,7 @@ class SQLiteReader: EngineReader {
   static func document(_ row: SQLiteStatement) -> StoredDocument {
     StoredDocument(
       rowID: row.int(0), key: row.key(1), type: row.text(2), version: row.optionalInt(3),
-      added: row.optionalInt(4), revision: row.optionalInt(5), body: row.bytes(6))
+      added: row.optionalNumber(4), revision: row.optionalNumber(5), body: row.storedBytes(6))
   }
 
   func find(

@@ -61,6 +61,13 @@ public final class Store: Sendable {
   }
   private static let closed = StoreError(.closed, "The store is closed")
 
+  /// The engine, and whether saved documents are not written yet.
+  func engineAndBuffer() throws(StoreError) -> (any Engine, Bool) {
+    let (engine, isEmpty) = state.withLock { ($0.engine, $0.pending.isEmpty) }
+    guard let engine else { throw StoreError(.closed, "The store is closed") }
+    return (engine, !isEmpty)
+  }
+
   public var isClosed: Bool { state.withLock { $0.engine == nil } }
 
   /// Writes what is buffered, waits for calls that run, and lets go of the database. Later calls

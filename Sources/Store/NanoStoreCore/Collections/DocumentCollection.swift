@@ -34,18 +34,27 @@ extension DocumentCollection {
   }
 
   private func get(_ identity: Identity) throws -> Document? {
-    guard TransactionContext.current(of: store) == nil, store.hasUnsavedChanges else {
-      return try stored(identity)
+    if let context = TransactionContext.current(of: store) {
+      return try Self.document(context.reader, identity, name)
     }
-    return try withCollected(identity)
+    let (engine, isCollecting) = try store.engineAndBuffer()
+    guard !isCollecting else { return try withCollected(identity) }
+    var found: Document?
+    _ = try engine.get(identity, in: name, Interruption.current) { found = Document($0) }
+    return found
   }
 
-  private func stored(_ identity: Identity) throws -> Document? {
+  private static func document(
+    _ reader: any EngineReader, _ identity: Identity, _ name: String
+  ) throws -> Document? {
     var found: Document?
-    _ = try store.readingStored { reader in
-      try reader.get(identity, in: name) { found = Document($0) }
-    }
+    try reader.get(identity, in: name) { found = Document($0) }
     return found
+  }
+
+  /// What is written, whatever is collected.
+  private func stored(_ identity: Identity) throws -> Document? {
+    try store.readingStored { try Self.document($0, identity, name) }
   }
 
   /// A document that was saved and is perhaps not written yet.
