@@ -6,6 +6,15 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
+extension SQLiteConnection {
+  /// Runs a block whose statements see one state: a query is compiled for what is known of a
+  /// collection, and that must be true of the rows which it then reads.
+  fileprivate func onOneState<Result>(_ work: () throws -> Result) throws -> Result {
+    guard isReadOnly, !isInTransaction else { return try work() }
+    return try transaction("BEGIN DEFERRED", work)
+  }
+}
+
 /// A snapshot on one connection.
 class SQLiteReader: EngineReader {
   let connection: SQLiteConnection
@@ -74,58 +83,70 @@ class SQLiteReader: EngineReader {
   func find(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws {
-    guard let table = try connection.tableForQuery(collection) else { return }
-    try connection.with(QueryCompiler(table.facts).select(query).sql) { statement in
-      while try statement.step() {
-        if try !show(Self.document(statement)) { return }
+    try connection.onOneState {
+      guard let table = try connection.tableForQuery(collection) else { return }
+      try connection.with(QueryCompiler(table.facts).select(query).sql) { statement in
+        while try statement.step() {
+          if try !show(Self.document(statement)) { return }
+        }
       }
     }
   }
 
   func count(_ query: Query, in collection: String) throws -> Int {
-    guard let table = try connection.tableForQuery(collection) else { return 0 }
-    return try connection.first(QueryCompiler(table.facts).count(query).sql) { Int($0.int(0)) } ?? 0
+    try connection.onOneState {
+      guard let table = try connection.tableForQuery(collection) else { return 0 }
+      return try connection.first(QueryCompiler(table.facts).count(query).sql) { Int($0.int(0)) }
+        ?? 0
+    }
   }
 
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
-    guard let table = try connection.tableForQuery(collection) else {
-      return GroupedAggregation(query).rows
-    }
-    return try connection.with(QueryCompiler(table.facts).aggregate(query).sql) { statement in
-      try statement.finish()
-      let program = statement.held.lazy.compactMap { $0 as? AggregateProgram }.first
-      return program?.aggregation.rows ?? []
+    try connection.onOneState {
+      guard let table = try connection.tableForQuery(collection) else {
+        return GroupedAggregation(query).rows
+      }
+      return try connection.with(QueryCompiler(table.facts).aggregate(query).sql) { statement in
+        try statement.finish()
+        let program = statement.held.lazy.compactMap { $0 as? AggregateProgram }.first
+        return program?.aggregation.rows ?? []
+      }
     }
   }
 
   func distinct(
     _ field: FieldPath, _ query: Query, in collection: String
   ) throws -> [DocumentValue] {
-    guard let table = try connection.tableForQuery(collection) else { return [] }
-    return try connection.with(QueryCompiler(table.facts).distinct(field, query).sql) { statement in
-      try statement.finish()
-      let program = statement.held.lazy.compactMap { $0 as? DistinctProgram }.first
-      return program?.values.values ?? []
+    try connection.onOneState {
+      guard let table = try connection.tableForQuery(collection) else { return [] }
+      return try connection.with(QueryCompiler(table.facts).distinct(field, query).sql) {
+        statement in
+        try statement.finish()
+        let program = statement.held.lazy.compactMap { $0 as? DistinctProgram }.first
+        return program?.values.values ?? []
+      }
     }
   }
 
   func explain(_ query: Query, in collection: String) throws -> Explanation {
-    guard let table = try connection.tableForQuery(collection) else {
+    try connection.onOneState {
+      guard let table = try connection.tableForQuery(collection) else {
+        return Explanation(
+          statement: "", plan: ["the collection does not exist"], indexes: [],
+          checkedPerDocument: nil)
+      }
+      let compiled = QueryCompiler(table.facts).select(query)
+      let plan = try connection.all(
+        SQLFragment("EXPLAIN QUERY PLAN ") + compiled.sql
+      ) { $0.text(3) ?? "" }
+      let used = table.indexes.filter { index in
+        let name = IndexSchema(collection: table.description.name, index: index).sqlName
+        return plan.contains { Self.mentions($0, name) }
+      }
       return Explanation(
-        statement: "", plan: ["the collection does not exist"], indexes: [],
-        checkedPerDocument: nil)
+        statement: compiled.sql.text, plan: plan, indexes: used.map(\.name),
+        checkedPerDocument: compiled.rest.map(\.queryText))
     }
-    let compiled = QueryCompiler(table.facts).select(query)
-    let plan = try connection.all(
-      SQLFragment("EXPLAIN QUERY PLAN ") + compiled.sql
-    ) { $0.text(3) ?? "" }
-    let used = table.indexes.filter { index in
-      let name = IndexSchema(collection: table.description.name, index: index).sqlName
-      return plan.contains { Self.mentions($0, name) }
-    }
-    return Explanation(
-      statement: compiled.sql.text, plan: plan, indexes: used.map(\.name),
-      checkedPerDocument: compiled.rest.map(\.queryText))
   }
 
   /// Whether a line of the plan names the index, and not one whose name only begins like it.
