@@ -26,9 +26,6 @@ struct DatabaseSetup {
       case .normal: "NORMAL"
       case .full: "FULL"
       }
-    // The schema must be trusted: some versions of SQLite, 3.40 among them, take their own JSON
-    // functions for unsafe where it is not, and our indexes call them. Our own functions are marked
-    // as direct only, so that no schema can call them.
     try connection.execute(
       """
       PRAGMA synchronous = \(isFile ? synchronous : "OFF");

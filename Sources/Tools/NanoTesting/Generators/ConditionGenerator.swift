@@ -15,8 +15,10 @@ public struct ConditionGenerator: Sendable {
   public var favourites: [FieldPath] = []
   private var isInElement = false
 
+  /// Until it is told of documents, constants are drawn from the pools alone.
   public init(random: SplitMix) { values = ValueGenerator(random: random) }
 
+  /// Paths into generated documents; some reach nothing.
   public static let paths: [FieldPath] = [
     "a", "b", "a.b", "a.a", "list", "list.0", "list.1", "list.name", "list.0.name", "list.b",
     "list.a", #""x.y""#, "$d", "a.$date", "$date", "é", "e\u{301}", "name", "a.name", "b.name", "0",
@@ -29,6 +31,7 @@ public struct ConditionGenerator: Sendable {
     return values.random.pick(Self.paths)
   }
 
+  /// A condition of at most so many storeys; of one field if there are none.
   public mutating func condition(_ depth: Int) -> Condition {
     guard depth > 0, !values.random.oneIn(3) else { return leaf() }
     let next = depth - 1
@@ -57,9 +60,19 @@ public struct ConditionGenerator: Sendable {
     }
   }
 
+  /// A condition that indexes can answer: comparisons of favourite fields with constants.
+  public mutating func simpleCondition() -> Condition {
+    let paths = favourites.isEmpty ? Self.paths : favourites
+    let parts = (0..<values.random.pick([1, 1, 1, 2, 3])).map { _ in leaf(values.random.pick(paths))
+    }
+    if parts.count == 1 { return parts[0] }
+    return values.random.oneIn(3) ? .any(parts) : .all(parts)
+  }
+
+  private mutating func leaf() -> Condition { leaf(path()) }
+
   /// One condition on one field and constants, as indexes can answer it.
-  private mutating func leaf() -> Condition {
-    let path = path()
+  private mutating func leaf(_ path: FieldPath) -> Condition {
     let field = QueryExpression.field(path)
     switch values.random.number(0...15) {
     case 0...5:
