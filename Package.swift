@@ -13,7 +13,8 @@ let package = Package(
   name: "NanoStore",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
-    .library(name: "NanoStore", targets: ["NanoStore"])
+    .library(name: "NanoStore", targets: ["NanoStore"]),
+    .executable(name: "nanostore", targets: ["NanoCLI"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -51,6 +52,14 @@ let package = Package(
       name: "NanoStore",
       dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoSQLite"],
       path: "Sources/NanoStore", swiftSettings: strict),
+    .executableTarget(
+      name: "NanoCLI",
+      dependencies: [
+        "NanoStore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Sources/Tools/NanoCLI", swiftSettings: strict),
+    .testTarget(
+      name: "NanoCLITests", dependencies: ["NanoCLI", "NanoStore"], swiftSettings: strict),
     .testTarget(
       name: "NanoDocumentTests", dependencies: ["NanoDocument"], swiftSettings: strict),
     .testTarget(

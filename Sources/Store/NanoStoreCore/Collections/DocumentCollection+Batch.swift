@@ -20,7 +20,8 @@ extension DocumentCollection {
     try await store.onWriter { try self.insert(contentsOf: objects) }
   }
 
-  /// Stores new documents under their keys, or ones made for them, all of them or none.
+  /// Stores new documents under their keys, or ones made for them, all of them or none. A document
+  /// that says when it was added, because it comes from another store, keeps that moment.
   @discardableResult
   public func insert(contentsOf documents: [Document]) throws -> [Int64] {
     try writeAll(.insert, documents, Self.writeDocument)
@@ -100,7 +101,7 @@ extension DocumentCollection {
         try writer.checkStorable()
         let document = NewDocument(
           key: header?.key ?? (makesKeys ? store.keys.next() : nil), type: header?.type,
-          version: header?.version, added: added, body: writer.bytes)
+          version: header?.version, added: header?.added ?? added, body: writer.bytes)
         ids.append(
           mode == .insert
             ? try engine.insert(document, into: name) : try engine.save(document, into: name))

@@ -150,7 +150,9 @@ extension DocumentCollection {
     try document.write(to: &writer)
     let old = document.header
     return try write(
-      mode, Document.Header(key: old.key, type: old.type, version: old.version), &writer)
+      mode,
+      Document.Header(key: old.key, type: old.type, version: old.version, added: old.added),
+      &writer)
   }
 
   /// Writes encoded fields, or keeps them until so many are there.
@@ -159,7 +161,8 @@ extension DocumentCollection {
   ) throws -> Document {
     try writer.checkStorable()
     var header = given
-    let added = Clock.microseconds()
+    // A document from another store keeps the moment at which it was added there.
+    let added = header.added ?? Clock.microseconds()
     if mode == .save, store.isCollecting {
       if header.key == nil { header.key = store.keys.next() }
       return try collect(header, added, &writer)
