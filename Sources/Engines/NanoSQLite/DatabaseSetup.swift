@@ -32,7 +32,7 @@ struct DatabaseSetup {
       PRAGMA cache_size = -\(max(1, configuration.cacheSize / 1024));
       PRAGMA mmap_size = \(configuration.mappedSize);
       PRAGMA temp_store = \(configuration.temporaryStorage.rawValue);
-      PRAGMA trusted_schema = OFF;
+      PRAGMA trusted_schema = \(configuration.usesFastFieldAccess ? "OFF" : "ON");
       """)
   }
 

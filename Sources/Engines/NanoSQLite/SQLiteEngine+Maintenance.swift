@@ -13,6 +13,14 @@ extension SQLiteEngine {
       throw StoreError(.readOnly, "The store was opened for reading only")
     }
     try onWriter(nil) { connection in
+      // VACUUM runs SQLite's own `json_extract` over the indexes, never ours, and before 3.41 SQLite
+      // does not trust its own one in a schema.
+      try connection.execute("PRAGMA trusted_schema = ON")
+      defer {
+        if configuration.usesFastFieldAccess {
+          try? connection.execute("PRAGMA trusted_schema = OFF")
+        }
+      }
       try connection.execute("VACUUM")
       if path != nil { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
     }

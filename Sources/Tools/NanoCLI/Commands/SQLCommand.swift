@@ -32,7 +32,8 @@ struct SQLCommand: ParsableCommand {
         if write {
           let changes = try store.engine().write(nil) { try show($0, given, output) }
           try output.flush()
-          Diagnostics.print("changed \(Quantity.count(changes)) rows")
+          Diagnostics.print(
+            changes == 1 ? "changed 1 row" : "changed \(Quantity.count(changes)) rows")
         } else {
           do {
             _ = try store.engine().read(.snapshot, nil) { try show($0, given, output) }

@@ -81,6 +81,7 @@ enum Quantity {
 
   static func duration(_ seconds: Double) -> String {
     guard seconds.isFinite else { return "?" }
+    if seconds < 0.1 { return "\(Int((seconds * 1000).rounded(.up))) ms" }
     if seconds < 10 { return "\(tenths(seconds)) s" }
     let whole = Int(min(seconds, 1e9))
     if whole < 100 { return "\(whole) s" }

@@ -67,8 +67,8 @@ struct TableLayout {
   let widths: [Int]
   private let isNumeric: [Bool]
 
-  /// A column narrower than this tells nothing; if there is no room even for that, the last ones go.
-  private static let least = 6
+  /// A column narrower than this tells little; if there is no room even for that, the last ones go.
+  private static let least = 12
   private static let gap = 2
 
   init(natural: [Int], isNumeric: [Bool], width: Int) {
