@@ -55,7 +55,7 @@ struct ImportTests {
       message: "line 2, byte 14: A comma stands before a closing brace: expected '}'"),
     Bad(
       text: "[\n{\"a\":1},\n{\"a\":\n tru}\n]",
-      message: "line 4, byte 18: "),
+      message: "line 4, byte 21: "),
     Bad(text: "{\"a\":1}\n42\n", message: "line 2, byte 8: The value is not an object"),
     Bad(text: "[{\"a\":1},,]", message: "line 1, byte 9: An element of the array is missing"),
     Bad(text: "[{\"a\":1}", message: "line 1, byte 8: The array has no end"),

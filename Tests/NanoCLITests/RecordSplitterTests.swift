@@ -38,7 +38,8 @@ struct RecordSplitterTests {
     #"[{"a":"\\\""},{"b":"\\"},{"c":"\u005c"}]"#, #"{"a":"é😀日本"}"# + "\n" + #"{"b":"\n"}"#,
     // Broken ones.
     "[1,,2]", "[1,]", "[,]", "[", "[1", "[1] x", "[1}]", "[{\"a\":1]", "{\"a\":1\n{\"a\":2}\n",
-    "{\"a\":1}}\n{\"a\":2}\n", "x\ny\n", "{\"a\n\"}\n{\"b\":1}\n", "{", "\"", "]", "}\n{}",
+    "{\"a\":1}}\n{\"a\":2}\n", "{\"a\":[\n{},\n{}\n]}\n{}", "{}\n{\n\"a\": \"x\n{}\n", "x\ny\n",
+    "{\"a\n\"}\n{\"b\":1}\n", "{", "\"", "]", "}\n{}",
   ]
 
   @Test("How bytes come in pieces makes no difference", arguments: inputs)
@@ -83,7 +84,7 @@ struct RecordSplitterTests {
 
   @Test("Each record knows its line and its offset")
   func places() {
-    #expect(records("[\n {\"a\":\n1},\n\n {}]") == ["2:3:{\"a\":\n1}", "5:14:{}"])
+    #expect(records("[\n {\"a\":\n1},\n\n {}]") == ["2:3:{\"a\":\n1}", "5:15:{}"])
     #expect(records("{\"a\":1}\n\n  {\"b\":2}\n") == ["1:0:{\"a\":1}", "3:11:{\"b\":2}"])
     #expect(records("\u{FEFF}{}") == ["1:3:{}"])
   }
@@ -112,6 +113,38 @@ struct RecordSplitterTests {
     let found = records([bytes[..<500], bytes[500...]], maximumLength: 300)
 
     #expect(found == ["1:1:A record is longer than the limit"])
+  }
+}
+
+@Suite("Bytes of any kind")
+struct RecordFuzzTests {
+  @Test("Damaged input gives documents or errors, each inside the input, and never a crash")
+  func damage() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(state: seed)
+    let reader = RecordReader(key: nil, dialect: .extended)
+    let header = #"{"$nanostore":{"key":"a","added":{"$date":"2020-01-01T00:00:00Z"}},"#
+    for _ in 0..<2_000 {
+      let text = random.object(depth: 3).jsonString(pretty: Bool.random(using: &random))
+      let begin = ["", "[", header].randomElement(using: &random) ?? ""
+      var bytes = Array((begin + text + "\n" + text).utf8)
+      for _ in 0..<Int.random(in: 0...4, using: &random) {
+        let index = Int.random(in: 0..<bytes.count, using: &random)
+        switch Int.random(in: 0...2, using: &random) {
+        case 0: bytes[index] = UInt8.random(in: 0...255, using: &random)
+        case 1: bytes.remove(at: index)
+        default: bytes.insert(bytes.randomElement(using: &random) ?? 0, at: index)
+        }
+      }
+      var splitter = RecordSplitter()
+      bytes.withUnsafeBytes { splitter.append($0) }
+      splitter.finish()
+      while let record = splitter.next() {
+        if case .failure(let failure) = reader.read(record) {
+          try #require((0...bytes.count).contains(failure.place.byte), "seed \(seed)")
+        }
+      }
+    }
   }
 }
 

@@ -13,7 +13,12 @@ struct BracketScanner {
     case comma(Int)
     /// A closing bracket without an opening one.
     case surplus(Int)
+    /// A line end inside of brackets, if those matter.
+    case lineEnd(Int)
   }
+
+  /// Whether to stop at line ends.
+  var stopsAtLineEnds = false
 
   /// Goes on from an index to the next place that matters outside of strings and brackets; nil if
   /// there is none.
@@ -25,6 +30,7 @@ struct BracketScanner {
       index += 1
       if isInString {
         passString(byte)
+        if byte == RecordSplitter.newline, stopsAtLineEnds { return .lineEnd(index - 1) }
         continue
       }
       switch byte {
@@ -35,6 +41,7 @@ struct BracketScanner {
         depth -= 1
         if depth == 0 { return .closed(index) }
       case UInt8(ascii: ",") where depth == 0: return .comma(index - 1)
+      case RecordSplitter.newline where stopsAtLineEnds: return .lineEnd(index - 1)
       default: break
       }
     }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 extension RecordSplitter {
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -16,62 +14,76 @@ extension RecordSplitter {
       mode = .element(isFirst: true)
       return true
     }
-    guard let isLines else { return false }
-    mode = isLines ? .lines : .values
+    mode = .values
     return true
-  }
-
-  /// Whether each line is a record; nil if more bytes are needed to tell.
-  ///
-  /// It is if the first line is a whole value. If that line is broken, the one after it tells: an
-  /// object that has several lines does not go on with a brace at their beginning.
-  private var isLines: Bool? {
-    guard let lineEnd = buffer[start...].firstIndex(of: Self.newline) else {
-      return isFinished || buffer.count - start > maximumLength ? false : nil
-    }
-    guard buffer[start] == UInt8(ascii: "{") else { return true }
-    var scanner = BracketScanner()
-    let stop = buffer[..<lineEnd].withUnsafeBytes { scanner.next($0, from: start) }
-    if case .closed(let end) = stop {
-      let next = buffer[end..<lineEnd].first { !Self.isWhitespace($0) }
-      return next != UInt8(ascii: "{")
-    }
-    guard let next = buffer[lineEnd...].first(where: { $0 != Self.newline && $0 != 0x0D }) else {
-      return isFinished ? true : nil
-    }
-    return next == UInt8(ascii: "{")
   }
 }
 
 extension RecordSplitter {
-  mutating func nextLine() -> Record? {
-    skipWhitespaceKeepingScan()
-    guard start < buffer.count else { return nil }
-    let found = buffer.withUnsafeBytes { bytes in
-      memchr(bytes.baseAddress! + scan, Int32(Self.newline), bytes.count - scan).map {
-        UnsafeRawPointer($0) - bytes.baseAddress!
-      }
-    }
-    if let found { return take(to: found) }
-    if isFinished { return take(to: buffer.count) }
-    scan = buffer.count
-    return checkLength()
-  }
-
   mutating func nextValue() -> Record? {
     skipWhitespaceKeepingScan()
     guard start < buffer.count else { return nil }
     // What is no object has no end that could be told but that of its line.
     guard buffer[start] == UInt8(ascii: "{") || buffer[start] == UInt8(ascii: "[") else {
-      return nextLine()
+      return takeLine(from: scan)
     }
-    while let stop = nextStop() {
-      switch stop {
-      case .closed(let end): return take(to: end)
-      case .comma(let index), .surplus(let index): scan = index + 1
+    scanner.stopsAtLineEnds = true
+    while true {
+      // Bytes that are still to come may decide; then this stop is looked for again.
+      let before = (scanner, scan)
+      guard let stop = nextStop() else { break }
+      switch decision(at: stop) {
+      case .take(let end): return take(to: end)
+      case .takeLine(let end):
+        if let record = takeLine(from: end) { return record }
+        (scanner, scan) = before
+        return nil
+      case .goOn(let index): scan = index
+      case .wait:
+        (scanner, scan) = before
+        return checkLength()
       }
     }
     return isFinished ? take(to: buffer.count) : checkLength()
+  }
+
+  private enum Decision {
+    case take(Int)
+    case takeLine(Int)
+    case goOn(Int)
+    case wait
+  }
+
+  private func decision(at stop: BracketScanner.Stop) -> Decision {
+    switch stop {
+    case .comma(let index), .surplus(let index): return .goOn(index + 1)
+    case .closed(let end):
+      let next = buffer[end...].first { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }
+      guard let next else { return isFinished ? .take(end) : .wait }
+      // Anything else behind a value belongs to it, as a mistake.
+      let isGood = next == Self.newline || next == UInt8(ascii: "{") || next == UInt8(ascii: "[")
+      return isGood ? .take(end) : .takeLine(end)
+    case .lineEnd(let index):
+      let next = buffer[(index + 1)...].first { $0 != Self.newline && $0 != 0x0D }
+      guard let next else { return isFinished ? .take(buffer.count) : .wait }
+      guard next == UInt8(ascii: "{"), !isOpen(before: index) else { return .goOn(index + 1) }
+      // The next line is a record of its own, so this one lacks its end.
+      return .take(index)
+    }
+  }
+
+  /// Whether a line ends such that an object may follow.
+  private func isOpen(before lineEnd: Int) -> Bool {
+    let last = buffer[start..<lineEnd].last { !Self.isWhitespace($0) }
+    return last.map { ",:[{".utf8.contains($0) } ?? false
+  }
+
+  /// The rest of the line as a record; nil if the line has no end yet.
+  private mutating func takeLine(from index: Int) -> Record? {
+    if let end = buffer[index...].firstIndex(of: Self.newline) { return take(to: end) }
+    if isFinished { return take(to: buffer.count) }
+    scan = buffer.count
+    return checkLength()
   }
 
   mutating func nextElement(isFirst: Bool) -> Record? {
@@ -82,23 +94,25 @@ extension RecordSplitter {
       case .closed: continue
       case .comma(let index):
         mode = .element(isFirst: false)
-        return element(to: index) ?? fault("An element of the array is missing", "a value")
+        return element(to: index, orFault: "An element of the array is missing")
       case .surplus(let index) where buffer[index] == UInt8(ascii: "]"):
         mode = .end
-        let record = element(to: index)
-        if record == nil, isFirst { return trailing() }
-        return record ?? fault("A comma stands before a closing bracket", "a value")
+        guard isFirst, index == start else {
+          return element(to: index, orFault: "A comma stands before a closing bracket")
+        }
+        advance(to: index + 1)
+        return trailing()
       // A brace too many is part of what stands around it, for the parser to complain about.
-      case .surplus(let index): scan = index + 1
+      case .surplus(let index), .lineEnd(let index): scan = index + 1
       }
     }
     guard isFinished else { return checkLength() }
     return take(to: buffer.count)
   }
 
-  /// What stands before a comma or bracket, which is left behind too; nil if that is nothing.
-  private mutating func element(to index: Int) -> Record? {
-    let record = index > start ? take(to: index) : nil
+  /// What stands before a comma or bracket, which is left behind too; a fault if that is nothing.
+  private mutating func element(to index: Int, orFault message: String) -> Record {
+    let record = index > start ? take(to: index) : fault(message, "a value")
     advance(to: index + 1)
     return record
   }
@@ -121,7 +135,7 @@ extension RecordSplitter {
     let stop = buffer.withUnsafeBytes { scanner.next($0, from: scan) }
     switch stop {
     case .closed(let end): scan = end
-    case .comma, .surplus: break
+    case .comma, .surplus, .lineEnd: break
     case nil: scan = buffer.count
     }
     return stop

@@ -18,8 +18,8 @@ struct Record {
 
 /// Cuts a stream of bytes into JSON records without keeping more than one of them.
 ///
-/// The input is an array, a line for each record, or values one behind the other; the first bytes
-/// decide. Only brackets and strings are looked at: a record may be wrong in any other way, and
+/// The input is an array, which its first byte tells, or values one behind the other, on a line each
+/// or not. Only brackets and strings are looked at: a record may be wrong in any other way, and
 /// whoever parses it says how. How the bytes come in pieces makes no difference.
 ///
 /// ```swift
@@ -30,9 +30,7 @@ struct Record {
 struct RecordSplitter {
   enum Mode {
     case undecided
-    /// Lines, each a record.
-    case lines
-    /// Values that may have several lines, or share one.
+    /// Values that have a line each, or several lines, or share one.
     case values
     /// In an array, where an element must follow, or may, because none was yet.
     case element(isFirst: Bool)
@@ -79,7 +77,6 @@ struct RecordSplitter {
       switch mode {
       case .undecided:
         guard decide() else { return nil }
-      case .lines: return nextLine()
       case .values: return nextValue()
       case .element(let isFirst): return nextElement(isFirst: isFirst)
       case .end: return trailing()
@@ -117,9 +114,9 @@ struct RecordSplitter {
   }
 
   /// A record for what is wrong at the place where the next one should begin.
-  func fault(_ message: String, _ expected: String, isFatal: Bool = false) -> Record {
+  func fault(_ message: String, _ expected: String) -> Record {
     let error = StoreError(.invalidJSON, message, [.byteOffset: "0", .expected: expected])
-    return Record(bytes: [], offset: offset, line: line, fault: error, isFatal: isFatal)
+    return Record(bytes: [], offset: offset, line: line, fault: error)
   }
 
   /// The record that is looked for has no end within the limit.

@@ -1,16 +1,25 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoStore
 
 /// Values as text in the cells of tables and CSV.
 enum CellText {
   /// For people: lists without their brackets, nothing that moves the cursor.
   static func table(_ value: DocumentValue?) -> String {
-    Printable.text(
+    if case .double(let number) = value, number.isFinite { return rounded(number) }
+    return Printable.text(
       plain(value) { elements in
         elements.contains { $0.array != nil || $0.object != nil }
           ? nil : elements.map { table($0) }.joined(separator: ", ")
       })
+  }
+
+  /// With ten digits: an average that is 8.110000000000001 is 8.11 for whoever looks at a table.
+  private static func rounded(_ number: Double) -> String {
+    let text = String(format: "%.10g", number)
+    // What is a double should not look like an integer.
+    return text.contains { ".e".contains($0) } ? text : text + ".0"
   }
 
   /// For programs: lists and objects as JSON.

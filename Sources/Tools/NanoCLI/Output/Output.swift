@@ -18,7 +18,8 @@ final class Output {
     do {
       try work(output)
     } catch {
-      try output.flush()
+      // What went wrong first is what matters.
+      try? output.flush()
       throw error
     }
     try output.flush()
