@@ -13,6 +13,7 @@ let package = Package(
   name: "NanoStoreBenchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [
+    .package(name: "NanoStore", path: ".."),
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
   ],
@@ -20,6 +21,7 @@ let package = Package(
     .executableTarget(
       name: "nanobench",
       dependencies: [
+        .product(name: "NanoStore", package: "NanoStore"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -97,6 +97,10 @@ struct DatabaseCommandTests {
     #expect(removed.diagnostics == "changed 1 row\n")
     #expect(try command.run("count", "library.db", "films").output == "2\n")
 
+    let two = try command.run("sql", "library.db", "SELECT 1; DELETE FROM films", "--write")
+    #expect(two.diagnostics.hasPrefix("error: There is more than one statement"))
+    #expect(try command.run("sql", "library.db", "SELECT 1 AS n; -- one").output == "{\"n\":1}\n")
+
     #expect(try command.run("sql", "library.db", "SELEC 1").diagnostics.contains("SELEC"))
   }
 
@@ -164,6 +168,30 @@ struct DatabaseCommandTests {
     #expect(try command.run("--version").output.hasPrefix("nanostore "))
     #expect(
       try command.run("--generate-completion-script", "bash").output.contains("_nanostore"))
+  }
+
+  @Test("A database that another process writes to can be read, and written when that is done")
+  func locked() throws {
+    let other = Process()
+    let pipe = Pipe()
+    other.executableURL = CommandRunner.binary
+    other.arguments = ["import", "library.db", "films", "-"]
+    other.currentDirectoryURL = command.folder
+    other.standardInput = pipe
+    other.standardOutput = FileHandle.nullDevice
+    try other.run()
+    // Its transaction stays open until its input ends.
+    try pipe.fileHandleForWriting.write(contentsOf: Data(#"{"title":"Ran"}"#.utf8))
+    Thread.sleep(forTimeInterval: 0.5)
+
+    #expect(try command.run("count", "library.db", "films").output == "3\n")
+    let refused = try command.run("put", "library.db", "films", "x", "{}")
+    #expect(refused.status == 1)
+    #expect(refused.diagnostics.hasPrefix("error: Another connection holds the lock"))
+
+    try pipe.fileHandleForWriting.close()
+    other.waitUntilExit()
+    #expect(try command.run("count", "library.db", "films").output == "4\n")
   }
 
   @Test("--debug shows the code of an error")

@@ -19,6 +19,9 @@ struct NanoBench: AsyncParsableCommand {
   @Option(help: "Only these scenarios, separated by commas.", transform: ScenarioNames.init)
   var only: ScenarioNames?
 
+  @Option(help: "Only raw SQLite and variants whose name contains this, for profiling.")
+  var variant: String?
+
   @Option(help: "Write all measurements to this file.")
   var json: String?
 
@@ -37,7 +40,7 @@ struct NanoBench: AsyncParsableCommand {
     let folder = try Folder.temporary()
     defer { try? folder.remove() }
 
-    let runner = Runner(rounds: rounds, folder: folder)
+    let runner = Runner(rounds: rounds, folder: folder, variant: variant)
     var result = RunResult(
       machine: .current, documents: documents, rounds: rounds, scenarios: [])
     for scenario in scenarios {

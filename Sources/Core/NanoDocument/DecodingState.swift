@@ -20,42 +20,35 @@ final class DecodingState {
   /// Reads a value of any type, and leaves the reader behind it.
   ///
   /// - Parameter depth: How many objects and arrays are open in the value, if it is one of them.
-  @inline(__always)
   func decode<Value: Decodable>(
     _ type: Value.Type, _ reader: inout JSONReader, depth: Int
   ) throws -> Value {
+    /// A value of a type that has a form of its own.
+    @inline(__always)
+    func native<Native>(
+      _ body: (inout JSONReader) throws(StoreError) -> Native
+    ) throws -> Value {
+      same(try read(&reader, type, body), as: Value.self)
+    }
     reader.skipWhitespace()
-    if let native = try decodeNative(type, &reader) { return native }
+    if type == String.self { return try native { (r) throws(StoreError) in try r.string() } }
+    if type == [String].self { return try native { (r) throws(StoreError) in try r.strings() } }
+    if type == Int.self { return try native { (r) throws(StoreError) in try r.int() } }
+    if type == Double.self { return try native { (r) throws(StoreError) in try r.double() } }
+    if type == Bool.self { return try native { (r) throws(StoreError) in try r.bool() } }
+    if type == Date.self { return try native { (r) throws(StoreError) in try r.date() } }
+    if type == Data.self { return try native { (r) throws(StoreError) in try r.data() } }
+    if type == URL.self { return try native { (r) throws(StoreError) in try r.url() } }
+    if type == UUID.self { return try native { (r) throws(StoreError) in try r.uuid() } }
+    if type == Decimal.self { return try native { (r) throws(StoreError) in try r.decimal() } }
+    if type == DocumentValue.self { return try native { (r) throws(StoreError) in try r.value() } }
+    if type == DocumentObject.self {
+      return try native { (r) throws(StoreError) in try r.object() }
+    }
     let place = reader.cursor
     let value = try Value(from: ByteDecoder(state: self, place: place, depth: depth))
     reader.cursor = try core.pointee.endOfValue(place, depth: depth)
     return value
-  }
-
-  /// Reads a value of a type that has a form of its own; nil if it is none.
-  private func decodeNative<Value: Decodable>(
-    _ type: Value.Type, _ reader: inout JSONReader
-  ) throws -> Value? {
-    func read<Native>(
-      _ body: (inout JSONReader) throws(StoreError) -> Native
-    ) throws -> Value {
-      same(try self.read(&reader, type, body), as: Value.self)
-    }
-    if type == String.self { return try read { (r) throws(StoreError) in try r.string() } }
-    if type == [String].self { return try read { (r) throws(StoreError) in try r.strings() } }
-    if type == Int.self {
-      return try read { (r) throws(StoreError) in try r.integer(as: Int.self) }
-    }
-    if type == Double.self { return try read { (r) throws(StoreError) in try r.double() } }
-    if type == Bool.self { return try read { (r) throws(StoreError) in try r.bool() } }
-    if type == Date.self { return try read { (r) throws(StoreError) in try r.date() } }
-    if type == Data.self { return try read { (r) throws(StoreError) in try r.data() } }
-    if type == URL.self { return try read { (r) throws(StoreError) in try r.url() } }
-    if type == UUID.self { return try read { (r) throws(StoreError) in try r.uuid() } }
-    if type == Decimal.self { return try read { (r) throws(StoreError) in try r.decimal() } }
-    if type == DocumentValue.self { return try read { (r) throws(StoreError) in try r.value() } }
-    if type == DocumentObject.self { return try read { (r) throws(StoreError) in try r.object() } }
-    return nil
   }
 
   /// Reads with an error as Codable knows it if the value is of another type.
@@ -84,6 +77,8 @@ final class DecodingState {
 }
 
 extension JSONReader {
+  fileprivate mutating func int() throws(StoreError) -> Int { try integer() }
+
   fileprivate mutating func strings() throws(StoreError) -> [String] {
     try array { (reader: inout JSONReader) throws(StoreError) in try reader.string() }
   }

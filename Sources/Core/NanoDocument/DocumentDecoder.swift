@@ -14,6 +14,7 @@ public final class DocumentDecoder {
 
   private var idle: DecodingState?
 
+  /// Makes a decoder; it allocates a little, so keep it for many documents.
   public init() {}
 
   /// Reads a value from the bytes of a stored document, or of a part of one. The bytes are not used

@@ -19,6 +19,7 @@ public final class DocumentEncoder {
 
   private var idle: EncodingState?
 
+  /// Makes an encoder; it allocates a little, so keep it for many documents.
   public init() {}
 
   /// Appends a document: a value that encodes as an object.

@@ -28,25 +28,31 @@ public enum DocumentKey: Sendable, Hashable {
   public static let maximumLength = 1_000_000
 
   /// The 128 bits of a UUID, if the text is one in lower-case 8-4-4-4-12 form.
+  @inline(__always)
   private static func parse(_ text: String) -> (UInt64, UInt64)? {
     guard text.utf8.count == 36 else { return nil }
-    var words: (UInt64, UInt64) = (0, 0)
-    var digits = 0
-    for (position, byte) in text.utf8.enumerated() {
-      if position == 8 || position == 13 || position == 18 || position == 23 {
-        guard byte == 0x2D else { return nil }
-        continue
+    if let words = text.utf8.withContiguousStorageIfAvailable(parse) { return words }
+    return Array(text.utf8).withUnsafeBufferPointer(parse)
+  }
+
+  private static func parse(_ text: UnsafeBufferPointer<UInt8>) -> (UInt64, UInt64)? {
+    guard text[8] == 0x2D, text[13] == 0x2D, text[18] == 0x2D, text[23] == 0x2D else { return nil }
+    func digits(_ range: Range<Int>, _ word: UInt64) -> UInt64? {
+      var word = word
+      for index in range {
+        switch text[index] {
+        case 0x30...0x39: word = word << 4 | UInt64(text[index] &- 0x30)
+        case 0x61...0x66: word = word << 4 | UInt64(text[index] &- 0x57)
+        default: return nil
+        }
       }
-      let digit: UInt64
-      switch byte {
-      case 0x30...0x39: digit = UInt64(byte - 0x30)
-      case 0x61...0x66: digit = UInt64(byte - 0x57)
-      default: return nil
-      }
-      if digits < 16 { words.0 = words.0 << 4 | digit } else { words.1 = words.1 << 4 | digit }
-      digits += 1
+      return word
     }
-    return words
+    guard let first = digits(0..<8, 0), let second = digits(9..<13, first),
+      let high = digits(14..<18, second), let fourth = digits(19..<23, 0),
+      let low = digits(24..<36, fourth)
+    else { return nil }
+    return (high, low)
   }
 }
 

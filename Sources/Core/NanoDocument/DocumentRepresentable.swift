@@ -33,7 +33,9 @@ public protocol DocumentRepresentable: Sendable {
 }
 
 extension DocumentObject: DocumentRepresentable {
+  /// Writes the object; one nested too deep or with a date out of range is a failure.
   public func write(to writer: inout JSONWriter) { writer.object(self) }
 
+  /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
   public init(reading reader: inout JSONReader) throws(StoreError) { self = try reader.object() }
 }

@@ -6,6 +6,7 @@ import Foundation
 // what comes nearest: dates, data and URLs come back as what that coder makes of them.
 
 extension DocumentValue: Codable {
+  /// Encodes as itself with our encoder, as what comes nearest with others.
   public func encode(to encoder: any Encoder) throws {
     switch self {
     case .object(let object) where !(encoder is any NativeCoder): try object.encode(to: encoder)
@@ -32,6 +33,7 @@ extension DocumentValue: Codable {
     }
   }
 
+  /// Decodes itself with our decoder; with others there are only the types of JSON.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if decoder is any NativeCoder {
@@ -55,6 +57,7 @@ extension DocumentValue: Codable {
 }
 
 extension DocumentObject: Codable {
+  /// Encodes as itself with our encoder, as what comes nearest with others.
   public func encode(to encoder: any Encoder) throws {
     if encoder is any NativeCoder {
       var container = encoder.singleValueContainer()
@@ -64,6 +67,7 @@ extension DocumentObject: Codable {
     for (name, value) in self { try container.encode(value, forKey: PathKey(stringValue: name)) }
   }
 
+  /// Decodes itself with our decoder; with others there are only the types of JSON.
   public init(from decoder: any Decoder) throws {
     if decoder is any NativeCoder {
       self = try decoder.singleValueContainer().decode(DocumentObject.self)

@@ -24,24 +24,33 @@ struct FieldCollector {
   /// Whether the name came already.
   ///
   /// - Parameter trace: See ``trace(_:)``.
+  @inline(__always)
   func contains(_ name: String, trace: UInt64) -> Bool {
-    if let large { return large.index(forKey: name) != nil }
-    if trace & ~seen != 0 { return false }
-    return names.contains(name)
+    // Once an object is large, every bit is set and the dictionary is asked.
+    trace & ~seen != 0 ? false : lookUp(name)
+  }
+
+  @inline(never)
+  private func lookUp(_ name: String) -> Bool {
+    large.map { $0.index(forKey: name) != nil } ?? names.contains(name)
   }
 
   /// Adds a field whose name has not come yet.
-  mutating func append(_ name: String, _ value: DocumentValue, trace: UInt64) {
-    if large != nil {
-      large?[name] = value
-      return
-    }
+  @inline(__always)
+  mutating func append(
+    _ name: consuming String, _ value: consuming DocumentValue, trace: UInt64
+  ) {
+    if _slowPath(names.count == Self.largeCount) { return appendLarge(name, value) }
     names.append(name)
     values.append(value)
     seen |= trace == 0 ? .max : trace  // after such a name every other must be compared
-    if names.count == Self.largeCount {
-      large = OrderedDictionary(uncheckedUniqueKeys: names, values: values)
-    }
+    if _slowPath(names.count == Self.largeCount) { seen = .max }
+  }
+
+  @inline(never)
+  private mutating func appendLarge(_ name: String, _ value: DocumentValue) {
+    if large == nil { large = OrderedDictionary(uncheckedUniqueKeys: names, values: values) }
+    large?[name] = value
   }
 
   consuming func object() -> DocumentObject {

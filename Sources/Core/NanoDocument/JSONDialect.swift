@@ -39,7 +39,8 @@ extension DocumentValue {
 }
 
 extension DocumentObject {
-  /// Parses JSON text that must be one object; see ``DocumentValue/init(json:dialect:)-(String,_)``.
+  /// Parses JSON text that must be one object; see
+  /// ``DocumentValue/init(json:dialect:)-(String,_)``.
   ///
   /// - Throws: ``StoreError/Code/invalidJSON``, also if the value is another than an object.
   public init(json text: String, dialect: JSONDialect = .extended) throws(StoreError) {

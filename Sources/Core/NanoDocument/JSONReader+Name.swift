@@ -53,6 +53,15 @@ extension JSONReader {
 
     /// The name itself, without escapes and without the `$` that was put before another.
     public var text: String {
+      @inline(__always) get throws(StoreError) {
+        if _fastPath(!isEscaped && bytes.first != ASCII.dollar) {
+          return String(decoding: bytes, as: UTF8.self)
+        }
+        return try unusualText
+      }
+    }
+
+    private var unusualText: String {
       get throws(StoreError) {
         var text = bytes.assumingMemoryBound(to: UInt8.self)
         if text.count >= 2, text[0] == ASCII.dollar, text[1] == ASCII.dollar {
@@ -87,8 +96,10 @@ extension JSONReader {
 ///
 /// Made once for a name that is looked up in many documents.
 public struct StoredName: Sendable, Hashable {
+  /// What stands between the quotes in a document.
   public let utf8: [UInt8]
 
+  /// The stored form of a name as a user writes it.
   public init(_ name: String) {
     var writer = JSONWriter(capacity: name.utf8.count + 8)
     writer.fieldName(name)

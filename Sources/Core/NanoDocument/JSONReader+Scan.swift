@@ -38,6 +38,51 @@ extension JSONReader {
     return ahead.cursor[0] == ASCII.dollar && ahead.cursor[1] != ASCII.dollar
   }
 
+  /// Moves ahead by so many bytes, at most to the end.
+  @inlinable @inline(__always)
+  public mutating func skip(_ count: Int) { cursor += min(count, end - cursor) }
+
+  /// Consumes bytes that are expected to stand here, and says whether they did.
+  @inlinable @inline(__always)
+  public mutating func match(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard end - cursor >= bytes.count, let expected = bytes.baseAddress,
+      equalBytes(cursor, expected.assumingMemoryBound(to: UInt8.self), bytes.count)
+    else { return false }
+    cursor += bytes.count
+    return true
+  }
+
+  /// Skips a number and says whether it is a double, and how many bytes it had.
+  @inlinable @inline(__always)
+  public mutating func skipNumber() -> (isDouble: Bool, length: Int) {
+    let first = cursor
+    var isDouble = false
+    while cursor < end {
+      let byte = cursor.pointee
+      if byte >= 0x30 && byte <= 0x39 || byte == ASCII.minus || byte == 0x2B {
+        cursor += 1
+      } else if byte == 0x2E || byte | 0x20 == 0x65 {
+        isDouble = true
+        cursor += 1
+      } else {
+        break
+      }
+    }
+    return (isDouble, cursor - first)
+  }
+
+  /// Skips a date in the form in which it is always written,
+  /// `{"$date":"2026-11-20T21:17:00.123456789Z"}`, and says whether one stood here.
+  @inlinable @inline(__always)
+  public mutating func skipStoredDate() -> Bool {
+    guard end - cursor >= 42, cursor[39] == 0x5A, cursor[40] == ASCII.quote,
+      cursor[41] == ASCII.closeBrace, cursor[29] == 0x2E, cursor[20] == 0x54, cursor[14] == 0x2D
+    else { return false }
+    guard match(#"{"$date":""#) else { return false }
+    cursor += 32
+    return true
+  }
+
   /// The bytes from the cursor to the end, valid as long as the document's bytes.
   @inlinable public var rest: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: cursor, count: end - cursor)

@@ -97,9 +97,11 @@ extension JSONReader {
       let trace = name.trace
       count += 1
       if _slowPath(name.isReserved) { reserved += 1 }
-      let value = try value(depth: depth)
-      // Of two fields with one name the first counts, as for `findField`.
-      if !fields.contains(text, trace: trace) { fields.append(text, value, trace: trace) }
+      if _slowPath(fields.contains(text, trace: trace)) {
+        _ = try value(depth: depth)  // of two fields with one name the first counts
+      } else {
+        fields.append(text, try value(depth: depth), trace: trace)
+      }
     } while peekConsume(ASCII.comma)
     try expect(ASCII.closeBrace)
     let object = fields.object()

@@ -22,6 +22,7 @@ public struct JSONReader {
   @usableFromInline let end: UnsafePointer<UInt8>
   @usableFromInline var cursor: UnsafePointer<UInt8>
 
+  /// Stands before the first byte.
   @inlinable @inline(__always)
   public init(_ bytes: UnsafeRawBufferPointer) {
     if let base = bytes.baseAddress {
@@ -54,6 +55,7 @@ public struct JSONReader {
   @inlinable @inline(__always)
   public var next: UInt8? { cursor < end ? cursor.pointee : nil }
 
+  /// Goes over white space, which only other programs write.
   @inlinable @inline(__always)
   public mutating func skipWhitespace() {
     while cursor < end, cursor.pointee <= ASCII.space { cursor += 1 }

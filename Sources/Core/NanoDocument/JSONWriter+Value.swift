@@ -26,6 +26,7 @@ extension JSONWriter {
   }
 
   /// Writes `{"$binary":{"base64":"…","subType":"00"}}`.
+  @inline(never)  // or deep arrays would take more stack
   public mutating func data(_ data: Data) {
     literal(#"{"$binary":{"base64":""#)
     base64(data)
@@ -40,6 +41,7 @@ extension JSONWriter {
   }
 
   /// Writes `{"$url":"…"}`, with a `$base` if the URL is relative to another.
+  @inline(never)  // or deep arrays would take more stack
   public mutating func url(_ url: URL) {
     literal(#"{"$url":"#)
     if let base = url.baseURL {

@@ -80,6 +80,7 @@ struct StrictParser {
 
   private mutating func object(depth: Int) throws(StoreError) -> DocumentValue {
     guard depth <= DocumentValue.maximumDepth else { throw tooDeep() }
+    if let form = storedForm(depth: depth) { return form }
     cursor += 1
     skipWhitespace()
     if take(ASCII.closeBrace) { return .object(DocumentObject()) }
@@ -136,6 +137,19 @@ struct StrictParser {
     return (text, text.utf8.count == bytes.count ? FieldCollector.trace(bytes) : 0)
   }
 
+  /// A date or data just as a store writes it, as in what was exported from one.
+  private mutating func storedForm(depth: Int) -> DocumentValue? {
+    guard isExtended, depth < DocumentValue.maximumDepth else { return nil }
+    var reader = JSONReader(start: start, cursor: cursor, end: end)
+    guard let form = reader.storedForm() else { return nil }
+    // An exact interval is a number, and this reader is not strict about numbers.
+    if case .date = form, reader.cursor - cursor != #"{"$date":""}"#.utf8.count + DateText.length {
+      return nil
+    }
+    cursor = reader.cursor
+    return form
+  }
+
   private func recognise(
     _ object: DocumentObject, _ form: FormCandidate
   ) throws(StoreError) -> DocumentValue {
@@ -143,8 +157,8 @@ struct StrictParser {
     case .none: return .object(object)
     case .value(let value): return value
     case .wrong(let index, let expected):
-      throw error(
-        "A form for a special value holds something else", at: form.values[index], expected)
+      let place = index == 0 ? form.values.0 : form.values.1
+      throw error("A form for a special value holds something else", at: place ?? start, expected)
     }
   }
 }
@@ -152,15 +166,18 @@ struct StrictParser {
 /// What is known of an object's names while it is parsed: whether it may be a form such as
 /// `{"$date":…}`, and where its values stand.
 private struct FormCandidate {
-  private(set) var values: [UnsafePointer<UInt8>] = []
+  /// Where the first two values stand.
+  private(set) var values: (UnsafePointer<UInt8>?, UnsafePointer<UInt8>?)
+  private var count = 0
   private var isReserved = true
 
   /// All names begin with one `$`, and there are no more than any form has.
-  var isPossible: Bool { isReserved && values.count <= 2 }
+  var isPossible: Bool { isReserved && count <= 2 }
 
   mutating func name(isReserved: Bool) { self.isReserved = self.isReserved && isReserved }
 
   mutating func value(at place: UnsafePointer<UInt8>) {
-    if _slowPath(isReserved) { values.append(place) }
+    if count == 0 { values.0 = place } else if count == 1 { values.1 = place }
+    count += 1
   }
 }

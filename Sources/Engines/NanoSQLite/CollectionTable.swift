@@ -18,17 +18,9 @@ final class CollectionTable {
   /// The id for the next row, if it must not be left to SQLite: the last row was removed.
   var nextRowID: Int64?
 
-  let getByKey: String
-  let getByRowID: String
-  let insert: String
-  let save: String
-  let replaceByKey: String
-  let replaceByRowID: String
-  let removeByKey: String
-  let removeByRowID: String
-  let rowIDOfKey: String
-  /// The largest id ever removed, the largest there is, and whether foreign rows are there.
-  let rowIDState: String
+  /// The statements for single documents, prepared when they are first needed.
+  private var statements: [SQLiteStatement?]
+  private let texts: [String]
 
   init(
     _ description: CollectionDescription, generation: Int64, indexes: [IndexDefinition],
@@ -39,29 +31,19 @@ final class CollectionTable {
     self.indexes = indexes
     self.elementTables = elementTables
     self.paths = paths
-    let table = SQLName.quoted(description.name)
-    let columns = QueryCompiler.documentColumns
-    getByKey = "SELECT \(columns) FROM \(table) WHERE key = ?1"
-    getByRowID = "SELECT \(columns) FROM \(table) WHERE id = ?1"
-    insert =
-      "INSERT INTO \(table)(id, key, type, version, added, revision, body) "
-      + "VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6)"
-    let changes =
-      "type = excluded.type, version = excluded.version, body = excluded.body, "
-      + "revision = coalesce(revision, 0) + 1"
-    save = "\(insert) ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET \(changes)"
-    let replace =
-      "UPDATE \(table) SET type = ?2, version = ?3, body = ?4, "
-      + "revision = coalesce(revision, 0) + 1 WHERE "
-    replaceByKey = replace + "key = ?1"
-    replaceByRowID = replace + "id = ?1"
-    removeByKey = "DELETE FROM \(table) WHERE key = ?1"
-    removeByRowID = "DELETE FROM \(table) WHERE id = ?1"
-    rowIDState =
-      "SELECT high_water, (SELECT coalesce(max(id), 0) FROM \(table)), "
-      + "EXISTS (SELECT 1 FROM \(table) WHERE revision IS NULL) "
-      + "FROM nano_collections WHERE name = ?"
-    rowIDOfKey = "SELECT id FROM \(table) WHERE key = ?1"
+    texts = Statement.allCases.map { $0.sql(SQLName.quoted(description.name)) }
+    statements = Array(repeating: nil, count: texts.count)
+  }
+
+  /// A statement that is not in use, because the block of an outer call runs it.
+  @inline(__always)
+  func prepared(
+    _ kind: Statement, on connection: SQLiteConnection
+  ) throws(StoreError) -> SQLiteStatement {
+    if let known = statements[kind.rawValue], !known.isInUse { return known }
+    let made = try SQLiteStatement(texts[kind.rawValue], on: connection)
+    if statements[kind.rawValue] == nil { statements[kind.rawValue] = made }
+    return made
   }
 
   /// What may be concluded when a query is compiled: nothing of the paths, while rows are there that
@@ -75,7 +57,54 @@ final class CollectionTable {
   }
 }
 
+extension CollectionTable {
+  /// What is done with single documents.
+  enum Statement: Int, CaseIterable {
+    case getByKey, getByRowID, insert, save, replaceByKey, replaceByRowID, removeByKey
+    case removeByRowID, rowIDOfKey
+    /// The largest id ever removed, the largest there is, and whether foreign rows are there.
+    case rowIDState
+
+    func sql(_ table: String) -> String {
+      let columns = QueryCompiler.documentColumns
+      let insert =
+        "INSERT INTO \(table)(id, key, type, version, added, revision, body) "
+        + "VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6)"
+      let replace =
+        "UPDATE \(table) SET type = ?2, version = ?3, body = ?4, "
+        + "revision = coalesce(revision, 0) + 1 WHERE "
+      switch self {
+      case .getByKey: return "SELECT \(columns) FROM \(table) WHERE key = ?1"
+      case .getByRowID: return "SELECT \(columns) FROM \(table) WHERE id = ?1"
+      case .insert: return insert
+      case .save:
+        return "\(insert) ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
+          + "type = excluded.type, version = excluded.version, body = excluded.body, "
+          + "revision = coalesce(revision, 0) + 1"
+      case .replaceByKey: return replace + "key = ?1"
+      case .replaceByRowID: return replace + "id = ?1"
+      case .removeByKey: return "DELETE FROM \(table) WHERE key = ?1"
+      case .removeByRowID: return "DELETE FROM \(table) WHERE id = ?1"
+      case .rowIDOfKey: return "SELECT id FROM \(table) WHERE key = ?1"
+      case .rowIDState:
+        return "SELECT high_water, (SELECT coalesce(max(id), 0) FROM \(table)), "
+          + "EXISTS (SELECT 1 FROM \(table) WHERE revision IS NULL) "
+          + "FROM nano_collections WHERE name = ?"
+      }
+    }
+  }
+}
+
 extension SQLiteConnection {
+  /// Runs a block with one of a table's statements and takes it back.
+  @inline(__always)
+  func with<Result>(
+    _ table: CollectionTable, _ kind: CollectionTable.Statement,
+    _ work: (SQLiteStatement) throws -> Result
+  ) throws -> Result {
+    try use(try table.prepared(kind, on: self), work)
+  }
+
   /// The table of a collection as the current snapshot has it; nil if there is no such collection.
   func table(_ name: String) throws -> CollectionTable? {
     let state = try first(

@@ -54,6 +54,9 @@ enum DatabaseFile {
     settings.prepareDatabase { db in
       guard let handle = db.sqliteConnection else { return }
       sqlite3_extended_result_codes(handle, 1)
+      // GRDB's observation asks on which of its queues it is called; we use the connection without.
+      sqlite3_commit_hook(handle, nil, nil)
+      sqlite3_rollback_hook(handle, nil, nil)
       try QueryFunctions.register(on: handle)
       if configuration.usesFastFieldAccess { try FieldAccess.register(on: handle) }
       let connection = SQLiteConnection(handle, isReadOnly: isReadOnly)

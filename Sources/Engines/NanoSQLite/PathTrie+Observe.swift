@@ -22,11 +22,15 @@ extension PathTrie {
     // The field that followed last time.
     var predicted = nodes[Int(node)].firstChild
     repeat {
+      if predicted >= 0, reader.match(quotedName(predicted)) {
+        let child = predicted
+        try value(&reader, child)
+        predicted = nodes[Int(child)].nextSibling
+        continue
+      }
       let name = try reader.rawName()
       let child: Int32
-      if predicted >= 0, name.matches(self.name(predicted)) {
-        child = predicted
-      } else if name.hasEscapes {
+      if name.hasEscapes {
         // Another program may have written it with other escapes than ours.
         let stored = StoredName(try name.text)
         child = stored.utf8.withUnsafeBytes { findOrMake(node, $0) }
@@ -49,9 +53,9 @@ extension PathTrie {
       mark(node, Int32(ObservedTypes.string.rawValue))
       _ = try reader.rawString()
     case .number:
-      let first = reader
-      try reader.skipValue()
-      mark(node, Self.numberType(first, reader.offset - first.offset))
+      let isNegative = reader.next == UInt8(ascii: "-")
+      let (isDouble, length) = reader.skipNumber()
+      mark(node, Self.numberType(isDouble, digits: length - (isNegative ? 1 : 0)))
     case .bool:
       mark(node, Int32(ObservedTypes.bool.rawValue))
       try reader.skipValue()
@@ -70,13 +74,11 @@ extension PathTrie {
     }
   }
 
-  private static func numberType(_ reader: JSONReader, _ length: Int) -> Int32 {
-    let text = reader.rest.prefix(length)
-    let isDouble = text.contains { $0 == 0x2E || $0 | 0x20 == 0x65 }
+  @inline(__always)
+  private static func numberType(_ isDouble: Bool, digits: Int) -> Int32 {
+    if isDouble { return Int32(ObservedTypes.double.rawValue) }
     // An integer beyond 64 bits can only come from another program; nothing is concluded from it.
-    let digits = length - (text.first == UInt8(ascii: "-") ? 1 : 0)
-    if !isDouble, digits > 19 { return Int32((ObservedTypes.int.union(.irregular)).rawValue) }
-    return Int32((isDouble ? ObservedTypes.double : .int).rawValue)
+    return Int32((digits > 19 ? ObservedTypes.int.union(.irregular) : .int).rawValue)
   }
 
   private func array(_ reader: inout JSONReader, _ node: Int32) throws(StoreError) {
@@ -91,32 +93,17 @@ extension PathTrie {
   /// A value that JSON lacks. One whose text does not sort with the others of its type is marked as
   /// irregular.
   private func storedForm(_ reader: inout JSONReader, _ node: Int32) throws(StoreError) {
-    let first = reader.offset
-    let start = reader
+    if reader.skipStoredDate() { return mark(node, Int32(ObservedTypes.date.rawValue)) }
     let types: ObservedTypes
     switch try reader.value() {
-    case .date:
-      let isCanonical = reader.offset - first == Self.dateLength && start.startsCanonicalDate
-      types = isCanonical ? .date : [.date, .irregular]
+    case .date: types = [.date, .irregular]
     case .data: types = .data
     case .url: types = .url
     case .double: types = [.double, .irregular]
-    case .object:
-      // Only another program can have written a name with a single `$`.
-      mark(node, Int32(ObservedTypes.object.union(.open).rawValue))
-      return
+    // Only another program can have written a name with a single `$`.
+    case .object: types = [.object, .open]
     default: types = .irregular
     }
     mark(node, Int32(types.rawValue))
-  }
-
-  /// `{"$date":"2026-11-20T21:17:00.123456789Z"}`
-  private static let dateLength = 42
-}
-
-extension JSONReader {
-  var startsCanonicalDate: Bool {
-    var copy = self
-    return copy.match(#"{"$date":""#)
   }
 }

@@ -75,7 +75,14 @@ final class PathTrie {
 
   func name(_ node: Int32) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(
-      start: names + Int(nodes[Int(node)].nameOffset), count: Int(nodes[Int(node)].nameLength))
+      start: names + Int(nodes[Int(node)].nameOffset) + 1, count: Int(nodes[Int(node)].nameLength))
+  }
+
+  /// The name as it stands in a document: `"name":`.
+  @inline(__always)
+  func quotedName(_ node: Int32) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(
+      start: names + Int(nodes[Int(node)].nameOffset), count: Int(nodes[Int(node)].nameLength) + 3)
   }
 
   /// The child of this name, looked for among all children.
@@ -122,16 +129,19 @@ final class PathTrie {
       nodes = grown
       capacity *= 2
     }
-    if nameCount + name.count > nameCapacity {
-      nameCapacity = max(nameCapacity * 2, nameCount + name.count)
+    if nameCount + name.count + 3 > nameCapacity {
+      nameCapacity = max(nameCapacity * 2, nameCount + name.count + 3)
       let grown = UnsafeMutablePointer<UInt8>.allocate(capacity: nameCapacity)
       grown.moveInitialize(from: names, count: nameCount)
       names.deallocate()
       names = grown
     }
-    for (offset, byte) in name.enumerated() { names[nameCount + offset] = byte }
     let offset = nameCount
-    nameCount += name.count
+    names[offset] = UInt8(ascii: "\"")
+    for (index, byte) in name.enumerated() { names[offset + 1 + index] = byte }
+    names[offset + 1 + name.count] = UInt8(ascii: "\"")
+    names[offset + 2 + name.count] = UInt8(ascii: ":")
+    nameCount += name.count + 3
     (nodes + count).initialize(
       to: Node(
         nameOffset: Int32(offset), nameLength: Int32(name.count), types: 0, parent: parent))

@@ -9,17 +9,20 @@ import Synchronization
 ///
 /// GRDB's own pool begins a transaction for every read, which costs a lone get 2.6 times as much.
 final class ReaderPool: Sendable {
-  // @unchecked: `connection` is touched only by blocks that run on `queue`, one at a time.
+  // @unchecked: `connection` is touched only by the call that the reader is lent to.
   final class Reader: @unchecked Sendable {
     let queue: DatabaseQueue
     let connection: SQLiteConnection
-    init(_ queue: DatabaseQueue) {
+    init(_ queue: DatabaseQueue) throws {
       self.queue = queue
-      connection = queue.unsafeRead { SQLiteConnection($0.sqliteConnection!, isReadOnly: true) }
+      connection = try queue.unsafeRead { db in
+        guard let handle = db.sqliteConnection else { throw SQLiteEngine.closed }
+        return SQLiteConnection(handle, isReadOnly: true)
+      }
     }
 
     func close() throws {
-      queue.unsafeRead { _ in connection.removeAll() }
+      connection.removeAll()
       try queue.close()
     }
   }

@@ -13,10 +13,13 @@ final class SQLiteConnection {
   private var statements: [String: SQLiteStatement] = [:]
   var tables: [String: CollectionTable] = [:]
   let isReadOnly: Bool
+  /// Whether texts are kept in UTF-8, so that they can be read where they stand.
+  let isUTF8: Bool
 
   init(_ handle: OpaquePointer, isReadOnly: Bool) {
     self.handle = handle
     self.isReadOnly = isReadOnly
+    isUTF8 = TextEncoding.isUTF8(handle)
   }
 
   /// Forgets statements and tables, as must be done before the connection closes.
@@ -34,7 +37,7 @@ final class SQLiteConnection {
     if let statement = statements[sql], !statement.isInUse {
       return try use(statement, work)
     }
-    let statement = try SQLiteStatement(sql, on: handle, persistent: true)
+    let statement = try SQLiteStatement(sql, on: self)
     if statements[sql] == nil {
       if statements.count >= Self.maximumStatements {
         statements = statements.filter { $0.value.isInUse }
@@ -54,7 +57,7 @@ final class SQLiteConnection {
   }
 
   @inline(__always)
-  private func use<Result>(
+  func use<Result>(
     _ statement: SQLiteStatement, _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
     statement.isInUse = true

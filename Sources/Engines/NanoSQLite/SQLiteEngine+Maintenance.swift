@@ -56,9 +56,28 @@ extension SQLiteEngine {
   private func copy(to path: String, _ progress: ((Double) throws -> Void)?) throws {
     let copy = try DatabaseQueue(path: path)
     defer { try? copy.close() }
-    try writer.backup(to: copy, pagesPerStep: Self.pagesPerStep) { state in
-      try progress?(Double(state.completedPageCount) / Double(max(1, state.totalPageCount)))
+    func run(_ source: DatabaseQueue) throws {
+      try source.backup(to: copy, pagesPerStep: Self.pagesPerStep) { state in
+        try progress?(Double(state.completedPageCount) / Double(max(1, state.totalPageCount)))
+      }
     }
+    guard let source = try separateReader() else {
+      return try onWriter(nil) { _ in try run(writer) }
+    }
+    defer { try? source.close() }
+    // In one snapshot, so that writers go on and the copy need not begin anew after each of them.
+    try source.unsafeRead { db in
+      try db.execute(sql: "BEGIN; SELECT 1 FROM nano_collections")
+    }
+    try run(source)
+    try source.unsafeRead { db in try db.execute(sql: "COMMIT") }
+  }
+
+  /// A connection of its own, where others can be open beside the writer.
+  private func separateReader() throws -> DatabaseQueue? {
+    guard let path, configuration.journalMode == .wal else { return nil }
+    _ = try read(.call, nil) { try $0.collections() }
+    return try DatabaseFile.open(path, .file(path), configuration, isReader: true)
   }
 
   private func replace(_ target: String, with temporary: String) throws {

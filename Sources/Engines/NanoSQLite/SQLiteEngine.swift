@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import Dispatch
+import Foundation
 import GRDB
 import NanoDocument
 public import NanoEngine
@@ -8,14 +8,17 @@ import Synchronization
 
 /// Documents in SQLite: one connection that writes, and in files several that read beside it.
 ///
-/// GRDB owns the connections and their queues; the hot paths step statements with the C API.
-// @unchecked: `connection` is touched only by blocks that run on `writer`'s queue, one at a time.
+/// GRDB opens, configures, backs up and closes the connections. A call uses one on the thread of
+/// the caller: it is lent out to one at a time, so a hop to GRDB's queue would only cost a small
+/// read a quarter of its time.
+// @unchecked: `connection` is touched only while `writing` is held.
 public final class SQLiteEngine: Engine, @unchecked Sendable {
   public let configuration: SQLiteConfiguration
   /// The file, with its tilde expanded; nil for memory and temporary databases.
   public let path: String?
   let writer: DatabaseQueue
   private let connection: SQLiteConnection
+  private let writing = NSLock()
   /// Nil where there is one connection for everything.
   private let readers: ReaderPool?
   private let isClosed = Atomic(false)
@@ -44,10 +47,12 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     }
     do {
       connection = try writer.writeWithoutTransaction { db in
-        let connection = SQLiteConnection(
-          db.sqliteConnection!, isReadOnly: configuration.isReadOnly)
-        try DatabaseSetup(connection, configuration, isFile: location.isFile).run()
-        return connection
+        guard let handle = db.sqliteConnection else { throw Self.closed }
+        let setup = SQLiteConnection(handle, isReadOnly: configuration.isReadOnly)
+        try DatabaseSetup(setup, configuration, isFile: location.isFile).run()
+        setup.removeAll()
+        // Made anew, because the setup settles the encoding.
+        return SQLiteConnection(handle, isReadOnly: configuration.isReadOnly)
       }
     } catch {
       let explained = DatabaseFile.explained(error, path)
@@ -74,11 +79,9 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     }
     return try readers.with { reader in
       try interruptible(interruption, reader.queue) {
-        try reader.queue.unsafeRead { _ in
-          guard scope == .snapshot else { return try work(SQLiteReader(reader.connection)) }
-          return try reader.connection.transaction("BEGIN DEFERRED") {
-            try work(SQLiteReader(reader.connection))
-          }
+        guard scope == .snapshot else { return try work(SQLiteReader(reader.connection)) }
+        return try reader.connection.transaction("BEGIN DEFERRED") {
+          try work(SQLiteReader(reader.connection))
         }
       }
     }
@@ -111,12 +114,10 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     _ interruption: Interruption?, _ work: (SQLiteConnection) throws -> Result
   ) throws -> Result {
     guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
-    return try interruptible(interruption, writer) {
-      try writer.writeWithoutTransaction { _ in
-        guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
-        return try work(connection)
-      }
-    }
+    writing.lock()
+    defer { writing.unlock() }
+    guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
+    return try interruptible(interruption, writer) { try work(connection) }
   }
 
   private func interruptible<Result>(
@@ -134,7 +135,9 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     do {
       try readers?.close()
-      writer.writeWithoutTransaction { _ in connection.removeAll() }
+      writing.lock()
+      defer { writing.unlock() }
+      connection.removeAll()
       try writer.close()
     } catch {
       throw SQLiteErrors.translated(error, operation: "close")

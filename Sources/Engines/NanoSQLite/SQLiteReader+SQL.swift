@@ -9,7 +9,8 @@ extension SQLiteReader: SQLReader {
   func sql(
     _ text: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
-    let statement = try SQLiteStatement(text, on: connection.handle, persistent: false)
+    let statement = try SQLiteStatement(text, on: connection, persistent: false)
+    try requireNothing(behind: text)
     let isWriting = sqlite3_stmt_readonly(statement.handle) == 0
     guard self is SQLiteWriter || !isWriting else {
       throw StoreError(
@@ -26,6 +27,26 @@ extension SQLiteReader: SQLReader {
     // Our view of collections may be another now.
     if isWriting { connection.tables.removeAll() }
     return SQLSummary(columns: columns, changes: isWriting ? connection.changes : 0)
+  }
+
+  /// SQLite prepares the first statement of a text and leaves the others out silently.
+  private func requireNothing(behind text: String) throws(StoreError) {
+    let hasMore = text.withCString { text -> Bool in
+      var statement: OpaquePointer?
+      var tail: UnsafePointer<CChar>?
+      sqlite3_prepare_v3(connection.handle, text, -1, 0, &statement, &tail)
+      sqlite3_finalize(statement)
+      // Blanks and comments make no statement and no error.
+      statement = nil
+      let code = sqlite3_prepare_v3(connection.handle, tail, -1, 0, &statement, nil)
+      sqlite3_finalize(statement)
+      return statement != nil || code != SQLITE_OK
+    }
+    guard !hasMore else {
+      throw StoreError(
+        .invalidArgument, "There is more than one statement",
+        [.operation: "sql", .hint: "run one after the other"])
+    }
   }
 
   private func bind(_ arguments: SQLArguments, _ statement: SQLiteStatement) throws {
@@ -64,7 +85,7 @@ extension SQLiteStatement {
     case .null: bindNull(at: index)
     case .bool(let flag): bind(flag ? 1 : 0 as Int64, at: index)
     case .int(let number): bind(number, at: index)
-    case .double(let number): sqlite3_bind_double(handle, index, number)
+    case .double(let number): bind(number, at: index)
     case .string(let text): try bind(text, at: index)
     case .data(let data): try bind(data, at: index)
     case .date, .url, .array, .object:

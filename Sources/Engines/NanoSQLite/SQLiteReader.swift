@@ -43,12 +43,12 @@ class SQLiteReader: EngineReader {
   ) throws -> Bool {
     switch identity {
     case .key(let key):
-      return try connection.with(table.getByKey) { statement in
+      return try connection.with(table, .getByKey) { statement in
         try statement.bind(key, at: 1)
         return try Self.showRow(statement, show)
       }
     case .rowID(let id):
-      return try connection.with(table.getByRowID) { statement in
+      return try connection.with(table, .getByRowID) { statement in
         statement.bind(id, at: 1)
         return try Self.showRow(statement, show)
       }
@@ -68,7 +68,7 @@ class SQLiteReader: EngineReader {
   static func document(_ row: SQLiteStatement) -> StoredDocument {
     StoredDocument(
       rowID: row.int(0), key: row.key(1), type: row.text(2), version: row.optionalInt(3),
-      added: row.optionalInt(4), revision: row.optionalInt(5), body: row.bytes(6))
+      added: row.optionalNumber(4), revision: row.optionalNumber(5), body: row.storedBytes(6))
   }
 
   func find(

@@ -13,10 +13,20 @@ final class SQLiteStatement {
   let handle: OpaquePointer
   private let connection: OpaquePointer
   /// What bound parameters point to, kept until they are bound anew.
-  private(set) var held: [AnyObject] = []
+  private(set) var held: [Program] = []
+  /// The parameters that are NULL, a bit each; a new statement's are.
+  private var nulls = UInt64.max
+  /// Where a UUID's bytes stand while they are bound.
+  private let uuid: UnsafeMutablePointer<UInt64> = .allocate(capacity: 2)
+  /// Whether the database keeps its texts in UTF-8.
+  let isUTF8: Bool
   var isInUse = false
 
-  init(_ sql: String, on connection: OpaquePointer, persistent: Bool) throws(StoreError) {
+  init(
+    _ sql: String, on connection: SQLiteConnection, persistent: Bool = true
+  ) throws(StoreError) {
+    let isUTF8 = connection.isUTF8
+    let connection = connection.handle
     var handle: OpaquePointer?
     let flags = persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
     let code = sqlite3_prepare_v3(connection, sql, -1, flags, &handle, nil)
@@ -29,9 +39,13 @@ final class SQLiteStatement {
     }
     self.handle = handle
     self.connection = connection
+    self.isUTF8 = isUTF8
   }
 
-  deinit { sqlite3_finalize(handle) }
+  deinit {
+    sqlite3_finalize(handle)
+    uuid.deallocate()
+  }
 
   /// True if there is a row.
   @inline(__always)
@@ -52,7 +66,7 @@ final class SQLiteStatement {
   func reset() { sqlite3_reset(handle) }
 
   func failure(_ code: Int32) -> StoreError {
-    for case let program as Program in held {
+    for program in held {
       if let failure = program.failure { return failure }
     }
     return SQLiteErrors.error(
@@ -63,19 +77,36 @@ final class SQLiteStatement {
 
 extension SQLiteStatement {
   @inline(__always)
-  func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, value) }
-
-  @inline(__always)
-  func bind(_ value: Int64?, at index: Int32) {
-    if let value { bind(value, at: index) } else { sqlite3_bind_null(handle, index) }
+  func bind(_ value: Int64, at index: Int32) {
+    markBound(index)
+    sqlite3_bind_int64(handle, index, value)
   }
 
   @inline(__always)
-  func bindNull(at index: Int32) { sqlite3_bind_null(handle, index) }
+  private func markBound(_ index: Int32) { nulls &= ~(1 << UInt64(index & 63)) }
+
+  @inline(__always)
+  func bind(_ value: Int64?, at index: Int32) {
+    if let value { bind(value, at: index) } else { bindNull(at: index) }
+  }
+
+  @inline(__always)
+  func bindNull(at index: Int32) {
+    let bit: UInt64 = 1 << UInt64(index & 63)
+    guard index > 63 || nulls & bit == 0 else { return }
+    nulls |= bit
+    sqlite3_bind_null(handle, index)
+  }
+
+  func bind(_ value: Double, at index: Int32) {
+    markBound(index)
+    sqlite3_bind_double(handle, index, value)
+  }
 
   /// Text that stays where it is until the statement is reset.
   @inline(__always)
   func bind(borrowedText bytes: UnsafeRawBufferPointer, at index: Int32) throws(StoreError) {
+    markBound(index)
     let code = sqlite3_bind_text64(
       handle, index, bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Self.empty,
       UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
@@ -84,6 +115,7 @@ extension SQLiteStatement {
 
   func bind(_ text: String, at index: Int32) throws(StoreError) {
     var text = text
+    markBound(index)
     let code = text.withUTF8 { bytes in
       sqlite3_bind_text64(
         handle, index,
@@ -94,6 +126,7 @@ extension SQLiteStatement {
   }
 
   func bind(_ data: Data, at index: Int32) throws(StoreError) {
+    markBound(index)
     // A null pointer would bind NULL instead of no bytes.
     let code = data.withUnsafeBytes { bytes in
       bytes.isEmpty
@@ -105,10 +138,10 @@ extension SQLiteStatement {
 
   @inline(__always)
   func bind(uuid high: UInt64, _ low: UInt64, at index: Int32) {
-    var bytes = (high.bigEndian, low.bigEndian)
-    withUnsafeBytes(of: &bytes) {
-      _ = sqlite3_bind_blob(handle, index, $0.baseAddress, 16, Self.copies)
-    }
+    uuid[0] = high.bigEndian
+    uuid[1] = low.bigEndian
+    markBound(index)
+    sqlite3_bind_blob(handle, index, uuid, 16, nil)
   }
 
   @inline(__always)
@@ -121,8 +154,10 @@ extension SQLiteStatement {
   }
 
   /// An object of ours that one of our functions takes out again.
-  func bind(object: AnyObject, kind: StaticString, at index: Int32) {
+  func bind(object: Program, kind: StaticString, at index: Int32) {
+    object.isUTF8 = isUTF8
     held.append(object)
+    markBound(index)
     sqlite3_bind_pointer(
       handle, index, Unmanaged.passUnretained(object).toOpaque(),
       UnsafeRawPointer(kind.utf8Start).assumingMemoryBound(to: CChar.self), nil)
@@ -135,10 +170,10 @@ extension SQLiteStatement {
       switch binding {
       case .null: bindNull(at: index)
       case .int(let value): bind(value, at: index)
-      case .double(let value): sqlite3_bind_double(handle, index, value)
+      case .double(let value): bind(value, at: index)
       case .text(let value): try bind(value, at: index)
       case .data(let value): try bind(value, at: index)
-      case .uuid(let high, let low): bind(uuid: high, low, at: index)
+      case .uuid(let high, let low): try bind(Self.data(high, low), at: index)
       case .condition(let condition):
         bind(object: try MatchProgram(condition), kind: MatchProgram.kind, at: index)
       case .ordering(let ordering):
@@ -151,11 +186,16 @@ extension SQLiteStatement {
     }
   }
 
+  private static func data(_ high: UInt64, _ low: UInt64) -> Data {
+    withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Data($0) }
+  }
+
   /// Lets go of what the parameters point to; none of them may be used afterwards.
   func clear() {
     reset()
     guard !held.isEmpty else { return }
     sqlite3_clear_bindings(handle)
+    nulls = .max
     held.removeAll(keepingCapacity: true)
   }
 
@@ -173,6 +213,23 @@ extension SQLiteStatement {
   @inline(__always)
   func optionalInt(_ column: Int32) -> Int64? {
     sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : int(column)
+  }
+
+  /// The bytes of a text as the database keeps it, without the copy that SQLite makes to put a NUL
+  /// behind them. Valid until the next step.
+  @inline(__always)
+  func storedBytes(_ column: Int32) -> UnsafeRawBufferPointer {
+    guard isUTF8 else { return bytes(column) }
+    let start = sqlite3_column_blob(handle, column)
+    return UnsafeRawBufferPointer(
+      start: start, count: Int(sqlite3_column_bytes(handle, column)))
+  }
+
+  /// A number that is rarely NULL, or rarely anything but.
+  @inline(__always)
+  func optionalNumber(_ column: Int32) -> Int64? {
+    let value = int(column)
+    return value != 0 || sqlite3_column_type(handle, column) != SQLITE_NULL ? value : nil
   }
 
   /// Valid until the next step.

@@ -42,10 +42,11 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   /// row again; then we give the id.
   private func prepareRowIDs(_ table: CollectionTable) throws {
     let name = table.description.name
-    let (next, hasForeignRows) =
-      try connection.first(
-        SQLFragment(table.rowIDState, [.text(name)])
-      ) { row in (row.int(0) > row.int(1) ? row.int(0) + 1 : nil, row.int(2) != 0) } ?? (nil, false)
+    let (next, hasForeignRows) = try connection.with(table, .rowIDState) { row in
+      try row.bind(name, at: 1)
+      guard try row.step() else { return (nil as Int64?, false) }
+      return (row.int(0) > row.int(1) ? row.int(0) + 1 : nil, row.int(2) != 0)
+    }
     table.nextRowID = next
     if hasForeignRows { try adoptForeignRows(table) }
   }
@@ -85,7 +86,7 @@ extension SQLiteWriter {
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     let table = try tableForWriting(collection)
     try table.paths.observe(document.body)
-    return try connection.with(table.insert) { statement in
+    return try connection.with(table, .insert) { statement in
       try bind(document, table, statement)
       do {
         _ = try statement.step()
@@ -102,7 +103,7 @@ extension SQLiteWriter {
     let table = try tableForWriting(collection)
     try table.paths.observe(document.body)
     sqlite3_set_last_insert_rowid(connection.handle, 0)
-    try connection.with(table.save) { statement in
+    try connection.with(table, .save) { statement in
       try bind(document, table, statement)
       do {
         _ = try statement.step()
@@ -115,7 +116,7 @@ extension SQLiteWriter {
       table.nextRowID = nil
       return inserted
     }
-    return try connection.with(table.rowIDOfKey) { statement in
+    return try connection.with(table, .rowIDOfKey) { statement in
       try statement.bind(key, at: 1)
       return try statement.step() ? statement.int(0) : 0
     }
@@ -142,12 +143,12 @@ extension SQLiteWriter {
   ) throws -> Bool {
     guard let table = try existing(collection) else { return false }
     try table.paths.observe(document.body)
-    let sql: String
+    let kind: CollectionTable.Statement
     switch identity {
-    case .key: sql = table.replaceByKey
-    case .rowID: sql = table.replaceByRowID
+    case .key: kind = .replaceByKey
+    case .rowID: kind = .replaceByRowID
     }
-    return try connection.with(sql) { statement in
+    return try connection.with(table, kind) { statement in
       try bind(identity, statement)
       if let type = document.type {
         try statement.bind(type, at: 2)
@@ -174,12 +175,12 @@ extension SQLiteWriter {
 
   func remove(_ identity: Identity, from collection: String) throws -> Bool {
     guard let table = try existing(collection) else { return false }
-    let sql: String
+    let kind: CollectionTable.Statement
     switch identity {
-    case .key: sql = table.removeByKey
-    case .rowID: sql = table.removeByRowID
+    case .key: kind = .removeByKey
+    case .rowID: kind = .removeByRowID
     }
-    let count = try connection.with(sql) { statement in
+    let count = try connection.with(table, kind) { statement in
       try bind(identity, statement)
       try statement.finish()
       return connection.changes

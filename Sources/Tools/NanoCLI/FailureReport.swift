@@ -48,6 +48,7 @@ enum FailureReport {
     if CommandLine.arguments.contains("--debug") { return Printable.text(error.debugDescription) }
     let details = error.details.compactMap { name, value -> String? in
       switch name {
+      case _ where value.isEmpty: nil
       case .hint, .engineCode, .operation, .position, .line: nil
       case .byteOffset where context == .record: nil
       case .engineMessage, .path: value

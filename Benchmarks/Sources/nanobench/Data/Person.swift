@@ -4,7 +4,7 @@ import Foundation
 
 /// The document of every scenario: strings, numbers, an array, a nested object and a date in
 /// about 250 bytes of JSON.
-struct Person: Codable, Equatable {
+struct Person: Codable, Equatable, Sendable {
   var firstName: String
   var lastName: String
   var age: Int
@@ -26,7 +26,7 @@ struct Person: Codable, Equatable {
   }
 }
 
-struct Address: Codable, Equatable {
+struct Address: Codable, Equatable, Sendable {
   var street: String
   var zip: String
   var country: String

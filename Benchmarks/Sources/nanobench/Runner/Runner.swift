@@ -5,6 +5,8 @@
 struct Runner {
   let rounds: Int
   let folder: Folder
+  /// Runs only raw SQLite and variants whose name contains this; nil for all.
+  var variant: String?
 
   func run(_ scenario: any Scenario) async throws -> ScenarioResult {
     let folder = try folder.subfolder(scenario.name)
@@ -14,7 +16,11 @@ struct Runner {
   }
 
   private func measure(_ scenario: any Scenario, in folder: Folder) async throws -> [Measurement] {
-    var measurements = scenario.contestants.map { Measurement(role: $0.role, variant: $0.variant) }
+    let contestants = scenario.contestants.filter { contestant in
+      guard let variant, contestant.role != .raw else { return true }
+      return contestant.variant.name.contains(variant)
+    }
+    var measurements = contestants.map { Measurement(role: $0.role, variant: $0.variant) }
     var runs: [Variant.Round] = []
     for index in measurements.indices {
       runs.append(try await measurements[index].variant.prepare(folder.subfolder("\(index)")))

@@ -41,52 +41,81 @@ struct BytePath {
 /// wanted field on its way, so that several conditions on one document read it once.
 struct DocumentBytes: ~Copyable {
   private let names: [StoredName]
-  private var found: [JSONReader?]
-  private var ahead: JSONReader
-  private var state = State.untouched
+  /// Where the value of each name begins: an offset, or ``unknown``.
+  private let places: UnsafeMutablePointer<Int>
+  private var body = UnsafeRawBufferPointer(start: nil, count: 0)
+  /// Behind the last field that was looked at; nil before the first one.
+  private var ahead: JSONReader?
+  private var isComplete = false
 
-  private enum State { case untouched, inside, complete }
+  private static let unknown = -1
 
   init(_ names: [StoredName]) {
     self.names = names
-    found = Array(repeating: nil, count: names.count)
-    ahead = JSONReader(UnsafeRawBufferPointer(start: nil, count: 0))
+    places = .allocate(capacity: max(1, names.count))
+    places.initialize(repeating: Self.unknown, count: max(1, names.count))
   }
 
+  deinit { places.deallocate() }
+
   /// Begins with another document.
+  @inline(__always)
   mutating func reset(_ bytes: UnsafeRawBufferPointer) {
-    ahead = JSONReader(bytes)
-    state = .untouched
-    for index in found.indices { found[index] = nil }
+    body = bytes
+    ahead = nil
+    isComplete = false
+    for index in 0..<names.count { places[index] = Self.unknown }
   }
 
   /// A reader at the value of a top-level field, nil if there is none.
   mutating func field(_ number: Int) throws(StoreError) -> JSONReader? {
-    if let known = found[number] { return known }
-    if state == .complete { return nil }
-    if state == .untouched {
-      guard ahead.kind() == .object else { throw Self.notAnObject }
-      _ = ahead.peekConsume(0x7B)
-      state = .inside
-      if ahead.peekConsume(0x7D) { state = .complete }
+    if places[number] != Self.unknown {
+      var reader = JSONReader(body)
+      reader.skip(places[number])
+      return reader
     }
-    while state == .inside {
-      let name = try ahead.rawName()
-      let match = wanted(name)
+    if isComplete { return nil }
+    if names.count == 1, ahead == nil { return try onlyField() }
+    return try search(number)
+  }
+
+  /// Where one name is all that is wanted, nothing needs to be remembered on the way.
+  private mutating func onlyField() throws(StoreError) -> JSONReader? {
+    var reader = JSONReader(body)
+    guard reader.kind() == .object else { throw Self.notAnObject }
+    guard try reader.findField(names[0]) else {
+      isComplete = true
+      return nil
+    }
+    places[0] = reader.offset
+    return reader
+  }
+
+  private mutating func search(_ number: Int) throws(StoreError) -> JSONReader? {
+    var reader = ahead ?? JSONReader(body)
+    if ahead == nil {
+      guard reader.kind() == .object else { throw Self.notAnObject }
+      _ = reader.peekConsume(0x7B)
+      if reader.peekConsume(0x7D) { isComplete = true }
+    }
+    var found: JSONReader?
+    while !isComplete, found == nil {
+      let match = wanted(try reader.rawName())
       // Of two fields with one name the first counts.
-      if match >= 0, found[match] == nil { found[match] = ahead }
-      try ahead.skipValue()
-      if !ahead.peekConsume(0x2C) {
-        try ahead.expect(0x7D)
-        state = .complete
+      if match >= 0, places[match] == Self.unknown { places[match] = reader.offset }
+      if match == number { found = reader }
+      try reader.skipValue()
+      if !reader.peekConsume(0x2C) {
+        try reader.expect(0x7D)
+        isComplete = true
       }
-      if match == number { break }
     }
-    return found[number]
+    ahead = reader
+    return found
   }
 
   private func wanted(_ name: JSONReader.Name) -> Int {
-    for number in names.indices
+    for number in 0..<names.count
     where names[number].utf8.withUnsafeBytes({ name.matches($0) }) { return number }
     return -1
   }

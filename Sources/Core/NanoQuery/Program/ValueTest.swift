@@ -3,125 +3,158 @@
 import NanoDocument
 
 /// A question about one value, answered on its bytes.
-struct ValueTest {
-  private enum Question {
-    case compare(Comparison, Literal)
-    case between(Literal, Literal)
-    case member([Literal])
-    case text(TextMatch, [UInt8], TextPattern)
-    case isNull
-  }
-  private let question: Question
-
-  /// A constant with the bytes of its text, if it is one.
-  private struct Literal {
-    let value: DocumentValue
-    let rank: ValueOrder.Rank
-    let text: [UInt8]
-
-    init?(_ value: DocumentValue) {
-      self.value = value
-      rank = ValueOrder.rank(value)
-      // Equality with a container compares trees; that is left to the evaluator.
-      if rank.isContainer { return nil }
-      text = Array(ValueOrder.text(value).utf8)
-    }
-  }
-
+class ValueTest {
   /// The test that a condition on a single field makes; nil if it is of another shape.
-  init?(_ condition: Condition) throws(StoreError) {
+  static func make(_ condition: Condition) throws(StoreError) -> ValueTest? {
     switch condition {
     case .comparison(.field, let comparison, .value(let value)):
-      guard let literal = Literal(value) else { return nil }
-      question = .compare(comparison, literal)
+      return Literal(value).map { ComparisonTest(comparison, $0) }
     case .comparison(.value(let value), let comparison, .field):
-      guard let literal = Literal(value) else { return nil }
-      question = .compare(comparison.mirrored, literal)
+      return Literal(value).map { ComparisonTest(comparison.mirrored, $0) }
     case .between(.field, .value(let low), .value(let high)):
       guard let low = Literal(low), let high = Literal(high) else { return nil }
-      question = .between(low, high)
+      return RangeTest(low, high)
     case .membership(.field, let list):
       var literals: [Literal] = []
       for element in list {
         guard case .value(let value) = element, let literal = Literal(value) else { return nil }
         literals.append(literal)
       }
-      question = .member(literals)
+      return MembershipTest(literals)
     case .text(.field, let match, .value(let value)):
       guard Evaluator<DocumentSubject>.isText(value) else { return nil }
       let pattern = ValueOrder.text(value)
-      question = .text(match, Array(pattern.utf8), try TextPattern(match, pattern))
-    case .isNull(.field): question = .isNull
+      return TextTest(match, Array(pattern.utf8), try TextPattern(match, pattern))
+    case .isNull(.field): return ValueTest()
     default: return nil
     }
   }
 
   /// Whether the value that stands here passes.
-  func passes(_ reader: JSONReader) throws(StoreError) -> Bool {
+  final func passes(_ reader: JSONReader) throws(StoreError) -> Bool {
     var reader = reader
     switch reader.kind() {
-    case .array, .none: return false
-    case .null: if case .isNull = question { return true } else { return false }
-    case .string: return passes(try reader.rawString())
-    case .object:
-      return reader.isStoredForm ? passes(try reader.value()) : false
+    case .array, .none, .null: return false
+    case .string:
+      let string = try reader.rawString()
+      return string.isEscaped ? passes(.string(string.text)) : passes(text: string.bytes)
+    case .object: return reader.isStoredForm ? passes(try reader.value()) : false
     case .bool, .number: return passes(try reader.value())
     }
   }
 
-  private func passes(_ value: DocumentValue) -> Bool {
-    switch question {
-    case .compare(let comparison, let literal):
-      return Evaluator<DocumentSubject>.compares(value, comparison, literal.value)
-    case .between(let low, let high):
-      return Evaluator<DocumentSubject>.compares(value, .greaterOrEqual, low.value)
-        && Evaluator<DocumentSubject>.compares(value, .lessOrEqual, high.value)
-    case .member(let literals):
-      return literals.contains { Evaluator<DocumentSubject>.compares(value, .equal, $0.value) }
-    case .text(_, _, let pattern):
-      return Evaluator<DocumentSubject>.isText(value) && pattern.matches(ValueOrder.text(value))
-    case .isNull: return false
-    }
+  fileprivate func passes(_ value: DocumentValue) -> Bool { false }
+  /// As with a text that has no escapes.
+  fileprivate func passes(text: UnsafeRawBufferPointer) -> Bool { false }
+}
+
+/// A constant with the bytes of its text, if it is one.
+private struct Literal {
+  let value: DocumentValue
+  let isText: Bool
+  let text: [UInt8]
+
+  /// Nil for a container: equality with one compares trees, which is left to the evaluator.
+  init?(_ value: DocumentValue) {
+    let rank = ValueOrder.rank(value)
+    if rank.isContainer { return nil }
+    self.value = value
+    isText = rank == .text
+    text = Array(ValueOrder.text(value).utf8)
   }
 
-  private func passes(_ string: JSONReader.RawString) -> Bool {
-    if string.isEscaped { return passes(.string(string.text)) }
-    let bytes = string.bytes
-    switch question {
-    case .compare(let comparison, let literal):
-      guard literal.rank == .text else { return false }
-      switch comparison {
-      case .equal: return Self.equal(bytes, literal.text)
-      case .notEqual: return !Self.equal(bytes, literal.text)
-      case .less: return Self.order(bytes, literal.text) < 0
-      case .lessOrEqual: return Self.order(bytes, literal.text) <= 0
-      case .greater: return Self.order(bytes, literal.text) > 0
-      case .greaterOrEqual: return Self.order(bytes, literal.text) >= 0
-      }
-    case .between(let low, let high):
-      return low.rank == .text && high.rank == .text && Self.order(bytes, low.text) >= 0
-        && Self.order(bytes, high.text) <= 0
-    case .member(let literals):
-      return literals.contains { $0.rank == .text && Self.equal(bytes, $0.text) }
-    case .text(let match, let pattern, let slow):
-      switch match {
-      case .beginsWith: return bytes.count >= pattern.count && bytes.starts(with: pattern)
-      case .endsWith:
-        return bytes.count >= pattern.count && bytes.suffix(pattern.count).elementsEqual(pattern)
-      case .contains: return ByteSearch.contains(bytes, pattern)
-      default: return slow.matches(string.text)
-      }
-    case .isNull: return false
-    }
+  func compares(_ other: DocumentValue, _ comparison: Comparison) -> Bool {
+    Evaluator<DocumentSubject>.compares(other, comparison, value)
   }
 
   @inline(__always)
-  private static func equal(_ bytes: UnsafeRawBufferPointer, _ text: [UInt8]) -> Bool {
-    bytes.count == text.count && text.withUnsafeBytes { ByteSearch.compare(bytes, $0) == 0 }
+  func equals(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    isText && bytes.count == text.count
+      && text.withUnsafeBytes { ByteSearch.compare(bytes, $0) == 0 }
   }
 
+  /// How the bytes stand to this text; nil if this is none.
   @inline(__always)
-  private static func order(_ bytes: UnsafeRawBufferPointer, _ text: [UInt8]) -> Int {
-    text.withUnsafeBytes { ByteSearch.compare(bytes, $0) }
+  func order(_ bytes: UnsafeRawBufferPointer) -> Int? {
+    isText ? text.withUnsafeBytes { ByteSearch.compare(bytes, $0) } : nil
+  }
+}
+
+private final class ComparisonTest: ValueTest {
+  let comparison: Comparison
+  let literal: Literal
+  init(_ comparison: Comparison, _ literal: Literal) {
+    self.comparison = comparison
+    self.literal = literal
+  }
+  override func passes(_ value: DocumentValue) -> Bool { literal.compares(value, comparison) }
+  override func passes(text: UnsafeRawBufferPointer) -> Bool {
+    if comparison == .equal { return literal.equals(text) }
+    guard let order = literal.order(text) else { return false }
+    switch comparison {
+    case .equal: return order == 0
+    case .notEqual: return order != 0
+    case .less: return order < 0
+    case .lessOrEqual: return order <= 0
+    case .greater: return order > 0
+    case .greaterOrEqual: return order >= 0
+    }
+  }
+}
+
+private final class RangeTest: ValueTest {
+  let low: Literal
+  let high: Literal
+  init(_ low: Literal, _ high: Literal) {
+    self.low = low
+    self.high = high
+  }
+  override func passes(_ value: DocumentValue) -> Bool {
+    low.compares(value, .greaterOrEqual) && high.compares(value, .lessOrEqual)
+  }
+  override func passes(text: UnsafeRawBufferPointer) -> Bool {
+    guard let above = low.order(text), let below = high.order(text) else { return false }
+    return above >= 0 && below <= 0
+  }
+}
+
+private final class MembershipTest: ValueTest {
+  let literals: [Literal]
+  init(_ literals: [Literal]) { self.literals = literals }
+  override func passes(_ value: DocumentValue) -> Bool {
+    literals.contains { $0.compares(value, .equal) }
+  }
+  override func passes(text: UnsafeRawBufferPointer) -> Bool {
+    literals.contains { $0.equals(text) }
+  }
+}
+
+private final class TextTest: ValueTest {
+  let match: TextMatch
+  let bytes: [UInt8]
+  let pattern: TextPattern
+  init(_ match: TextMatch, _ bytes: [UInt8], _ pattern: TextPattern) {
+    self.match = match
+    self.bytes = bytes
+    self.pattern = pattern
+  }
+  override func passes(_ value: DocumentValue) -> Bool {
+    Evaluator<DocumentSubject>.isText(value) && pattern.matches(ValueOrder.text(value))
+  }
+  override func passes(text: UnsafeRawBufferPointer) -> Bool {
+    switch match {
+    case .beginsWith:
+      return text.count >= bytes.count
+        && bytes.withUnsafeBytes {
+          ByteSearch.compare(UnsafeRawBufferPointer(rebasing: text.prefix($0.count)), $0) == 0
+        }
+    case .endsWith:
+      return text.count >= bytes.count
+        && bytes.withUnsafeBytes {
+          ByteSearch.compare(UnsafeRawBufferPointer(rebasing: text.suffix($0.count)), $0) == 0
+        }
+    case .contains: return ByteSearch.contains(text, bytes)
+    default: return pattern.matches(String(decoding: text, as: UTF8.self))
+    }
   }
 }

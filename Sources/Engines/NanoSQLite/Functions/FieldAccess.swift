@@ -16,6 +16,9 @@ enum FieldAccess {
     private var text: OpaquePointer?
     private var json: OpaquePointer?
 
+    /// Found out at the first call, when the database has a table and its encoding is settled.
+    private(set) lazy var isUTF8 = TextEncoding.isUTF8(connection)
+
     init(_ connection: OpaquePointer) { self.connection = connection }
 
     deinit {
@@ -78,7 +81,9 @@ enum FieldAccess {
     guard sqlite3_value_type(arguments.values[0]) == SQLITE_TEXT else {
       return fallback._withUnsafeGuaranteedRef { $0.answer(arguments, isContainer: false) }
     }
-    switch find(arguments.text(1), in: arguments.text(0)) {
+    let isUTF8 = fallback._withUnsafeGuaranteedRef(\.isUTF8)
+    let body = arguments.storedText(0, isUTF8: isUTF8)
+    switch find(arguments.storedText(1, isUTF8: isUTF8), in: body) {
     case .nothing: sqlite3_result_null(context)
     case .unsure:
       fallback._withUnsafeGuaranteedRef { fallback in

@@ -22,6 +22,14 @@ struct FunctionArguments {
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(values[index])))
   }
 
+  /// A text as the database keeps it, without the copy that SQLite makes to put a NUL behind it.
+  @inline(__always)
+  func storedText(_ index: Int, isUTF8: Bool) -> UnsafeRawBufferPointer {
+    guard isUTF8 else { return text(index) }
+    let start = sqlite3_value_blob(values[index])
+    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(values[index])))
+  }
+
   @inline(__always)
   func object<Object: AnyObject>(_ index: Int, _ kind: StaticString) -> Object? {
     let name = UnsafeRawPointer(kind.utf8Start).assumingMemoryBound(to: CChar.self)

@@ -9,6 +9,8 @@ import NanoQuery
 /// the statement fails.
 class Program {
   var failure: StoreError?
+  /// Whether the database keeps its texts in UTF-8, so that they are read where they stand.
+  var isUTF8 = false
 }
 
 final class MatchProgram: Program {

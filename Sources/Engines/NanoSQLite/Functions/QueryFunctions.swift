@@ -53,7 +53,8 @@ enum QueryFunctions {
       let program: MatchProgram = arguments.object(0, MatchProgram.kind)
     else { return FunctionArguments(context, values)?.misuse() ?? () }
     do throws(StoreError) {
-      let holds = try program.condition.holds(for: arguments.text(1)) {
+      let holds = try program.condition.holds(for: arguments.storedText(1, isUTF8: program.isUTF8))
+      {
         count > 2 ? arguments.attribute($0, from: 2) : .null
       }
       sqlite3_result_int(context, holds ? 1 : 0)
@@ -68,7 +69,7 @@ enum QueryFunctions {
       let program: SortProgram = arguments.object(0, SortProgram.kind)
     else { return FunctionArguments(context, values)?.misuse() ?? () }
     do throws(StoreError) {
-      let value = try program.ordering.value(arguments.text(1)) {
+      let value = try program.ordering.value(arguments.storedText(1, isUTF8: program.isUTF8)) {
         count > 2 ? arguments.attribute($0, from: 2) : .null
       }
       let bytes = SortKey.bytes(value)
@@ -85,7 +86,9 @@ enum QueryFunctions {
     guard let arguments = FunctionArguments(context, values),
       let program: AggregateProgram = arguments.object(0, AggregateProgram.kind)
     else { return FunctionArguments(context, values)?.misuse() ?? () }
-    do throws(StoreError) { try program.aggregation.add(arguments.text(1)) } catch {
+    do throws(StoreError) {
+      try program.aggregation.add(arguments.storedText(1, isUTF8: program.isUTF8))
+    } catch {
       arguments.fail(error, program)
     }
   }
@@ -94,7 +97,9 @@ enum QueryFunctions {
     guard let arguments = FunctionArguments(context, values),
       let program: DistinctProgram = arguments.object(0, DistinctProgram.kind)
     else { return FunctionArguments(context, values)?.misuse() ?? () }
-    do throws(StoreError) { try program.values.add(arguments.text(1)) } catch {
+    do throws(StoreError) {
+      try program.values.add(arguments.storedText(1, isUTF8: program.isUTF8))
+    } catch {
       arguments.fail(error, program)
     }
   }

@@ -9,10 +9,32 @@ extension DocumentCollection {
   /// - Returns: Their row ids, in order.
   /// - Throws: As for a single one. Nothing was stored.
   @discardableResult
-  public func insert(contentsOf objects: some Sequence<DocumentObject>) throws -> [Int64] {
-    try writeAll(.insert, objects) { object, writer in
-      writer.object(object)
-      return nil
+  @inlinable
+  public func insert<Value: DocumentRepresentable>(
+    contentsOf values: some Sequence<Value>
+  ) throws -> [Int64] {
+    try withBatch(.insert, values.underestimatedCount) { batch in
+      for value in values {
+        value.write(to: &batch.writer)
+        try batch.add()
+      }
+    }
+  }
+  @discardableResult
+  public func insert<Value: DocumentRepresentable>(
+    contentsOf values: [Value]
+  ) async throws -> [Int64] {
+    try await store.onWriter { try self.insert(contentsOf: values) }
+  }
+
+  /// Stores objects given as literals; see ``insert(contentsOf:)-(Sequence<Value>)``.
+  @discardableResult
+  public func insert(contentsOf objects: [DocumentObject]) throws -> [Int64] {
+    try withBatch(.insert, objects.count) { batch in
+      for object in objects {
+        batch.writer.object(object)
+        try batch.add()
+      }
     }
   }
   @discardableResult
@@ -24,7 +46,7 @@ extension DocumentCollection {
   /// that says when it was added, because it comes from another store, keeps that moment.
   @discardableResult
   public func insert(contentsOf documents: [Document]) throws -> [Int64] {
-    try writeAll(.insert, documents, Self.writeDocument)
+    try write(.insert, documents)
   }
   @discardableResult
   public func insert(contentsOf documents: [Document]) async throws -> [Int64] {
@@ -34,11 +56,23 @@ extension DocumentCollection {
   /// Stores documents in place of those that have their keys, all of them or none.
   @discardableResult
   public func save(contentsOf documents: [Document]) throws -> [Int64] {
-    try writeAll(.save, documents, Self.writeDocument)
+    try write(.save, documents)
   }
   @discardableResult
   public func save(contentsOf documents: [Document]) async throws -> [Int64] {
     try await store.onWriter { try self.save(contentsOf: documents) }
+  }
+
+  private func write(_ mode: WriteMode, _ documents: [Document]) throws -> [Int64] {
+    try withBatch(mode, documents.count) { batch in
+      for document in documents {
+        guard !document.isPartial else { throw Self.partial }
+        try document.write(to: &batch.writer)
+        let header = document.header
+        try batch.add(
+          key: header.key, type: header.type, version: header.version, added: header.added)
+      }
+    }
   }
 
   /// Stores values of your own type as new documents, all of them or none.
@@ -46,9 +80,11 @@ extension DocumentCollection {
   @_disfavoredOverload
   public func insert<Value: Encodable>(contentsOf values: some Sequence<Value>) throws -> [Int64] {
     let encoder = DocumentEncoder()
-    return try writeAll(.insert, values) { value, writer in
-      try encoder.encode(value, into: &writer)
-      return nil
+    return try withBatch(.insert, values.underestimatedCount) { batch in
+      for value in values {
+        try encoder.encode(value, into: &batch.writer)
+        try batch.add()
+      }
     }
   }
   @discardableResult
@@ -59,54 +95,53 @@ extension DocumentCollection {
     try await store.onWriter { try self.insert(contentsOf: values) }
   }
 
-  /// Stores values that write themselves, all of them or none.
-  @discardableResult
-  public func insert<Value: DocumentRepresentable>(
-    contentsOf values: some Sequence<Value>
-  ) throws -> [Int64] {
-    try writeAll(.insert, values) { value, writer in
-      value.write(to: &writer)
-      return nil
-    }
-  }
-  @discardableResult
-  public func insert<Value: DocumentRepresentable>(contentsOf values: [Value]) async throws
-    -> [Int64]
-  {
-    try await store.onWriter { try self.insert(contentsOf: values) }
-  }
-
-  private static func writeDocument(
-    _ document: Document, _ writer: inout JSONWriter
-  ) throws -> Document.Header? {
-    guard !document.isPartial else { throw partial }
-    try document.write(to: &writer)
-    return document.header
-  }
-
-  /// Writes each value with one buffer, in one transaction.
-  func writeAll<Value>(
-    _ mode: WriteMode, _ values: some Sequence<Value>,
-    _ fill: (Value, inout JSONWriter) throws -> Document.Header?
+  @usableFromInline
+  func withBatch(
+    _ mode: WriteMode, _ count: Int, _ fill: (DocumentBatch) throws -> Void
   ) throws -> [Int64] {
     try store.writing(atomic: true) { engine in
-      var writer = JSONWriter()
-      var ids: [Int64] = []
-      ids.reserveCapacity(values.underestimatedCount)
-      let makesKeys = try engine.identity(of: name) == .key
-      let added = Clock.microseconds()
-      for value in values {
-        writer.removeAll()
-        let header = try fill(value, &writer)
-        try writer.checkStorable()
-        let document = NewDocument(
-          key: header?.key ?? (makesKeys ? store.keys.next() : nil), type: header?.type,
-          version: header?.version, added: header?.added ?? added, body: writer.bytes)
-        ids.append(
-          mode == .insert
-            ? try engine.insert(document, into: name) : try engine.save(document, into: name))
-      }
-      return ids
+      let batch = try DocumentBatch(mode, self, engine, capacity: count)
+      try fill(batch)
+      return batch.rowIDs
     }
+  }
+}
+
+/// Documents that are written one after the other with one buffer, in one transaction.
+@usableFromInline
+final class DocumentBatch {
+  @usableFromInline var writer = JSONWriter()
+  private(set) var rowIDs: [Int64] = []
+  private let engine: any EngineWriter
+  private let mode: WriteMode
+  private let name: String
+  private let keys: KeyGenerator?
+  private let added = Clock.microseconds()
+
+  init(
+    _ mode: WriteMode, _ collection: DocumentCollection, _ engine: any EngineWriter, capacity: Int
+  ) throws {
+    self.mode = mode
+    self.engine = engine
+    name = collection.name
+    keys = try engine.identity(of: collection.name) == .key ? collection.store.keys : nil
+    rowIDs.reserveCapacity(capacity)
+  }
+
+  /// Writes what the buffer holds, with a key that is made for it where documents have keys.
+  @usableFromInline
+  func add() throws { try add(key: nil, type: nil, version: nil, added: nil) }
+
+  func add(
+    key: DocumentKey?, type: String?, version: Int64?, added given: Int64?
+  ) throws {
+    try writer.checkStorable()
+    let document = NewDocument(
+      key: key ?? keys?.next(), type: type, version: version, added: given ?? added,
+      body: writer.bytes)
+    rowIDs.append(
+      mode == .insert
+        ? try engine.insert(document, into: name) : try engine.save(document, into: name))
+    writer.removeAll()
   }
 }

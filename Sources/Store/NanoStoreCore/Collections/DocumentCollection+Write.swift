@@ -4,7 +4,7 @@ public import NanoDocument
 import NanoEngine
 
 /// What is done with a document that has a key.
-enum WriteMode: Sendable { case insert, save }
+@usableFromInline enum WriteMode: Sendable { case insert, save }
 
 extension DocumentCollection {
   /// Stores a new document.

@@ -304,3 +304,24 @@ extension DocumentQuery {
     }
   }
 }
+
+extension DocumentQuery {
+  /// Shows one value after the other, each made by its own codec, without keeping them.
+  public func forEach<Value: DocumentRepresentable>(
+    as type: Value.Type, _ show: (Value) throws -> Void
+  ) throws {
+    try eachStored { stored in
+      var reader = JSONReader(stored.body)
+      try show(try Value(reading: &reader))
+    }
+  }
+
+  /// Shows one value after the other, made by Codable, without keeping them.
+  @_disfavoredOverload
+  public func forEach<Value: Decodable>(
+    as type: Value.Type, _ show: (Value) throws -> Void
+  ) throws {
+    let decoder = DocumentDecoder()
+    try eachStored { try show(try decoder.decode(type, from: $0.body)) }
+  }
+}

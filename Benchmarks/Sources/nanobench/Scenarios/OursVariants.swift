@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+
+/// A store on a new file, and its people.
+private struct People {
+  let store: Store
+  let collection: DocumentCollection
+
+  init(_ folder: Folder, _ durability: Store.Configuration.Durability = .normal) throws {
+    var configuration = Store.Configuration()
+    configuration.durability = durability
+    store = try Store(.file(folder.freshFile("ours.db")), configuration: configuration)
+    collection = store["people"]
+  }
+
+  /// All documents, checkpointed, as after a restart of the program.
+  static func filled(_ folder: Folder, _ workload: Workload) throws -> People {
+    let people = try People(folder)
+    try people.collection.insert(contentsOf: workload.people)
+    try people.store.close()
+    try people.store.reopen()
+    return people
+  }
+}
+
+extension InsertScenario {
+  var ours: [Variant] {
+    [
+      Variant("typed, own codec", target: 1.3) { [workload] folder in
+        { watch in
+          let people = try People(folder)
+          try watch.measure {
+            try people.collection.insert(contentsOf: workload.people)
+            // Closing checkpoints.
+            try people.store.close()
+          }
+          return workload.documents
+        }
+      },
+      Variant("Codable") { [workload] folder in
+        let values = workload.people.map(CodablePerson.init)
+        return { watch in
+          let people = try People(folder)
+          try watch.measure {
+            try people.collection.insert(contentsOf: values)
+            try people.store.close()
+          }
+          return workload.documents
+        }
+      },
+      Variant("dynamic objects") { [workload] folder in
+        let objects = try workload.people.map { try DocumentObject(encoding: $0) }
+        return { watch in
+          let people = try People(folder)
+          try watch.measure {
+            try people.collection.insert(contentsOf: objects)
+            try people.store.close()
+          }
+          return workload.documents
+        }
+      },
+    ]
+  }
+}
+
+/// A person that only Codable knows how to write.
+struct CodablePerson: Codable, Sendable {
+  let person: Person
+  init(_ person: Person) { self.person = person }
+  func encode(to encoder: any Encoder) throws { try person.encode(to: encoder) }
+  init(from decoder: any Decoder) throws { person = try Person(from: decoder) }
+}
+
+extension CommitScenario {
+  var ours: [Variant] {
+    [
+      Variant("typed, own codec", target: 1.25) { [workload, durability] folder in
+        { watch in
+          let people = try People(folder, durability == .full ? .full : .normal)
+          try people.collection.insert(["first": true])
+          try watch.measure {
+            for number in 0..<workload.commits {
+              try people.collection.insert(contentsOf: CollectionOfOne(workload.people[number]))
+            }
+          }
+          return try people.collection.count() - 1
+        }
+      }
+    ]
+  }
+}
+
+extension GetScenario {
+  var ours: [Variant] {
+    [
+      Variant("lazy document", target: 1.3) { [workload] folder in
+        let people = try People.filled(folder, workload)
+        let keys = try people.collection.find().keys()
+        return { watch in
+          try watch.measure {
+            var found = 0
+            for number in workload.lookups
+            where try people.collection.get(keys[number]) != nil { found += 1 }
+            return found
+          }
+        }
+      }
+    ]
+  }
+}
+
+extension ScanScenario {
+  var ours: [Variant] {
+    [
+      scan("lazy documents", target: 1.3) { $0.rowID == nil ? 0 : 1 },
+      scan("lazy documents, two fields read", target: 2.0) { document in
+        document["LastName"] == nil || document["Age"] == nil ? 0 : 1
+      },
+      Variant("typed, own codec", target: 2.6) { [workload] folder in
+        let people = try People.filled(folder, workload)
+        return { watch in
+          try watch.measure {
+            var count = 0
+            try people.collection.find().forEach(as: Person.self) { count += $0.age > 0 ? 1 : 0 }
+            return count
+          }
+        }
+      },
+      Variant("Codable") { [workload] folder in
+        let people = try People.filled(folder, workload)
+        return { watch in
+          try watch.measure {
+            var count = 0
+            try people.collection.find().forEach(as: CodablePerson.self) {
+              count += $0.person.age > 0 ? 1 : 0
+            }
+            return count
+          }
+        }
+      },
+    ]
+  }
+
+  private func scan(
+    _ name: String, target: Double, _ use: @escaping (Document) -> Int
+  ) -> Variant {
+    Variant(name, target: target) { [workload] folder in
+      let people = try People.filled(folder, workload)
+      return { watch in
+        try watch.measure {
+          var count = 0
+          try people.collection.find().forEach { count += use($0) }
+          return count
+        }
+      }
+    }
+  }
+}
+
+extension FindScenario {
+  var ours: [Variant] {
+    [
+      Variant("lazy documents", target: 1.6) { [workload] folder in
+        let people = try People.filled(folder, workload)
+        try people.collection.createIndex("LastName")
+        return { watch in
+          try watch.measure {
+            var found = 0
+            for name in workload.soughtNames {
+              found += try people.collection.find(Field("LastName") == name).documents().count
+            }
+            return found
+          }
+        }
+      }
+    ]
+  }
+}
+
+extension FilterScenario {
+  var ours: [Variant] {
+    [
+      Variant("condition in Swift", target: 0.3) { [workload] folder in
+        let people = try People.filled(folder, workload)
+        return { watch in
+          try watch.measure {
+            try people.collection.find(Field("LastName") == workload.soughtName).count()
+          }
+        }
+      }
+    ]
+  }
+}
+
+extension SortScenario {
+  var ours: [Variant] {
+    [
+      Variant("lazy documents") { [workload] folder in
+        let people = try People.filled(folder, workload)
+        return { watch in
+          try watch.measure {
+            try people.collection.find().sorted(by: "Salary").limit(20).documents()
+              .reduce(0) { $0 + ($1["Salary"]?.double ?? 0).cents }
+          }
+        }
+      }
+    ]
+  }
+}
+
+extension AverageScenario {
+  var ours: [Variant] {
+    [
+      Variant("average") { [workload] folder in
+        let people = try People.filled(folder, workload)
+        return { watch in
+          try watch.measure { (try people.collection.find().average("Salary") ?? 0).cents }
+        }
+      }
+    ]
+  }
+}

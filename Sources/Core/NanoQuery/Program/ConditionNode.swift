@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+/// A part of a condition that is checked on bytes. Classes rather than cases, because taking a case
+/// apart copies what it holds, for every document.
+class ConditionNode {
+  typealias Attributes = (Attribute) -> DocumentValue
+
+  func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool { true }
+
+  static func make(
+    _ condition: Condition, _ paths: [FieldPath: BytePath]
+  ) throws(StoreError) -> ConditionNode {
+    switch condition {
+    case .constant(let truth): return ConstantNode(truth)
+    case .all(let parts): return AllNode(try make(parts, paths))
+    case .any(let parts): return AnyNode(try make(parts, paths))
+    case .not(let part): return NotNode(try make(part, paths))
+    case .exists(let path):
+      return paths[path].map(ExistsNode.init) ?? EvaluatedNode(condition, paths)
+    default:
+      guard let path = singleField(condition).flatMap({ paths[$0] }),
+        let test = try ValueTest.make(condition)
+      else { return EvaluatedNode(condition, paths) }
+      if case .isNull = condition { return NullNode(path) }
+      return TestNode(path, test)
+    }
+  }
+
+  private static func make(
+    _ parts: [Condition], _ paths: [FieldPath: BytePath]
+  ) throws(StoreError) -> [ConditionNode] {
+    var nodes: [ConditionNode] = []
+    for part in parts { nodes.append(try make(part, paths)) }
+    return nodes
+  }
+
+  private static func singleField(_ condition: Condition) -> FieldPath? {
+    switch condition {
+    case .comparison(.field(let path), _, .value), .comparison(.value, _, .field(let path)),
+      .between(.field(let path), _, _), .membership(.field(let path), _),
+      .text(.field(let path), _, _), .isNull(.field(let path)):
+      path
+    default: nil
+    }
+  }
+}
+
+private final class ConstantNode: ConditionNode {
+  let truth: Bool
+  init(_ truth: Bool) { self.truth = truth }
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool { truth }
+}
+
+private final class AllNode: ConditionNode {
+  let parts: [ConditionNode]
+  init(_ parts: [ConditionNode]) { self.parts = parts }
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool {
+    for part in parts where try !part.holds(&document, attributes) { return false }
+    return true
+  }
+}
+
+private final class AnyNode: ConditionNode {
+  let parts: [ConditionNode]
+  init(_ parts: [ConditionNode]) { self.parts = parts }
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool {
+    for part in parts where try part.holds(&document, attributes) { return true }
+    return false
+  }
+}
+
+private final class NotNode: ConditionNode {
+  let part: ConditionNode
+  init(_ part: ConditionNode) { self.part = part }
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool { try !part.holds(&document, attributes) }
+}
+
+/// Some value at the path passes a test.
+private final class TestNode: ConditionNode {
+  let path: BytePath
+  let test: ValueTest
+  init(_ path: BytePath, _ test: ValueTest) {
+    self.path = path
+    self.test = test
+  }
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool {
+    if path.rest.isEmpty {
+      guard var value = try document.field(path.first) else { return false }
+      guard value.kind() == .array else { return try test.passes(value) }
+    }
+    return try document.values(path) { (value) throws(StoreError) in try test.passes(value) }
+  }
+}
+
+/// Some value at the path is null, or there is none.
+private final class NullNode: ConditionNode {
+  let path: BytePath
+  init(_ path: BytePath) { self.path = path }
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool {
+    var isEmpty = true
+    let hasNull = try document.values(path) { (value) throws(StoreError) in
+      isEmpty = false
+      var value = value
+      return value.kind() == .null
+    }
+    return hasNull || isEmpty
+  }
+}
+
+private final class ExistsNode: ConditionNode {
+  let path: BytePath
+  init(_ path: BytePath) { self.path = path }
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool { try document.ends(path) { _ in true } }
+}
+
+/// Answered by the evaluator on the fields that the condition names.
+private final class EvaluatedNode: ConditionNode {
+  let condition: Condition
+  let fields: [FieldPath]
+  let paths: [FieldPath: BytePath]
+  init(_ condition: Condition, _ paths: [FieldPath: BytePath]) {
+    self.condition = condition
+    self.paths = paths
+    fields = condition.fields
+  }
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool {
+    try Evaluator(StoredSubject(fields, paths, &document, attributes)).holds(condition)
+  }
+}
