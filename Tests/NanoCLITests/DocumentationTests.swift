@@ -7,12 +7,12 @@ import Testing
 
 @Suite("docs/CLI.md")
 struct DocumentationTests {
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
   private let page: String
 
   init() throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    page = try String(contentsOf: root.appending(path: "docs/CLI.md"), encoding: .utf8)
+    page = try String(contentsOf: Self.root.appending(path: "docs/CLI.md"), encoding: .utf8)
   }
 
   @Test("Every command has a section with its synopsis and an example")
@@ -25,6 +25,64 @@ struct DocumentationTests {
       #expect(section?.contains("nanostore \(name) <database>") == true, "\(name) has no synopsis")
       #expect(section?.contains("$ nanostore \(name) ") == true, "\(name) has no example")
     }
+  }
+
+  @Test("Every example gives what the page shows")
+  func everyExample() throws {
+    let sample = try String(
+      contentsOf: Self.root.appending(path: "Examples/sample/films.ndjson"), encoding: .utf8)
+    var count = 0
+    for section in page.components(separatedBy: "\n## ") {
+      let command = try CommandRunner()
+      try command.write("films.ndjson", sample)
+      if !section.contains("$ nanostore import library.db films films.ndjson") {
+        try command.run("import", "library.db", "films", "films.ndjson", "--key", "title")
+      }
+      for example in Self.examples(in: section) {
+        let outcome = try command.shell("nanostore() { $N \"$@\"; }; { \(example.line); } 2>&1")
+        // The page leaves the rest out at an ellipsis.
+        let shown = example.output.prefix { $0 != "…" }
+        let lines = outcome.lines.prefix(shown.count < example.output.count ? shown.count : .max)
+        #expect(lines.map(Self.steady) == shown.map(Self.steady), "\(example.line)")
+        count += 1
+      }
+    }
+    #expect(count >= 25)
+  }
+
+  /// Command lines with what the page shows below them.
+  private static func examples(in section: String) -> [(line: String, output: [String])] {
+    var examples: [(line: String, output: [String])] = []
+    for (number, block) in section.components(separatedBy: "```").enumerated() {
+      guard number % 2 == 1, block.contains("\n$ nanostore ") else { continue }
+      for line in block.split(separator: "\n").map(String.init) {
+        if line.hasPrefix("$ ") {
+          examples.append((String(line.dropFirst(2)), []))
+        } else if !examples.isEmpty {
+          examples[examples.count - 1].output.append(line)
+        }
+      }
+    }
+    return examples.filter { !$0.line.contains("gunzip") && !$0.line.contains("completion") }
+  }
+
+  /// A line without what is another each time: durations, sizes, versions, moments.
+  private static func steady(_ line: String) -> String {
+    line.replacing(/in [0-9.]+ m?s \(.*\)/, with: "in …")
+      .replacing(/[0-9.]+ kB/, with: "… kB")
+      .replacing(/SQLite [0-9.]+/, with: "SQLite …")
+      .replacing(/("key":"[^"]*","added":)\{[^}]*\}/) { "\($0.output.1)…" }
+  }
+
+  @Test("The demonstration runs to its end")
+  func demonstration() throws {
+    let script = Self.root.appending(path: "Examples/demo.sh").path
+    let outcome = try CommandRunner().shell("sh '\(script)' $N")
+
+    #expect(outcome.status == 0)
+    #expect(outcome.diagnostics.isEmpty)
+    #expect(outcome.output.contains("$ nanostore import library.db films films.ndjson"))
+    #expect(outcome.output.contains("indexes    director.name_year_desc"))
   }
 
   @Test("Every option of every command is described")

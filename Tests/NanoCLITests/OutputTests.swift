@@ -50,6 +50,17 @@ struct OutputTests {
     #expect(Printable.text("é 日本 👨‍👩‍👧 \\n") == "é 日本 👨‍👩‍👧 \\n")
   }
 
+  @Test("JSON for a terminal is the same JSON without characters that act on it")
+  func printableJSON() throws {
+    let value: DocumentValue = ["a\u{9B}": "\u{1B}\u{7F}\u{202E}é\n", "b": [1]]
+    for isPretty in [false, true] {
+      let shown = Printable.json(value.jsonString(pretty: isPretty))
+      #expect(try DocumentValue(json: shown) == value)
+      #expect(
+        !shown.unicodeScalars.contains { $0 == "\u{9B}" || $0 == "\u{7F}" || $0 == "\u{202E}" })
+    }
+  }
+
   @Test("Numbers and durations are for people")
   func quantities() {
     #expect(Quantity.count(0) == "0")

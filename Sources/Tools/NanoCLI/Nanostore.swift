@@ -17,6 +17,8 @@ struct Nanostore: ParsableCommand {
       Exit status: 0 if all went well; 1 if the operation failed or verify found problems; 2 if \
       get found no document; 64 if the command line is wrong.
 
+      With --debug, any command shows an error with its code and every detail.
+
       nanostore --generate-completion-script bash (or zsh, fish) prints a script that completes \
       commands and options in your shell.
       """,

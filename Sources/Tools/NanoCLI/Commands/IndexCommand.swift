@@ -48,16 +48,28 @@ struct IndexCommand: ParsableCommand {
 
     func run() throws {
       let index = try place.withExistingCollection { collection in
-        try collection.createIndex(
-          paths: fields.map { text in
-            let field = SortField(text)
-            return field.descending ? "-\(field.field)" : field.field
-          }, unique: unique, elements: elements ? true : wholeValues ? false : nil, name: name)
+        do {
+          return try create(on: collection)
+        } catch let error as StoreError where error.code == .uniqueViolation {
+          let groups = fields.map { "--group \(SortField($0).field)" }.joined(separator: " ")
+          throw error.adding(
+            .hint, "nanostore aggregate \(groups) --count --sort count:desc shows which")
+        }
       }
       try Output.run { output in
         let kind = index.kind == .elements ? " of the elements of lists" : ""
         try output.line(Printable.text("made index \(index.name) on \(place.collection)\(kind)"))
       }
+    }
+
+    private func create(on collection: DocumentCollection) throws -> IndexDefinition {
+      let paths = fields.map { text in
+        let field = SortField(text)
+        return field.descending ? "-\(field.field)" : field.field
+      }
+      return try collection.createIndex(
+        paths: paths, unique: unique, elements: elements ? true : wholeValues ? false : nil,
+        name: name)
     }
   }
 

@@ -9,7 +9,8 @@ struct DatabaseOptions: ParsableArguments {
   @Argument(help: "The database file.", completion: .file())
   var database: String
 
-  @Flag(help: "Show errors with their code and every detail.")
+  // FailureReport looks for it; here it is permitted.
+  @Flag(help: .hidden)
   var debug = false
 
   enum Access {

@@ -30,7 +30,7 @@ final class RowPrinter {
 
   /// Must be called once, before the rows.
   func begin() throws {
-    if case .csv = form { try output.line(Self.csvLine(columns)) }
+    if case .csv = form { try output.line(Self.csvLine(columns.map { Self.csvCell(.string($0)) })) }
   }
 
   /// A value that is nil is missing: left out of JSON, an empty cell elsewhere.
@@ -42,7 +42,7 @@ final class RowPrinter {
         if let value { object.append(column, value) }
       }
       try printer.add(object)
-    case .csv: try output.line(Self.csvLine(values.map(CellText.csv)))
+    case .csv: try output.line(Self.csvLine(values.map(Self.csvCell)))
     case .table(let table): try table.add(values)
     }
   }
@@ -61,6 +61,12 @@ final class RowPrinter {
 
   /// What makes quotes necessary.
   private static let special = Set("\",\n\r".utf8)
+
+  /// Exactly what the value is for programs, but nothing that moves the cursor of a terminal.
+  private static func csvCell(_ value: DocumentValue?) -> String {
+    let text = CellText.csv(value)
+    return Terminal.isOutput ? Printable.text(text) : text
+  }
 
   /// RFC 4180, with the line ends of this system.
   private static func csvLine(_ cells: [String]) -> String {
@@ -120,7 +126,11 @@ final class ObjectPrinter {
   private func writeRecord() throws {
     if isArray { try output.write(isFirst ? "[\n" : ",\n") }
     isFirst = false
-    try output.write(writer.bytes)
+    if Terminal.isOutput {
+      try output.write(Printable.json(writer.text))
+    } else {
+      try output.write(writer.bytes)
+    }
     if !isArray { try output.write("\n") }
   }
 
