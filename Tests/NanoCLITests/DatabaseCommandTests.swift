@@ -194,6 +194,34 @@ struct DatabaseCommandTests {
     #expect(try command.run("count", "library.db", "films").output == "4\n")
   }
 
+  @Test("Strange arguments are errors, not crashes")
+  func strangeArguments() throws {
+    for arguments in [
+      ["aggregate", "library.db", "films", "--column", ""],
+      ["aggregate", "library.db", "films", "--column", ":"],
+      ["aggregate", "library.db", "films", "--min", ""],
+      ["find", "library.db", "films", "--sort", ":desc"],
+      ["find", "library.db", "films", "--fields", ","],
+      ["find", "library.db", "", "--table"], ["get", "library.db", "films", ""],
+      ["get", "library.db", "films", "x", "--row-id"],
+      ["index", "library.db", "films", ""], ["sql", "library.db", ""], ["sql", "library.db", ";"],
+      ["find", "library.db", "films", "--named", "x"],
+      ["find", "library.db", "films", "--arg", "1"],
+      ["find", "library.db", "films", String(repeating: "(", count: 10_000)],
+    ] {
+      let outcome = try command.run(arguments)
+      #expect([1, 2, 64].contains(outcome.status) || arguments[2].isEmpty, "\(arguments)")
+    }
+  }
+
+  @Test("A command whose errors nobody reads ends as it would")
+  func closedDiagnostics() throws {
+    #expect(try command.shell("$N count no.db c 2>&-").status == 1)
+    #expect(try command.shell("{ $N count no.db c; echo $? >status; } 2>&1 | true").status == 0)
+    #expect(try command.read("status") == "1\n")
+    #expect(try command.shell("$N count library.db films >&-").status == 1)
+  }
+
   @Test("--debug shows the code of an error")
   func debug() throws {
     let outcome = try command.run("put", "library.db", "films", "k", "[]", "--debug")

@@ -84,7 +84,20 @@ enum FailureReport {
 
 /// Lines for the person, beside the output that goes to other programs.
 enum Diagnostics {
-  static func print(_ line: String) {
-    FileHandle.standardError.write(Data((line + "\n").utf8))
+  static func print(_ line: String) { write(line + "\n") }
+
+  /// As far as it can be written: `FileHandle` would end the process if nobody listens.
+  static func write(_ text: String) {
+    var text = text
+    text.withUTF8 { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let slice = UnsafeBufferPointer(rebasing: rest)
+        let written = Foundation.write(STDERR_FILENO, slice.baseAddress, slice.count)
+        if written < 0, errno == EINTR { continue }
+        guard written > 0 else { return }
+        rest = rest.dropFirst(written)
+      }
+    }
   }
 }

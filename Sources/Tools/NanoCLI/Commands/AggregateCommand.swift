@@ -54,7 +54,8 @@ struct AggregateCommand: ParsableCommand {
     let aggregate: Aggregate
 
     init(_ text: String) throws {
-      let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
+      let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(
+        String.init)
       let path = FieldPath(parts.count > 1 ? parts[1] : "")
       switch parts[0] {
       case "count" where parts.count == 1: aggregate = .count

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// One line at the bottom of a terminal that says how far something is; nothing elsewhere.
 final class ProgressLine {
   private let isShown: Bool
@@ -24,15 +22,11 @@ final class ProgressLine {
     if let lastShown, now - lastShown < Self.interval { return }
     lastShown = now
     // The cursor goes back to the beginning, and what stood behind is deleted.
-    Self.write("\r\(Self.line(fraction, text(), after: elapsed))\u{1B}[K")
+    Diagnostics.write("\r\(Self.line(fraction, text(), after: elapsed))\u{1B}[K")
   }
 
   func clear() {
-    if lastShown != nil { Self.write("\r\u{1B}[K") }
-  }
-
-  private static func write(_ text: String) {
-    FileHandle.standardError.write(Data(text.utf8))
+    if lastShown != nil { Diagnostics.write("\r\u{1B}[K") }
   }
 
   /// `[#####---------------]  25 %  12,000 documents, 40,000/s, 3 s left`
