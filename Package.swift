@@ -15,6 +15,7 @@ let package = Package(
   products: [
     .library(name: "NanoStore", targets: ["NanoStore"]),
     .executable(name: "nanostore", targets: ["NanoCLI"]),
+    .library(name: "NanoStoreTesting", targets: ["NanoTesting"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -60,10 +61,24 @@ let package = Package(
       path: "Sources/Tools/NanoCLI", swiftSettings: strict),
     .testTarget(
       name: "NanoCLITests", dependencies: ["NanoCLI", "NanoStore"], swiftSettings: strict),
+    .target(
+      name: "NanoTesting", dependencies: ["NanoDocument", "NanoQuery", "NanoEngine"],
+      path: "Sources/Tools/NanoTesting", swiftSettings: strict),
+    .testTarget(
+      name: "NanoEngineTests",
+      dependencies: [
+        "NanoTesting", "NanoDocument", "NanoQuery", "NanoEngine", "NanoSQL", "NanoSQLite",
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      swiftSettings: strict),
     .testTarget(
       name: "NanoDocumentTests", dependencies: ["NanoDocument"], swiftSettings: strict),
+    .executableTarget(
+      name: "nanostore-test-helper", dependencies: ["NanoStore"], path: "Tests/Helper",
+      swiftSettings: strict),
     .testTarget(
-      name: "NanoStoreTests", dependencies: ["NanoStore"], swiftSettings: strict),
+      name: "NanoStoreTests", dependencies: ["NanoStore", "nanostore-test-helper"],
+      swiftSettings: strict),
     .testTarget(
       name: "NanoQueryTests", dependencies: ["NanoQuery", "NanoDocument"], swiftSettings: strict),
   ]

@@ -75,6 +75,21 @@ public struct FieldPath: Sendable, Hashable {
   }
 }
 
+extension FieldPath {
+  /// Names are the same if they have the same bytes, as in a stored document; String's equality
+  /// takes differently composed ones for the same.
+  public static func == (a: FieldPath, b: FieldPath) -> Bool {
+    a.components.elementsEqual(b.components) { $0.utf8.elementsEqual($1.utf8) }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    for name in components {
+      for byte in name.utf8 { hasher.combine(byte) }
+      hasher.combine(UInt8(0xFF))
+    }
+  }
+}
+
 extension FieldPath: CustomStringConvertible, ExpressibleByStringLiteral {
   public init(stringLiteral text: String) { self.init(text) }
 

@@ -99,7 +99,8 @@ public struct ObservedTypes: OptionSet, Sendable, Hashable {
   public static let url = ObservedTypes(rawValue: 128)
   public static let array = ObservedTypes(rawValue: 256)
   public static let object = ObservedTypes(rawValue: 512)
-  /// NaN, an infinity, or a date between two nanoseconds: values whose stored text does not sort.
+  /// NaN, an infinity, a date between two nanoseconds or a text with a NUL: values whose stored form
+  /// does not sort.
   public static let irregular = ObservedTypes(rawValue: 1024)
   /// So many different names stand below that they are not kept.
   public static let open = ObservedTypes(rawValue: 2048)

@@ -10,22 +10,31 @@ public struct CollectionFacts {
   public var indexes: [IndexDefinition]
   /// The side tables of indexes on elements, by index name.
   public var elementTables: [String: String]
+  /// Whether the database compares texts by code point; if not, it can only find equal ones.
+  public var ordersText: Bool
   /// What stands at a path; nil if that is not known.
   public var observed: (FieldPath) -> PathFacts?
 
   public init(
     table: String, indexes: [IndexDefinition], elementTables: [String: String],
-    observed: @escaping (FieldPath) -> PathFacts?
+    ordersText: Bool = true, observed: @escaping (FieldPath) -> PathFacts?
   ) {
     self.table = table
     self.indexes = indexes
     self.elementTables = elementTables
+    self.ordersText = ordersText
     self.observed = observed
   }
 
   /// Whether some index has an entry under this field.
   func isIndexed(_ path: FieldPath) -> Bool {
     indexes.contains { $0.kind == .fields && $0.columns.contains { $0.path == path } }
+  }
+
+  /// The class of values at a path, if SQLite sorts all of them as we do.
+  func sortableClass(_ path: FieldPath) -> PathFacts.PlainClass? {
+    let found = observed(path)?.plainClass
+    return found == .text && !ordersText ? nil : found
   }
 
   func elementTable(for path: FieldPath) -> String? {

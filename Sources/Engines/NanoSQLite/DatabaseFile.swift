@@ -15,13 +15,20 @@ enum DatabaseFile {
     guard !given.isEmpty, !given.utf8.contains(0) else {
       throw StoreError(.invalidArgument, "The path of a store is empty or holds a NUL")
     }
-    let path = NSString(string: given).expandingTildeInPath
+    let path = absolute(given)
     var isFolder: ObjCBool = false
     let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
     if exists, isFolder.boolValue {
       throw StoreError(.cannotOpen, "The path of a store is a folder", [.path: path])
     }
-    if exists { return path }
+    if exists {
+      // SQLite takes a file of one byte for an empty one and would write over it.
+      let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+      guard size != 1 else {
+        throw StoreError(.notADatabase, "The file is not a database", [.path: path])
+      }
+      return path
+    }
     guard !configuration.isReadOnly else {
       throw StoreError(.cannotOpen, "There is no file to open for reading", [.path: path])
     }
@@ -37,6 +44,15 @@ enum DatabaseFile {
       }
     }
     return path
+  }
+
+  /// Connections are opened later too, when the program may stand in another folder. And no path
+  /// looks like `:memory:` or `file:` any more, which mean something else to SQLite.
+  static func absolute(_ path: String) -> String {
+    let expanded = NSString(string: path).expandingTildeInPath
+    guard !expanded.hasPrefix("/") else { return expanded }
+    return NSString(string: FileManager.default.currentDirectoryPath)
+      .appendingPathComponent(expanded)
   }
 
   static func open(
@@ -75,6 +91,10 @@ enum DatabaseFile {
     guard let error = SQLiteErrors.translated(error, operation: "open") as? StoreError else {
       return error
     }
-    return path.map { error.adding(.path, $0) } ?? error
+    let known = path.map { error.adding(.path, $0) } ?? error
+    guard error.code == .cannotOpen else { return known }
+    return known.adding(
+      .hint,
+      "the file, and its folder with a write-ahead log, must permit this user to read and write")
   }
 }

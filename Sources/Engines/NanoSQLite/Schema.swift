@@ -97,17 +97,42 @@ enum Schema {
 
   /// Arbitrary; SQLite itself sets no limit.
   static let maximumNameLength = 500
+
+  /// - Throws: ``StoreError/Code/invalidName`` for a name that an index or an entry of the metadata
+  ///   cannot have.
+  static func validate(_ kind: StoreError.Detail?, name: String) throws(StoreError) {
+    let problem: String? =
+      if name.isEmpty {
+        "a name is empty"
+      } else if name.utf8.contains(0) {
+        "a name holds a NUL"
+      } else if name.utf8.count > maximumNameLength {
+        "a name has at most \(maximumNameLength) bytes"
+      } else {
+        nil
+      }
+    guard let problem else { return }
+    let error = StoreError(.invalidName, "A name cannot be used", [.hint: problem])
+    throw kind.map { error.adding($0, name) } ?? error
+  }
 }
 
 /// The definitions that make an index, and those that remove it.
 struct IndexSchema {
   let collection: String
   let index: IndexDefinition
-
   /// The name of SQLite's index, or of the side table for an index on elements.
-  var sqlName: String {
-    "nano_\(index.kind == .elements ? "elements" : "index")_\(collection)_\(index.name)"
+  let sqlName: String
+
+  /// Names that tell what they are for. Several indexes may ask for the same one, since SQLite does
+  /// not tell cases apart: the first that is free is taken, and kept in `nano_indexes`.
+  static func sqlNames(_ collection: String, _ index: IndexDefinition) -> some Sequence<String> {
+    let base = "nano_\(index.kind == .elements ? "elements" : "index")_\(collection)_\(index.name)"
+    return sequence(first: 1) { $0 + 1 }.lazy.map { $0 == 1 ? base : "\(base)_\($0)" }
   }
+
+  /// What an index on elements appends to its name for its other definitions.
+  static let suffixes = ["", "_id", "_insert", "_update", "_delete"]
 
   private var table: String { SQLName.quoted(collection) }
 
@@ -160,27 +185,30 @@ struct IndexSchema {
         + "BEGIN \(body) END;"
     }
     let remove = "DELETE FROM \(side) WHERE id = OLD.id;"
+    // INSERT OR REPLACE removes the old row without running the delete trigger.
+    let replace = "DELETE FROM \(side) WHERE id = NEW.id;"
     return """
       CREATE TABLE \(side) (value, id INTEGER NOT NULL, PRIMARY KEY (\(key))) WITHOUT ROWID;
       CREATE INDEX \(SQLName.quoted(sqlName + "_id")) ON \(side)(id);
       \(try fill("d", from: "\(table) AS d, "))
-      \(trigger("insert", "INSERT", try fill("NEW")))
+      \(trigger("insert", "INSERT", replace + (try fill("NEW"))))
       \(trigger("update", "UPDATE OF body, id", remove + (try fill("NEW"))))
       \(trigger("delete", "DELETE", remove))
       """
   }
 
   /// Counts entries that the side table has too many or too few.
-  func elementDifference(_ side: String) throws(StoreError) -> String {
+  func elementDifference() throws(StoreError) -> String {
     let right = try elements(index.columns[0].path, of: "d", source: "\(table) AS d, ")
-    let stored = "SELECT value, id FROM \(SQLName.quoted(side))"
+    let stored = "SELECT value, id FROM \(SQLName.quoted(sqlName))"
     return "SELECT (SELECT count(*) FROM (\(stored) EXCEPT \(right))) "
       + "+ (SELECT count(*) FROM (\(right) EXCEPT \(stored)))"
   }
 
   /// A SELECT of every element that the path reaches in a row. Each name is one step: the value is
   /// wrapped into an array and walked with `json_tree`; what it finds without passing through an
-  /// object is what the path reaches, since only paths through objects have a period.
+  /// object is what the path reaches, since only keys below objects have a period. (The column
+  /// `path` would be that of the container, which has none for the fields of an element.)
   private func elements(
     _ path: FieldPath, of row: String, source: String
   ) throws(StoreError) -> String {
@@ -202,7 +230,7 @@ struct IndexSchema {
     let last = "e\(path.components.count - 1)"
     let conditions = path.components.indices.map {
       "e\($0).type NOT IN ('array', 'null') "
-        + "AND instr(e\($0).path, '.') = 0"
+        + "AND instr(e\($0).fullkey, '.') = 0"
     }
     return "SELECT DISTINCT \(last).value, \(row).id FROM \(source)\(from.joined(separator: ", ")) "
       + "WHERE \(conditions.joined(separator: " AND "))"

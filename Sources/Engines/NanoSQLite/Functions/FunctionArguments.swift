@@ -65,6 +65,11 @@ struct FunctionArguments {
     }
   }
 
+  /// Whether it is a path as `json_extract` knows them, or NULL.
+  func isPath(_ index: Int) -> Bool {
+    isNull(index) || text(index).first == UInt8(ascii: "$")
+  }
+
   func fail(_ error: StoreError, _ program: Program) {
     program.failure = error
     sqlite3_result_error(context, error.message, -1)

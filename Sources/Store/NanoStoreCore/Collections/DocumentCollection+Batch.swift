@@ -99,9 +99,13 @@ extension DocumentCollection {
   func withBatch(
     _ mode: WriteMode, _ count: Int, _ fill: (DocumentBatch) throws -> Void
   ) throws -> [Int64] {
-    try store.writing(atomic: true) { engine in
+    try store.writing(atomic: true, callsBack: true) { engine in
       let batch = try DocumentBatch(mode, self, engine, capacity: count)
-      try fill(batch)
+      do {
+        try fill(batch)
+      } catch let error as StoreError {
+        throw error.adding(.position, "document \(batch.rowIDs.count + 1) of the batch")
+      }
       return batch.rowIDs
     }
   }
@@ -116,6 +120,7 @@ final class DocumentBatch {
   private let mode: WriteMode
   private let name: String
   private let keys: KeyGenerator?
+  private let maximumSize: Int
   private let added = Clock.microseconds()
 
   init(
@@ -124,6 +129,7 @@ final class DocumentBatch {
     self.mode = mode
     self.engine = engine
     name = collection.name
+    maximumSize = collection.store.maximumDocumentSize
     keys = try engine.identity(of: collection.name) == .key ? collection.store.keys : nil
     rowIDs.reserveCapacity(capacity)
   }
@@ -135,9 +141,10 @@ final class DocumentBatch {
   func add(
     key: DocumentKey?, type: String?, version: Int64?, added given: Int64?
   ) throws {
-    try writer.checkStorable()
+    try writer.checkStorable(limit: maximumSize)
     let document = NewDocument(
-      key: key ?? keys?.next(), type: type, version: version, added: given ?? added,
+      key: key ?? keys?.next(at: UInt64(added) / 1_000), type: type, version: version,
+      added: given ?? added,
       body: writer.bytes)
     rowIDs.append(
       mode == .insert

@@ -99,7 +99,7 @@ extension DocumentCollection {
     try change(&object)
     var writer = JSONWriter(capacity: 512)
     writer.object(object)
-    try writer.checkStorable()
+    try writer.checkStorable(limit: store.maximumDocumentSize)
     var header = found.header
     let document = NewDocument(
       key: header.key, type: header.type, version: header.version,

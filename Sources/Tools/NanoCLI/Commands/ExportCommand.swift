@@ -34,13 +34,13 @@ struct ExportCommand: ParsableCommand {
         guard header, !plain else {
           let printer = ObjectPrinter(
             isArray: false, isPlain: plain, isPretty: false, to: output)
-          return try query.forEach { try printer.add($0) }
+          return try query.each { try printer.add($0) }
         }
         let isByRowID = try collection.store.collections().contains {
           $0.name.lowercased() == collection.name.lowercased() && $0.identity == .rowID
         }
         var writer = JSONWriter()
-        try query.forEach { document in
+        try query.each { document in
           writer.removeAll()
           try ExportHeader.write(document, isByRowID: isByRowID, to: &writer)
           writer.byte(UInt8(ascii: "\n"))

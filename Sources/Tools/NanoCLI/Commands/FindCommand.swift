@@ -47,7 +47,7 @@ struct FindCommand: ParsableCommand {
 
   private func showKeys(_ query: DocumentQuery, _ output: Output) throws {
     // A collection known by row ids has no keys to show.
-    try query.select([]).forEach { document in
+    try query.select([]).each { document in
       try output.line(Printable.text(document.key ?? "\(document.rowID ?? 0)"))
     }
   }
@@ -58,11 +58,11 @@ struct FindCommand: ParsableCommand {
     let printer = ObjectPrinter(
       isArray: format.chosen == .json, isPlain: format.plain, isPretty: format.pretty, to: output)
     guard !shown.isEmpty else {
-      try query.forEach { try printer.add($0) }
+      try query.each { try printer.add($0) }
       return try printer.finish()
     }
     let paths = shown.compactMap(\.path)
-    try query.select(paths).forEach { document in
+    try query.select(paths).each { document in
       var object = DocumentObject()
       for field in shown {
         guard case .attribute(let name, _) = field, let value = field.value(in: document) else {
@@ -79,7 +79,7 @@ struct FindCommand: ParsableCommand {
   private func showRows(_ query: DocumentQuery, _ shown: [ShownField], _ output: Output) throws {
     let rows = format.rows(shown.map(\.name), to: output)
     try rows.begin()
-    try query.select(shown.compactMap(\.path)).forEach { document in
+    try query.select(shown.compactMap(\.path)).each { document in
       try rows.add(shown.map { $0.value(in: document) })
     }
     try rows.finish()
@@ -101,7 +101,7 @@ struct FindCommand: ParsableCommand {
       rows = printer
       return printer
     }
-    try query.forEach { document in
+    try query.each { document in
       let object = try document.object()
       if let rows { return try rows.add(names.map { object[$0] }) }
       sample.append(object)
@@ -115,10 +115,10 @@ struct FindCommand: ParsableCommand {
   private func showCSV(_ query: DocumentQuery, _ output: Output) throws {
     try query.collection.store.read {
       var columns = FieldNames()
-      try query.forEach { columns.add(try $0.object()) }
+      try query.each { columns.add(try $0.object()) }
       let rows = format.rows(columns.names, to: output)
       try rows.begin()
-      try query.forEach { document in
+      try query.each { document in
         let object = try document.object()
         try rows.add(columns.names.map { object[$0] })
       }

@@ -20,7 +20,7 @@ struct SchemaCommand: ParsableCommand {
   func run() throws {
     try place.withCollection(.reading) { collection in
       var survey = PathSurvey()
-      try condition.query(in: collection).forEach { survey.add(try $0.object()) }
+      try condition.query(in: collection).each { survey.add(try $0.object()) }
       try Output.run { output in
         let rows = format.rows(["path", "types", "documents", "share"], to: output)
         try rows.begin()
