@@ -55,6 +55,7 @@ extension ShownField {
       case .type: return document.type.map { .string($0) }
       case .version: return document.version.map { .int($0) }
       case .added: return document.added.map { .date($0) }
+      case .leafPath: return nil
       }
     }
   }
