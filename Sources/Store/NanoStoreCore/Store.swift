@@ -26,6 +26,7 @@ public final class Store: Sendable {
   /// One flush at a time, so that no document is written twice.
   let flushing = Mutex(())
   let keys = KeyGenerator()
+  let types = TypeRegistry()
   private let documentLimit = Atomic(JSONWriter.maximumDocumentSize)
 
   /// Bytes of JSON that a document may have; one that is larger is refused with

@@ -38,3 +38,12 @@ public enum Leaves {
     }
   }
 }
+
+extension Condition {
+  /// Whether one leaf fulfils what stands inside ``leaf(_:)``.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a regular expression that does not parse.
+  public func holds(for leaf: Leaf) throws(StoreError) -> Bool {
+    try Evaluator(LeafSubject(leaf: leaf, document: DocumentSubject([:]))).holds(self)
+  }
+}

@@ -69,12 +69,14 @@ extension DocumentCollection {
   ///
   /// - Throws: Also `EncodingError`.
   @discardableResult
+  @_disfavoredOverload
   public func insert(_ value: some Encodable & Sendable, key: String? = nil) throws -> Document {
     try write(.insert, Header(key: key)) { writer in
       try DocumentEncoder().encode(value, into: &writer)
     }
   }
   @discardableResult
+  @_disfavoredOverload
   public func insert(
     _ value: some Encodable & Sendable, key: String? = nil
   ) async throws -> Document {
@@ -83,12 +85,14 @@ extension DocumentCollection {
 
   /// Stores a value of your own type under a key, in place of the document that has it.
   @discardableResult
+  @_disfavoredOverload
   public func save(_ value: some Encodable & Sendable, key: String? = nil) throws -> Document {
     try write(.save, Header(key: key)) { writer in
       try DocumentEncoder().encode(value, into: &writer)
     }
   }
   @discardableResult
+  @_disfavoredOverload
   public func save(
     _ value: some Encodable & Sendable, key: String? = nil
   ) async throws -> Document {
