@@ -23,6 +23,7 @@ struct Session {
       )
     } catch let error as StoreError {
       say("error \(error.code.rawValue)")
+      FileHandle.standardError.write(Data((error.debugDescription + "\n").utf8))
     } catch {
       say("error \(error)")
     }
@@ -45,7 +46,7 @@ struct Session {
     case "insert": return "\(try opened()[words[1]].insert(json: words[2]).rowID ?? 0)"
     case "remove": return "\(try opened()[words[1]].remove(words[2]))"
     case "get":
-      return try opened()[words[1]].get(words[2]).map { "\($0["n"] ?? .null)" } ?? "nil"
+      return try opened()[words[1]].get(words[2]).map { "\($0["n"]?.int ?? 0)" } ?? "nil"
     case "count": return "\(try opened()[words[1]].find(words[2]).count())"
     case "index": try opened()[words[1]].createIndex(words[2], elements: false)
     case "indexes": return try opened()[words[1]].indexes().map(\.name).joined(separator: ",")

@@ -15,7 +15,7 @@ struct ComparisonTests {
   private static let environment = ProcessInfo.processInfo.environment
   static let seed =
     environment["NANOSTORE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: .min ... .max)
-  static let pairs = environment["NANOSTORE_PAIRS"].flatMap { Int($0) } ?? 1_000
+  static let pairs = environment["NANOSTORE_PAIRS"].flatMap { Int($0) } ?? 500
 
   @Test("In memory", arguments: 0..<4)
   func memory(part: UInt64) throws {

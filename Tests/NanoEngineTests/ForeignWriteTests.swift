@@ -17,7 +17,7 @@ struct ForeignWriteTests {
     IndexDefinition(columns: [.init("list.name")], kind: .elements),
   ]
 
-  @Test("Queries answer right and plain SQLite finds its indexes in order", arguments: 0..<20)
+  @Test("Queries answer right and plain SQLite finds its indexes in order", arguments: 0..<10)
   func turns(part: UInt64) throws {
     let seed = ComparisonTests.seed &+ part
     print("foreign writes: NANOSTORE_SEED=\(ComparisonTests.seed) (part \(part))")

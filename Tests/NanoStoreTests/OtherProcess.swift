@@ -24,10 +24,8 @@ final class OtherProcess {
     try process.run()
   }
 
-  deinit {
-    try? input.fileHandleForWriting.close()
-    process.waitUntilExit()
-  }
+  // Not by closing its input: a helper that was started meanwhile may hold that open.
+  deinit { kill() }
 
   /// Where the tests and the helper were built.
   private static var products: String {
@@ -68,9 +66,8 @@ final class OtherProcess {
   }
 
   func kill() {
-    #if canImport(Glibc) || canImport(Musl) || canImport(Darwin)
-      _ = Foundation.kill(process.processIdentifier, SIGKILL)
-    #endif
+    guard process.isRunning else { return }
+    _ = Foundation.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 }

@@ -51,7 +51,7 @@ func error(
   return nil
 }
 
-func code(
+func asyncCode(
   _ location: SourceLocation = #_sourceLocation, _ work: () async throws -> Void
 ) async -> StoreError.Code? {
   do {

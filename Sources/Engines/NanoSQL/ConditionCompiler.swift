@@ -74,7 +74,7 @@ struct ConditionCompiler {
       return self.attribute(attribute, comparison, value)
     case .membership(.attribute(let attribute), let list):
       return attributeMembership(attribute, list)
-    case .isNull(.attribute(let attribute)) where attribute != .rowID:
+    case .isNull(.attribute(let attribute)) where attribute != .rowID && attribute != .leafPath:
       return Answer(sql: "\(Self.column(attribute)) IS NULL", isExact: true)
     default: return nil
     }

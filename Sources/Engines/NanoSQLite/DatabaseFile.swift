@@ -78,12 +78,32 @@ enum DatabaseFile {
       let connection = SQLiteConnection(handle, isReadOnly: isReadOnly)
       try DatabaseSetup.apply(configuration, to: connection, isFile: path != nil)
     }
-    if let path { return try DatabaseQueue(path: path, configuration: settings) }
+    if let path {
+      do {
+        return try DatabaseQueue(path: path, configuration: settings)
+      } catch {
+        guard configuration.isReadOnly, let queue = unchanging(path, settings) else { throw error }
+        return queue
+      }
+    }
     switch location {
     case .memory: return try DatabaseQueue(named: nil, configuration: settings)
     // SQLite makes a nameless file that is gone when it is closed.
     default: return try DatabaseQueue(path: "", configuration: settings)
     }
+  }
+
+  /// A file in a folder where no log can be kept beside it, such as a medium that can only be read:
+  /// nobody can change it there. Nil where SQLite was built without URIs.
+  private static func unchanging(
+    _ path: String, _ settings: GRDB.Configuration
+  ) -> DatabaseQueue? {
+    let folder = NSString(string: path).deletingLastPathComponent
+    guard !FileManager.default.isWritableFile(atPath: folder),
+      !FileManager.default.fileExists(atPath: path + "-wal"),
+      let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed)
+    else { return nil }
+    return try? DatabaseQueue(path: "file:\(name)?immutable=1", configuration: settings)
   }
 
   /// An error of opening, with the path and what can be done.

@@ -26,17 +26,18 @@ struct DatabaseSetup {
       case .normal: "NORMAL"
       case .full: "FULL"
       }
-    // The schema must be trusted: some versions of SQLite, 3.40 among them, take their own JSON
-    // functions for unsafe where it is not, and our indexes call them. Our own functions are marked
-    // as direct only, so that no schema can call them.
     try connection.execute(
       """
       PRAGMA synchronous = \(isFile ? synchronous : "OFF");
       PRAGMA cache_size = -\(max(1, configuration.cacheSize / 1024));
       PRAGMA mmap_size = \(configuration.mappedSize);
       PRAGMA temp_store = \(configuration.temporaryStorage.rawValue);
-      PRAGMA trusted_schema = ON;
       """)
+    // SQLite before 3.41 takes its own JSON functions for unsafe ones, which our indexes on elements
+    // need. None of ours can stand in a schema either way.
+    if sqlite3_libversion_number() >= 3_041_000 {
+      try connection.execute("PRAGMA trusted_schema = OFF")
+    }
     if connection.isReadOnly { try limitSize(configuration, connection) }
   }
 

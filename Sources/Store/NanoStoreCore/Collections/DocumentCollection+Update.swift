@@ -93,7 +93,7 @@ extension DocumentCollection {
     _ change: (inout DocumentObject) throws -> Void
   ) throws -> Document? {
     var found: Document?
-    try engine.get(identity, in: name) { found = Document($0) }
+    try engine.get(identity, in: name) { found = Document($0, in: name) }
     guard let found else { return nil }
     var object = try found.object()
     try change(&object)

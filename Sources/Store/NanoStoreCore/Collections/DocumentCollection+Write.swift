@@ -141,7 +141,8 @@ extension DocumentCollection {
     try fill(&writer)
     let key = try header.key.map { try DocumentKey($0) }
     return try write(
-      mode, Document.Header(key: key, type: header.type, version: header.version), &writer)
+      mode, Document.Header(collection: name, key: key, type: header.type, version: header.version),
+      &writer)
   }
 
   func write(_ mode: WriteMode, _ document: Document) throws -> Document {
@@ -150,7 +151,8 @@ extension DocumentCollection {
     try document.write(to: &writer)
     let old = document.header
     return try write(
-      mode, Document.Header(key: old.key, type: old.type, version: old.version), &writer)
+      mode, Document.Header(collection: name, key: old.key, type: old.type, version: old.version),
+      &writer)
   }
 
   /// Writes encoded fields, or keeps them until so many are there.

@@ -145,7 +145,7 @@ extension DocumentQuery {
     let projection = query.fields
     try collection.store.showing { reader in
       try reader.find(query, in: collection.name) { stored in
-        try show(Self.document(stored, projection))
+        try show(document(stored, projection))
         return true
       }
     }
@@ -157,15 +157,15 @@ extension DocumentQuery {
     let projection = query.fields
     try collection.store.reading(.call) { reader in
       try reader.find(query, in: collection.name) { stored in
-        try show(Self.document(stored, projection))
+        try show(document(stored, projection))
         return true
       }
     }
   }
 
   @inline(__always)
-  static func document(_ stored: StoredDocument, _ fields: [FieldPath]?) throws -> Document {
-    let document = Document(stored)
+  func document(_ stored: StoredDocument, _ fields: [FieldPath]?) throws -> Document {
+    let document = Document(stored, in: collection.name)
     guard let fields else { return document }
     var header = document.header
     header.isPartial = true

@@ -60,6 +60,7 @@ public struct ComparisonFailure: Error, CustomStringConvertible {
   public let script: Script
   public let mismatch: Script.Mismatch?
 
+  /// The script, both answers, and how the engine ran the query.
   public var description: String {
     var lines = ["the engine differs from the definition (script seed \(seed))"]
     lines += script.steps.flatMap { step in

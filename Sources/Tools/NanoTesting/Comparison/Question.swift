@@ -15,6 +15,7 @@ public enum Question: Sendable, Hashable {
   /// Every document with all that is known of it.
   case contents
 
+  /// What an engine says; errors are answers too.
   public enum Answer: Sendable, Hashable {
     case rows([Int64], count: Int)
     case values([DocumentValue])
@@ -23,6 +24,7 @@ public enum Question: Sendable, Hashable {
     case failed(StoreError.Code)
   }
 
+  /// The condition, order and page.
   public var query: Query {
     switch self {
     case .find(let query), .pages(let query, _), .distinct(_, let query): query
@@ -44,6 +46,7 @@ public enum Question: Sendable, Hashable {
     }
   }
 
+  /// Asks a reader; what it throws is its answer.
   public func ask(_ reader: any EngineReader, _ collection: String) throws -> Answer {
     do {
       switch self {

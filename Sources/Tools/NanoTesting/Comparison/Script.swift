@@ -11,9 +11,12 @@ public struct Script: Sendable {
     case ask(Question)
   }
 
+  /// What is done and asked, in order.
   public var steps: [Step]
+  /// The collection that all steps are about.
   public static let collection = "things"
 
+  /// Steps in order, on an engine that is empty before the first.
   public init(_ steps: [Step]) { self.steps = steps }
 
   /// Where an engine and the definition part.

@@ -12,10 +12,10 @@ public struct ScriptGenerator {
   private var indexes: [IndexDefinition] = []
   private var inserted = 0
 
-  /// Two out of three collections are uniform at first.
+  /// Three out of four collections are uniform at first.
   public init(seed: UInt64, avoiding avoided: Set<String> = []) {
     random = SplitMix(seed: seed)
-    let isUniform = !random.oneIn(3)
+    let isUniform = !random.oneIn(4)
     documents = DocumentGenerator(random: random.split(), isUniform: isUniform)
     conditions = ConditionGenerator(random: random.split())
     conditions.keys = Self.keys

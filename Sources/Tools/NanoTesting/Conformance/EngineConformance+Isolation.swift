@@ -25,6 +25,12 @@ extension EngineConformance {
     if let first = failures.first { throw first }
   }
 
+  /// Tells two threads apart.
+  private final class Turn: Sendable {
+    private let taken = Atomic(false)
+    func isFirst() -> Bool { !taken.exchange(true, ordering: .relaxed) }
+  }
+
   private final class Failures: Sendable {
     private let all = Mutex<[any Error]>([])
     func add(_ error: any Error) { all.withLock { $0.append(error) } }
@@ -95,6 +101,32 @@ extension EngineConformance {
       }
       let body = try probe.read { try $0.document(.key(try DocumentKey("k")))?.body }
       try expectEqual(body, #"{"n":\#(threads * rounds)}"#, "counter")
+    },
+    Check("A single call sees one state, whatever is written meanwhile") { probe in
+      guard probe.has(.concurrentReads) else { return }
+      let one = Query(.comparison(.field("a"), .equal, .value(.int(1))))
+      for round in 0..<60 {
+        let name = "c\(round)"
+        try probe.write { writer in
+          try writer.createIndex(IndexDefinition(columns: [.init("a")]), in: name)
+          try writer.insert(["a": 1], into: name)
+        }
+        let turn = Turn()
+        try onThreads(2, probe.engine) { engine in
+          if turn.isFirst() {
+            return try engine.write(nil) { writer in
+              try writer.insert(["a": 1], into: name)
+              // From here on the field is no longer one number.
+              try writer.insert(["a": [1, 2]], into: name)
+            }
+          }
+          var count = 0
+          while count != 3 {
+            count = try engine.read(.call, nil) { try $0.count(one, in: name) }
+            try expect(count == 1 || count == 3, "\(count) documents: half a transaction")
+          }
+        }
+      }
     },
     Check("Many threads may read while one writes") { probe in
       try probe.write { writer in for _ in 0..<50 { try writer.insert(["n": 1]) } }

@@ -25,9 +25,11 @@ public struct EngineConformance {
       self.name = name
       self.run = run
     }
+    /// The claim.
     public var description: String { name }
   }
 
+  /// All that is checked, in the order in which failures are best understood.
   public static let checks: [Check] =
     documents + collections + queries + transactions + isolation + indexes + uniqueIndexes
     + metadata + maintenance + durability
@@ -81,5 +83,6 @@ public struct ConformanceFailure: Error, CustomStringConvertible {
     return copy
   }
 
+  /// The check, what was expected, and where.
   public var description: String { "\(check): \(message) (\(file):\(line))" }
 }

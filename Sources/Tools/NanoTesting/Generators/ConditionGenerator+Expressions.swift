@@ -70,6 +70,7 @@ extension ConditionGenerator {
     values.random.oneIn(2) ? try QueryText(condition.queryText).condition : condition
   }
 
+  /// An order by a field, as a rule.
   public mutating func ordering() -> Ordering {
     let expression: QueryExpression =
       switch values.random.number(0...9) {
@@ -82,7 +83,7 @@ extension ConditionGenerator {
 
   /// A condition with an order and perhaps a page.
   public mutating func query() -> Query {
-    var query = Query(condition(3))
+    var query = Query(values.random.oneIn(2) ? simpleCondition() : condition(3))
     if values.random.oneIn(2) {
       query.orderings = (0..<values.random.number(1...2)).map { _ in ordering() }
     }
@@ -91,6 +92,7 @@ extension ConditionGenerator {
     return query
   }
 
+  /// Aggregates over what the query finds, in up to two groupings.
   public mutating func aggregates(_ query: Query) -> AggregateQuery {
     let groups = (0..<values.random.pick([0, 0, 1, 1, 2])).map { _ in path() }
     let aggregates = (0..<values.random.number(1...3)).map { _ -> Aggregate in

@@ -15,8 +15,10 @@ public struct ConditionGenerator: Sendable {
   public var favourites: [FieldPath] = []
   private var isInElement = false
 
+  /// Until it is told of documents, constants are drawn from the pools alone.
   public init(random: SplitMix) { values = ValueGenerator(random: random) }
 
+  /// Paths into generated documents; some reach nothing.
   public static let paths: [FieldPath] = [
     "a", "b", "a.b", "a.a", "list", "list.0", "list.1", "list.name", "list.0.name", "list.b",
     "list.a", #""x.y""#, "$d", "a.$date", "$date", "é", "e\u{301}", "name", "a.name", "b.name", "0",
@@ -29,6 +31,7 @@ public struct ConditionGenerator: Sendable {
     return values.random.pick(Self.paths)
   }
 
+  /// A condition of at most so many storeys; of one field if there are none.
   public mutating func condition(_ depth: Int) -> Condition {
     guard depth > 0, !values.random.oneIn(3) else { return leaf() }
     let next = depth - 1
@@ -47,7 +50,7 @@ public struct ConditionGenerator: Sendable {
     case 9:
       let list = (0..<values.random.number(0...3)).map { _ in expression(next) }
       return .membership(expression(next), list)
-    case 10: return element(next)
+    case 10: return values.random.oneIn(2) ? element(next) : anyLeaf(next)
     default:
       switch values.random.number(0...2) {
       case 0: return .isNull(expression(next))
@@ -57,9 +60,19 @@ public struct ConditionGenerator: Sendable {
     }
   }
 
+  /// A condition that indexes can answer: comparisons of favourite fields with constants.
+  public mutating func simpleCondition() -> Condition {
+    let paths = favourites.isEmpty ? Self.paths : favourites
+    let parts = (0..<values.random.pick([1, 1, 1, 2, 3])).map { _ in leaf(values.random.pick(paths))
+    }
+    if parts.count == 1 { return parts[0] }
+    return values.random.oneIn(3) ? .any(parts) : .all(parts)
+  }
+
+  private mutating func leaf() -> Condition { leaf(path()) }
+
   /// One condition on one field and constants, as indexes can answer it.
-  private mutating func leaf() -> Condition {
-    let path = path()
+  private mutating func leaf(_ path: FieldPath) -> Condition {
     let field = QueryExpression.field(path)
     switch values.random.number(0...15) {
     case 0...5:
@@ -93,6 +106,7 @@ public struct ConditionGenerator: Sendable {
   private mutating func constant(of attribute: Attribute) -> QueryExpression {
     if values.random.oneIn(8) { return constant() }
     switch attribute {
+    case .leafPath: return .value(.string(path().description))
     case .rowID: return .value(.int(Int64(values.random.number(0...12))))
     case .version: return .value(.int(Int64(values.random.number(0...2))))
     case .type: return .value(.string(values.random.pick(["Person", "Årstid", "x"])))
@@ -110,6 +124,13 @@ public struct ConditionGenerator: Sendable {
     isInElement = true
     defer { isInElement = outer }
     return .element(path, condition(depth))
+  }
+
+  private mutating func anyLeaf(_ depth: Int) -> Condition {
+    let outer = isInElement
+    isInElement = true
+    defer { isInElement = outer }
+    return .leaf(condition(depth))
   }
 
   mutating func textMatch() -> TextMatch {

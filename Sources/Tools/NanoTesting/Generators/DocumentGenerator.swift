@@ -15,6 +15,7 @@ public struct DocumentGenerator: Sendable {
     var inner: [Plan] = []
   }
 
+  /// Where the values come from.
   public var values: ValueGenerator
   private var plans: [Plan] = []
 
@@ -66,6 +67,7 @@ public struct DocumentGenerator: Sendable {
     return false
   }
 
+  /// The fields of one document.
   public mutating func object() -> DocumentObject { object(plans) }
 
   private mutating func object(_ plans: [Plan]) -> DocumentObject {
@@ -101,6 +103,7 @@ public struct GeneratedDocument: Sendable, Hashable {
   public var added: Int64
   public var object: DocumentObject
 
+  /// A document of no class, known by its row id unless it has a key.
   public init(
     _ object: DocumentObject, key: DocumentKey? = nil, type: String? = nil, version: Int64? = nil,
     added: Int64 = 0

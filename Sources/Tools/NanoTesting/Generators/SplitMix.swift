@@ -5,8 +5,10 @@
 public struct SplitMix: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
+  /// The same seed gives the same numbers.
   public init(seed: UInt64) { state = seed }
 
+  /// The next 64 bits.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var z = state
@@ -20,9 +22,11 @@ public struct SplitMix: RandomNumberGenerator, Sendable {
 }
 
 extension RandomNumberGenerator {
+  /// One element; the list must not be empty.
   public mutating func pick<Element>(_ list: [Element]) -> Element {
     list[number(0...(list.count - 1))]
   }
+  /// A number of the range, each as often as the others.
   public mutating func number(_ range: ClosedRange<Int>) -> Int {
     Int.random(in: range, using: &self)
   }

@@ -14,11 +14,14 @@ public struct ValueGenerator: Sendable {
     case mixed
   }
 
+  /// Where choices come from.
   public var random: SplitMix
   /// Texts that are not drawn because the engine is known not to keep them.
   public var avoided: Set<String> = []
+  /// Values that depend on the generator's seed alone.
   public init(random: SplitMix) { self.random = random }
 
+  /// A value of a kind; containers have at most so many storeys.
   public mutating func value(_ kind: Kind, depth: Int = 2) -> DocumentValue {
     switch kind {
     case .null: return .null
