@@ -68,6 +68,7 @@ public final class Store: Sendable {
     return (engine, !isEmpty)
   }
 
+  /// Whether the store is closed; it can be reopened.
   public var isClosed: Bool { state.withLock { $0.engine == nil } }
 
   /// Writes what is buffered, waits for calls that run, and lets go of the database. Later calls
@@ -209,6 +210,7 @@ extension Store {
     try await scheduler.run { try self.verify() }
   }
 
+  /// Sizes, counts and settings of the database.
   public func statistics() throws -> EngineStatistics {
     try outsideTransaction { try $0.statistics() }
   }
