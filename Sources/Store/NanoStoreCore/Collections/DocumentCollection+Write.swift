@@ -151,7 +151,9 @@ extension DocumentCollection {
     try document.write(to: &writer)
     let old = document.header
     return try write(
-      mode, Document.Header(collection: name, key: old.key, type: old.type, version: old.version),
+      mode,
+      Document.Header(
+        collection: name, key: old.key, type: old.type, version: old.version, added: old.added),
       &writer)
   }
 
@@ -161,7 +163,8 @@ extension DocumentCollection {
   ) throws -> Document {
     try writer.checkStorable(limit: store.maximumDocumentSize)
     var header = given
-    let added = Clock.microseconds()
+    // A document from another store keeps the moment at which it was added there.
+    let added = header.added ?? Clock.microseconds()
     let body = writer.bytes
     if mode == .save, store.isCollecting,
       let key = try header.key ?? store.readingStored({ try key(nil, $0) })
