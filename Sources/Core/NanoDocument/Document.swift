@@ -50,12 +50,17 @@ public struct Document: @unchecked Sendable {
   public struct Header: Sendable {
     /// The collection that the document was read from or written to.
     public var collection: String?
+    /// The integer identity.
     public var rowID: Int64?
+    /// The text identity.
     public var key: DocumentKey?
+    /// The class name; nil for the collection's own.
     public var type: String?
+    /// The version of the class; nil for its first.
     public var version: Int64?
     /// Microseconds since 1970.
     public var added: Int64?
+    /// How often the document was written; nil if another program wrote it last.
     public var revision: Int64?
     /// Whether only chosen fields were read.
     public var isPartial: Bool
@@ -79,6 +84,7 @@ public struct Document: @unchecked Sendable {
 }
 
 extension Document {
+  /// What is known of the document beside its fields, all at once.
   public var header: Header { storage.header.about }
   /// The name of the collection that the document comes from; nil for a new document.
   public var collection: String? { storage.header.about.collection }

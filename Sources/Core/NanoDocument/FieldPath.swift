@@ -19,6 +19,7 @@ public struct FieldPath: Sendable, Hashable {
   /// The names from the outside in; never empty.
   public let components: [String]
 
+  /// Reads a path as it is written with dots and quotes.
   public init(_ text: String) { components = Self.split(text) }
 
   /// A path of names that are taken literally, dots included.
@@ -32,6 +33,7 @@ public struct FieldPath: Sendable, Hashable {
       [.position: "component \(empty + 1) of \(components.count)", .field: description])
   }
 
+  /// Whether no name is empty.
   public var isValid: Bool { !components.contains("") }
 
   /// The path of a field below this one.
@@ -93,6 +95,7 @@ extension FieldPath {
 extension FieldPath: CustomStringConvertible, ExpressibleByStringLiteral {
   public init(stringLiteral text: String) { self.init(text) }
 
+  /// The path as ``init(_:)`` reads it.
   public var description: String {
     components.map { name in
       name.contains { $0 == "." || $0 == "\"" }

@@ -36,6 +36,7 @@ public indirect enum Condition: Sendable, Hashable {
   case truth(QueryExpression)
 }
 
+/// How two values of one rank stand to each other.
 public enum Comparison: String, Sendable, Hashable, CaseIterable {
   case equal = "="
   case notEqual = "!="

@@ -44,6 +44,7 @@ public enum Parameter: Sendable, Hashable {
   case name(String)
 }
 
+/// An operator between two values.
 public enum Arithmetic: String, Sendable, Hashable, CaseIterable {
   case add = "+"
   case subtract = "-"

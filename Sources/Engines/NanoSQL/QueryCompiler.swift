@@ -13,6 +13,7 @@ public struct QueryCompiler {
   public let facts: CollectionFacts
   public init(_ facts: CollectionFacts) { self.facts = facts }
 
+  /// A statement, and what it leaves to one of our functions.
   public struct Compiled: Sendable, Hashable {
     public var sql: SQLFragment
     /// What `nano_match` checks, if anything.
@@ -31,6 +32,7 @@ public struct QueryCompiler {
     return Compiled(sql: SQLFragment("SELECT \(columns) ") + tail, rest: rest)
   }
 
+  /// A statement that counts what a query finds.
   public func count(_ query: Query) -> Compiled {
     var query = query
     query.orderings = query.after == nil ? [] : query.orderings
@@ -42,10 +44,12 @@ public struct QueryCompiler {
     return Compiled(sql: sql, rest: rest)
   }
 
+  /// A statement that shows each body to an aggregation.
   public func aggregate(_ aggregate: AggregateQuery) -> Compiled {
     over(aggregate.query, function: "nano_aggregate", .aggregates(aggregate))
   }
 
+  /// A statement that shows each body to a collector of distinct values.
   public func distinct(_ field: FieldPath, _ query: Query) -> Compiled {
     over(query, function: "nano_distinct", .distinct(field))
   }

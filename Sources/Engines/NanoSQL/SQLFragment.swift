@@ -21,11 +21,13 @@ public struct SQLFragment: Sendable, Hashable {
     SQLFragment(a.text + b.text, a.bindings + b.bindings)
   }
 
+  /// Appends another piece with its parameters.
   public mutating func append(_ other: SQLFragment) {
     text += other.text
     bindings += other.bindings
   }
 
+  /// The pieces with a separator between them.
   public static func joined(_ parts: [SQLFragment], by separator: String) -> SQLFragment {
     SQLFragment(
       parts.map(\.text).joined(separator: separator), parts.flatMap(\.bindings))
@@ -71,6 +73,7 @@ public enum SQLName {
     "\"" + name.replacing("\"", with: "\"\"") + "\""
   }
 
+  /// As text in single quotes, doubled inside.
   public static func literal(_ text: String) -> String {
     "'" + text.replacing("'", with: "''") + "'"
   }

@@ -14,6 +14,7 @@ import Synchronization
 /// read a quarter of its time.
 // @unchecked: `connection` is touched only while `writing` is held.
 public final class SQLiteEngine: Engine, @unchecked Sendable {
+  /// The settings that it was opened with.
   public let configuration: SQLiteConfiguration
   /// The file, with its tilde expanded; nil for memory and temporary databases.
   public let path: String?

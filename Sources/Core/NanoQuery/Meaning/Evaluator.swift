@@ -8,6 +8,7 @@ public protocol Subject: SendableMetatype {
   func values(at path: FieldPath) -> [DocumentValue]
   /// Whether the path reaches anything at all, be it null.
   func exists(at path: FieldPath) -> Bool
+  /// What is known of the document beside its fields; null if it is not.
   func attribute(_ attribute: Attribute) -> DocumentValue
   /// Every leaf in document order, with its path; see ``Leaves``.
   func leaves() -> [Leaf]

@@ -20,6 +20,7 @@ public struct Leaf: Sendable, Hashable {
 /// Leaves.all(in: ["a": [1, ["b": 2]], "c": [:]])   // a: 1, a.b: 2
 /// ```
 public enum Leaves {
+  /// Every leaf, in document order.
   public static func all(in value: DocumentValue) -> [Leaf] {
     var found: [Leaf] = []
     collect(value, [], &found)

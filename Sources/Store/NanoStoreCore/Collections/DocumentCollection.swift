@@ -14,7 +14,9 @@ public import NanoEngine
 /// try people.find(Field("name") == "Ada").count()       // 1
 /// ```
 public struct DocumentCollection: Sendable {
+  /// The store that it belongs to.
   public let store: Store
+  /// Its name; ASCII letters match in either case.
   public let name: String
 }
 
@@ -210,6 +212,7 @@ extension DocumentCollection {
     try await store.onWriter { try self.dropIndex(indexName) }
   }
 
+  /// The indexes that were declared, by name.
   public func indexes() throws -> [IndexDefinition] {
     try store.reading(.call) { try $0.indexes(in: name) }
   }

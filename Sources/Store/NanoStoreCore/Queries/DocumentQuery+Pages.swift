@@ -6,6 +6,7 @@ public import NanoQuery
 
 /// Some documents in a row, and where the next ones begin.
 public struct DocumentPage: Sendable {
+  /// The documents of this page, in order.
   public let documents: [Document]
   /// Nil if there are no more.
   public let next: PagePosition?
