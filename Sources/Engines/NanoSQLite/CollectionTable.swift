@@ -183,6 +183,7 @@ extension SQLiteConnection {
         paths.add(CataloguePath(row.text(0) ?? ""), Int32(truncatingIfNeeded: row.int(1)))
       }
     }
+    paths.settle()
   }
 }
 

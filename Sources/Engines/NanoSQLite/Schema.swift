@@ -81,7 +81,7 @@ enum Schema {
     let problem: String? =
       if name.isEmpty {
         "a name is empty"
-      } else if lower.hasPrefix("nano_") || lower.hasPrefix("sqlite_") {
+      } else if ["nano_", "sqlite_"].contains(where: { lower.utf8.starts(with: $0.utf8) }) {
         "names that begin with nano_ and sqlite_ are reserved"
       } else if name.utf8.contains(0) {
         "a name holds a NUL"
@@ -112,7 +112,9 @@ struct IndexSchema {
   /// followed by a number that says where they stand: `nano_index_people.lastName#10`.
   var sqlName: String {
     let kind = index.kind == .elements ? "elements" : "index"
-    let owner = collection.replacing("%", with: "%25").replacing(".", with: "%2E")
+    let owner = collection.unicodeScalars.map { scalar in
+      scalar == "%" ? "%25" : scalar == "." ? "%2E" : String(scalar)
+    }.joined()
     return "nano_\(kind)_\(owner).\(index.name)\(capitals)"
   }
 
