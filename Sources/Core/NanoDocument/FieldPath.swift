@@ -41,12 +41,14 @@ public struct FieldPath: Sendable, Hashable {
     FieldPath(components: components + path.components)
   }
 
+  /// By scalars: a mark at the beginning of a name would make one character with the dot before it.
   private static func split(_ text: String) -> [String] {
     guard text.utf8.contains(0x22) else {
-      return text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      return text.utf8.split(separator: 0x2E, omittingEmptySubsequences: false)
+        .map { String(Substring($0)) }
     }
     var names: [String] = []
-    var rest = text[...]
+    var rest = text.unicodeScalars[...]
     while true {
       guard let (name, tail) = takeName(rest) else { return names + [""] }
       names.append(name)
@@ -56,12 +58,14 @@ public struct FieldPath: Sendable, Hashable {
     }
   }
 
-  private static func takeName(_ text: Substring) -> (String, Substring)? {
+  private static func takeName(
+    _ text: Substring.UnicodeScalarView
+  ) -> (String, Substring.UnicodeScalarView)? {
     guard text.first == "\"" else {
       let end = text.firstIndex(of: ".") ?? text.endIndex
       return (String(text[..<end]), text[end...])
     }
-    var name = ""
+    var name = String.UnicodeScalarView()
     var rest = text.dropFirst()
     while let next = rest.popFirst() {
       if next != "\"" {
@@ -70,7 +74,7 @@ public struct FieldPath: Sendable, Hashable {
         name.append("\"")
         rest.removeFirst()
       } else {
-        return (name, rest)
+        return (String(name), rest)
       }
     }
     return nil
@@ -98,9 +102,20 @@ extension FieldPath: CustomStringConvertible, ExpressibleByStringLiteral {
   /// The path as ``init(_:)`` reads it.
   public var description: String {
     components.map { name in
-      name.contains { $0 == "." || $0 == "\"" }
-        ? "\"\(name.replacing("\"", with: "\"\""))\"" : name
+      name.utf8.contains { $0 == 0x2E || $0 == 0x22 } ? Self.quoted(name) : name
     }.joined(separator: ".")
+  }
+}
+
+extension FieldPath {
+  private static func quoted(_ name: String) -> String {
+    var quoted = "\"".unicodeScalars
+    for scalar in name.unicodeScalars {
+      quoted.append(scalar)
+      if scalar == "\"" { quoted.append(scalar) }
+    }
+    quoted.append("\"")
+    return String(quoted)
   }
 }
 

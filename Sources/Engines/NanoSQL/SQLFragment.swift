@@ -67,14 +67,27 @@ public enum SQLBinding: Sendable, Hashable {
 }
 
 /// How names are written in SQL.
+///
+/// By scalars: a quote with a combining mark behind it is one character for String and another than
+/// the quote, but the quote that it is for SQLite.
 public enum SQLName {
   /// In double quotes, doubled inside.
   public static func quoted(_ name: String) -> String {
-    "\"" + name.replacing("\"", with: "\"\"") + "\""
+    quoted(name, "\"")
   }
 
   /// As text in single quotes, doubled inside.
   public static func literal(_ text: String) -> String {
-    "'" + text.replacing("'", with: "''") + "'"
+    quoted(text, "'")
+  }
+  private static func quoted(_ text: String, _ quote: Unicode.Scalar) -> String {
+    var quoted = String.UnicodeScalarView()
+    quoted.append(quote)
+    for scalar in text.unicodeScalars {
+      quoted.append(scalar)
+      if scalar == quote { quoted.append(scalar) }
+    }
+    quoted.append(quote)
+    return String(quoted)
   }
 }

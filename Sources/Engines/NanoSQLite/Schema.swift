@@ -81,7 +81,7 @@ enum Schema {
     let problem: String? =
       if name.isEmpty {
         "a name is empty"
-      } else if lower.hasPrefix("nano_") || lower.hasPrefix("sqlite_") {
+      } else if ["nano_", "sqlite_"].contains(where: { lower.utf8.starts(with: $0.utf8) }) {
         "names that begin with nano_ and sqlite_ are reserved"
       } else if name.utf8.contains(0) {
         "a name holds a NUL"
@@ -180,6 +180,16 @@ struct IndexSchema {
     func fill(_ row: String, from source: String = "") throws(StoreError) -> String {
       "\(conflict) INTO \(side)(value, id) \(try elements(path, of: row, source: source));"
     }
+    // A statement's own OR IGNORE or OR REPLACE would count for those of its triggers as well; an
+    // abort that is raised does not ask for it. Entries of rows that OR REPLACE removed go first.
+    func refuse() throws(StoreError) -> String {
+      guard index.isUnique else { return "" }
+      let values = "SELECT value FROM (\(try elements(path, of: "NEW", source: "")))"
+      return "DELETE FROM \(side) WHERE value IN (\(values)) "
+        + "AND NOT EXISTS (SELECT 1 FROM \(table) WHERE \(table).id = \(side).id); "
+        + "SELECT RAISE(ABORT, \(SQLName.literal("UNIQUE constraint failed: \(sqlName).value"))) "
+        + "WHERE EXISTS (SELECT 1 FROM \(side) WHERE value IN (\(values)) AND id <> NEW.id); "
+    }
     func trigger(_ name: String, _ event: String, _ body: String) -> String {
       "CREATE TRIGGER \(SQLName.quoted(sqlName + "_" + name)) AFTER \(event) ON \(table) "
         + "BEGIN \(body) END;"
@@ -191,8 +201,8 @@ struct IndexSchema {
       CREATE TABLE \(side) (value, id INTEGER NOT NULL, PRIMARY KEY (\(key))) WITHOUT ROWID;
       CREATE INDEX \(SQLName.quoted(sqlName + "_id")) ON \(side)(id);
       \(try fill("d", from: "\(table) AS d, "))
-      \(trigger("insert", "INSERT", replace + (try fill("NEW"))))
-      \(trigger("update", "UPDATE OF body, id", remove + (try fill("NEW"))))
+      \(trigger("insert", "INSERT", replace + (try refuse()) + (try fill("NEW"))))
+      \(trigger("update", "UPDATE OF body, id", remove + (try refuse()) + (try fill("NEW"))))
       \(trigger("delete", "DELETE", remove))
       """
   }

@@ -20,7 +20,7 @@ public struct Script: Sendable {
   public init(_ steps: [Step]) { self.steps = steps }
 
   /// Where an engine and the definition part.
-  public struct Mismatch: Sendable {
+  public struct Mismatch: Sendable, Hashable {
     public var step: Int
     public var expected: String
     public var actual: String

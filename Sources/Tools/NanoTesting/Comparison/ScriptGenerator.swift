@@ -28,11 +28,12 @@ public struct ScriptGenerator {
     "0190d1f0-0000-7000-8000-000000000002", "0190D1F0-0000-7000-8000-000000000001",
   ]
   private static let fieldPaths: [FieldPath] = [
-    "a", "b", "a.b", "list", "name", #""x.y""#, "$d", "é", "a.name", "b.name", "missing", "list.0",
+    "a", "b", "a.b", "list", "name", #""x.y""#, "$d", "é", "a.name", "b.name", "x'\u{301}",
+    "$\u{301}", "a.\u{301}x", "missing", "list.0",
     "list.name", "a.$date",
   ]
   private static let elementPaths: [FieldPath] = [
-    "list", "list.name", "a", "a.b", "name", "b", "list.a", "$d",
+    "list", "list.name", "a", "a.b", "name", "b", "list.a", "$d", "x'\u{301}", "$\u{301}",
   ]
 
   /// - Parameter questions: How many conditions are asked of the collection in each of its states.

@@ -72,7 +72,11 @@ extension EngineConformance {
       try expectEqual(try probe.read { try $0.collections() }, [], "collections")
     },
     Check("Names that are hard to quote are names") { probe in
-      let names = ["a b", "it's", #"say "x""#, "select", "ключ", "a.b", "%", "[a]", "a;b--"]
+      let names = [
+        "a b", "it's", #"say "x""#, "select", "ключ", "a.b", "%", "[a]", "a;b--", "x\"\u{301}y",
+        "x'\u{301}y", "\u{301}", "x.\u{301}y",
+        "x]\u{301}y",
+      ]
       for name in names {
         try probe.insert(["n": 1], key: "k", into: name)
         let index = IndexDefinition(name: name, columns: [.init("n")])
@@ -104,12 +108,13 @@ extension EngineConformance {
     },
     Check("The paths of documents are observed with their types") { probe in
       try probe.insert(["a": ["b": 1], "l": [["n": "x"], 2.5], "z": nil])
-      try probe.insert(["a": ["b": "text"]])
+      try probe.insert(["a": ["b": "text"], "$d": ["x.y": true]])
       let paths = try probe.read { try $0.observedPaths(in: "c") }
       let found = Dictionary(uniqueKeysWithValues: paths.map { ($0.path, $0.types) })
       let expected: [String: ObservedTypes] = [
         "a": .object, "a.b": [.int, .string], "l": .array, "l[]": [.object, .double],
-        "l[].n": .string, "z": .null,
+        "l[].n": .string, "z": .null, "$d": .object,
+        #"$d."x.y""#: .bool,
       ]
       for (path, types) in expected { try expectEqual(found[path], types, "types at \(path)") }
     },

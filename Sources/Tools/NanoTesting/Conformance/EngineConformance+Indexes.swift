@@ -38,7 +38,8 @@ extension EngineConformance {
       let definitions: [(collection: String, index: String)] = [
         ("c", "a"), ("c", "A"), ("c", "key"), ("c", "c.key"), ("a", "b_c"), ("a_b", "c"),
         ("a", "b.c"), ("a.b", "c"), ("a%2Eb", "c"), ("c", "a#1"), ("c", "lastName"),
-        ("c", "lastname"), ("c", "it's"),
+        ("c", "lastname"), ("c", "it's"), ("c", "it'\u{301}s"), ("c.\u{301}x", "a"),
+        ("c", "$\u{301}"),
       ]
       let isUnique = probe.has(.uniqueIndexes)
       try probe.write { writer in

@@ -28,7 +28,9 @@ public struct DocumentGenerator: Sendable {
   private static let plainKinds: [ValueGenerator.Kind] = [
     .bool, .int, .double, .number, .text, .text, .date, .object, .int, .array,
   ]
-  private static let topNames = ["a", "b", "list", "name", "x.y", "$d", "é", "q\"t"]
+  private static let topNames = [
+    "a", "b", "list", "name", "x.y", "$d", "é", "q\"t", "x'\u{301}", "$\u{301}",
+  ]
 
   private mutating func makePlans(_ kinds: [ValueGenerator.Kind]) -> [Plan] {
     Self.topNames.map { name in

@@ -92,7 +92,8 @@ public struct ValueGenerator: Sendable {
 extension ValueGenerator {
   /// Names of fields; the first ones are drawn most often elsewhere.
   public static let names = [
-    "a", "b", "list", "name", "x.y", "$d", "$date", "0", "1", "é", "e\u{301}", "q\"t",
+    "a", "b", "list", "name", "x.y", "$d", "$date", "0", "1", "é", "e\u{301}", "q\"t", "\u{301}x",
+    "x'\u{301}", "$\u{301}",
     "back\\slash",
     "a", "b", "name",
   ]
@@ -115,7 +116,8 @@ extension ValueGenerator {
     "🙂", "🙂🙂", "\u{FFFF}", "\u{10FFFF}", "\u{D7FF}", "\u{E000}", "a\u{D7FF}", "a\u{10FFFF}b", "1",
     "10", "9", "true", "null", "%", "a%", "_", "*", "a*c", "[a]", "K", "k", "\u{212A}", "İ", "ı",
     "i",
-    "ﬁ", "it's", "a b", " a ", "https://example.org/", "a\nb", "tab\t", "quote\"", "back\\",
+    "ﬁ", "it's", "it'\u{301}s", "\u{301}", "a b", " a ", "https://example.org/", "a\nb", "tab\t",
+    "quote\"", "back\\",
     "\u{7F}",
     "\u{1}", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
   ]

@@ -21,8 +21,9 @@ extension ReferenceCollection {
   }
 
   private static func written(_ name: String) -> String {
-    let isPlain = !name.isEmpty && !name.contains { ".\"[]".contains($0) }
-    return isPlain ? name : "\"\(name.replacing("\"", with: "\"\""))\""
+    let isPlain = !name.isEmpty && !name.utf8.contains { ".\"[]".utf8.contains($0) }
+    if isPlain { return name }
+    return "\"" + name.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
   }
 
   private static func type(_ value: DocumentValue) -> ObservedTypes {
