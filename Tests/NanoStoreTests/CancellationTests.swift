@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("Calls with await: order, company and cancellation", .timeLimit(.minutes(2)))
+struct CancellationTests {
+  /// Would run for hours.
+  static let endless = """
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
+    SELECT count(*) FROM n AS a, n AS b, n AS c WHERE a.i + b.i + c.i = 0
+    """
+
+  static let locations = [true, false]
+
+  private func store(inFile: Bool, _ scratch: Scratch) async throws -> Store {
+    let store = try Store(inFile ? .file(scratch.file("a.db")) : .memory)
+    try await store["a"].insert(contentsOf: (0..<500).map { ["n": .int($0)] })
+    return store
+  }
+
+  @Test(
+    "A cancelled query stops with CancellationError, and the store goes on", arguments: locations)
+  func query(inFile: Bool) async throws {
+    let scratch = try Scratch()
+    let store = try await store(inFile: inFile, scratch)
+    let task = Task { try await store.sql(Self.endless, SQLArguments()) }
+    try await Task.sleep(for: .milliseconds(50))
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await store["a"].count() == 500)
+  }
+
+  @Test("A task cancelled before its call never runs it", arguments: locations)
+  func before(inFile: Bool) async throws {
+    let scratch = try Scratch()
+    let store = try await store(inFile: inFile, scratch)
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      _ = try await store["a"].removeAll()
+    }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await store["a"].count() == 500)
+  }
+
+  @Test("A write that waits is taken back at once, while another one runs", arguments: locations)
+  func waiting(inFile: Bool) async throws {
+    let scratch = try Scratch()
+    let store = try await store(inFile: inFile, scratch)
+    let gate = DispatchSemaphore(value: 0)
+    let running = Task { try await store.write { gate.wait() } }
+    try await Task.sleep(for: .milliseconds(50))
+    let waiting = Task { _ = try await store["a"].removeAll() }
+    try await Task.sleep(for: .milliseconds(50))
+    waiting.cancel()
+    // Comes back although the first one still holds the store.
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    gate.signal()
+    try await running.value
+    #expect(try await store["a"].count() == 500)
+  }
+
+  @Test("Cancelling a call that waits for the connection stops nobody else's", arguments: locations)
+  func otherCalls(inFile: Bool) async throws {
+    let scratch = try Scratch()
+    let store = try await store(inFile: inFile, scratch)
+    let writing = Task {
+      try await store.write {
+        for number in 0..<300 as Range<Int64> {
+          try store["a"].insert([
+            "n": .int(number), "text": .string(.init(repeating: "x", count: 999)),
+          ])
+          _ = try store["a"].find(Field("text").contains("y")).count()
+        }
+      }
+    }
+    for _ in 0..<40 {
+      let reading = Task { try await store["a"].find(Field("n").contains("z")).count() }
+      await Task.yield()
+      reading.cancel()
+      _ = await reading.result
+    }
+    try await writing.value
+    #expect(try await store["a"].count() == 800)
+  }
+
+  @Test("A cancelled write block is undone wholly", arguments: locations)
+  func writeBlock(inFile: Bool) async throws {
+    let scratch = try Scratch()
+    let store = try await store(inFile: inFile, scratch)
+    let task = Task {
+      try await store.write {
+        for number in 0... as PartialRangeFrom<Int64> { try store["a"].insert(["n": .int(number)]) }
+      }
+    }
+    try await Task.sleep(for: .milliseconds(50))
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await store["a"].count() == 500)
+    #expect(try await store.verify().isEmpty)
+  }
+
+  @Test("A cancelled stream ends its query too", arguments: locations)
+  func stream(inFile: Bool) async throws {
+    let scratch = try Scratch()
+    let store = try await store(inFile: inFile, scratch)
+    let task = Task { () -> Int in
+      var count = 0
+      for try await _ in store["a"].find().stream() {
+        count += 1
+        if count == 3 { withUnsafeCurrentTask { $0?.cancel() } }
+      }
+      return count
+    }
+    _ = await task.result
+    // Would wait for a query that still runs.
+    try store.close()
+  }
+
+  @Test("Writes of one task happen in their order", arguments: locations)
+  func order(inFile: Bool) async throws {
+    let scratch = try Scratch()
+    let store = try await store(inFile: inFile, scratch)
+    await withTaskGroup(of: Void.self) { group in
+      for task in 0..<6 {
+        group.addTask {
+          let failure = await asyncCode {
+            for number in 0..<40 as Range<Int64> {
+              _ = try await store["b"].save(["n": .int(number)], key: "k\(task)")
+              #expect(try await store["b"].get("k\(task)")?["n"] == .int(number))
+            }
+          }
+          #expect(failure == nil)
+        }
+      }
+    }
+    #expect(try await store["b"].find(Field("n") == 39).count() == 6)
+    #expect(try await store["b"].find(Field("n") < 39).count() == 0)
+  }
+
+  @Test("Many readers beside writers each see a whole state", arguments: locations)
+  func readersAndWriters(inFile: Bool) async throws {
+    let scratch = try Scratch()
+    let store = try await store(inFile: inFile, scratch)
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          let failure = await asyncCode {
+            for _ in 0..<20 { _ = try await store["a"].insert(contentsOf: [["n": 1], ["n": -1]]) }
+          }
+          #expect(failure == nil)
+        }
+      }
+      for _ in 0..<30 {
+        group.addTask {
+          let failure = await asyncCode {
+            let (count, total) = try await store.read {
+              (try store["a"].count(), try store["a"].find(Field("n").exists).count())
+            }
+            #expect(count == total && count % 2 == 0)
+          }
+          #expect(failure == nil)
+        }
+      }
+    }
+    #expect(try await store["a"].count() == 660)
+  }
+
+  @Test("Of writes that are put together, one that fails or throws harms no other")
+  func company() async throws {
+    let store = try Store(.memory)
+    try await store["a"].createIndex("n", unique: true)
+    try await withThrowingTaskGroup(of: (Int, Bool).self) { group in
+      for index in 0..<120 {
+        group.addTask {
+          do {
+            try await store.write {
+              try store["a"].insert(["n": .int(Int64(index / 2))])
+              if index % 10 == 0 { throw CancellationError() }
+            }
+            return (index, true)
+          } catch {
+            return (index, false)
+          }
+        }
+      }
+      var done: [Int] = []
+      for try await (index, isDone) in group where isDone { done.append(index) }
+      // Of each two with one number one is there; those that threw are not.
+      #expect(Set(done.map { $0 / 2 }) == Set(0..<60))
+      #expect(done.count == 60)
+      #expect(done.allSatisfy { $0 % 10 != 0 })
+    }
+    #expect(try await store["a"].count() == 60)
+  }
+}

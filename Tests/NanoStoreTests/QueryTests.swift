@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+import Testing
+
+@Suite("Queries")
+struct QueryTests {
+  let store: Store
+  let films: DocumentCollection
+
+  init() throws {
+    store = try Store(.memory)
+    films = store["films"]
+    try films.insert(contentsOf: [
+      ["title": "Alien", "year": 1979, "genres": ["Horror", "Science Fiction"]],
+      ["title": "Brazil", "year": 1985, "genres": ["Science Fiction"]],
+      ["title": "Casablanca", "year": 1942, "genres": ["Drama"]],
+      ["title": "Duel", "year": 1971, "genres": []],
+      ["title": "Éloge", "year": nil],
+    ])
+  }
+
+  private func titles(_ query: DocumentQuery) throws -> [String] {
+    try query.documents().compactMap { $0["title"]?.string }
+  }
+
+  @Test("Conditions in Swift and as text find the same", arguments: [false, true])
+  func conditions(indexed: Bool) throws {
+    if indexed {
+      try films.createIndex("year")
+      try films.createIndex("genres")
+      try films.createIndex("title", unique: true)
+    }
+    #expect(try titles(films.find(Field("year") > 1975)) == ["Alien", "Brazil"])
+    #expect(try titles(films.find("[year] > ?", 1975)) == ["Alien", "Brazil"])
+    #expect(try titles(films.find(Field("genres") == "Science Fiction")) == ["Alien", "Brazil"])
+    #expect(
+      try titles(films.find("[genres] = 'Horror' AND [year] BETWEEN 1970 AND 1980")) == ["Alien"])
+    #expect(try titles(films.find(Field("title").beginsWith("É"))) == ["Éloge"])
+    #expect(
+      try titles(films.find(Field("title").matches(.insensitiveEqualTo, "éLOGE"))) == ["Éloge"])
+    #expect(try titles(films.find(Field("year") == .null)) == ["Éloge"])
+    #expect(try titles(films.find(!Field("genres").exists)) == ["Éloge"])
+    #expect(
+      try titles(films.find(!(Field("year") > 1975)).sorted(by: "-year")) == [
+        "Duel", "Casablanca", "Éloge",
+      ])
+    #expect(try titles(films.find("ORDER BY [year] DESC LIMIT 2 OFFSET 1")) == ["Alien", "Duel"])
+  }
+
+  @Test("Aggregates, groups and distinct values")
+  func aggregates() throws {
+    #expect(try films.find().average("year") == (1979 + 1985 + 1942 + 1971) / 4.0)
+    #expect(try films.find().minimum("title") == "Alien")
+    #expect(try films.find().total("year") == .int(1979 + 1985 + 1942 + 1971))
+    let rows = try films.find().grouped(by: "genres", aggregates: [.count, .minimum("year")])
+    #expect(rows.map(\.group) == [[nil], ["Drama"], ["Horror"], ["Science Fiction"]])
+    #expect(rows.map(\.values) == [[2, 1971], [1, 1942], [1, 1979], [2, 1979]])
+    #expect(try films.find().distinct("genres") == ["Drama", "Horror", "Science Fiction"])
+  }
+
+  @Test(
+    "Pages by position cover everything once", arguments: ["year", "-year", "genres", "-title"])
+  func pages(order: String) throws {
+    let query = films.find().sorted(by: order)
+    var seen: [Int64?] = []
+    var page = try query.page(2)
+    seen += page.documents.map(\.rowID)
+    while let next = page.next {
+      page = try query.after(next).page(2)
+      seen += page.documents.map(\.rowID)
+    }
+    #expect(seen == (try query.documents().map(\.rowID)))
+    #expect(seen.count == 5)
+  }
+
+  @Test("A stream gives everything and can be left early")
+  func streams() async throws {
+    try await films.insert(contentsOf: (0..<1000).map { ["n": .int(Int64($0))] })
+    var count = 0
+    for try await document in films.find(Field("n").exists).stream() {
+      #expect(document["n"] == .int(Int64(count)))
+      count += 1
+    }
+    #expect(count == 1000)
+    for try await _ in films.find().stream() { break }
+    #expect(try await films.count() == 1005)
+  }
+
+  @Test("Explain names the index and what is checked beside it")
+  func explanation() throws {
+    let query = films.find(Field("year") > 1975 && Field("title").contains("a"))
+    #expect(try query.explain().indexes.isEmpty)
+    try films.createIndex("year")
+    let explained = try query.explain()
+    #expect(explained.indexes == ["year"])
+    #expect(explained.checkedPerDocument?.contains("title") == true)
+    #expect(explained.checkedPerDocument?.contains("year") == false)
+  }
+
+  @Test("Update and remove by condition")
+  func changes() throws {
+    #expect(try films.find(Field("year") < 1980).update(set: ["old": true]) == 3)
+    #expect(try films.find(Field("old") == true).count() == 3)
+    #expect(try films.find(Field("old") == true).sorted(by: "year").limit(1).remove() == 1)
+    #expect(try titles(films.find(Field("old") == true)) == ["Alien", "Duel"])
+  }
+}

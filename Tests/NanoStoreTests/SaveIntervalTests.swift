@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+import Testing
+
+@Suite("Save interval")
+struct SaveIntervalTests {
+  let scratch: Scratch
+  let store: Store
+  /// Sees only what is written.
+  let other: Store
+  let notes: DocumentCollection
+
+  init() throws {
+    scratch = try Scratch()
+    store = try Store(.file(scratch.file("a.db")))
+    other = try Store(.file(scratch.file("a.db")))
+    notes = store["notes"]
+  }
+
+  private var written: [String] { get throws { try other["notes"].find().keys() } }
+
+  @Test("Saves are written when so many are there, all at once")
+  func interval() throws {
+    store.saveInterval = 3
+    for (key, count) in zip(["a", "b", "c", "d", "e", "f", "g"], [0, 0, 3, 3, 3, 6, 6]) {
+      try notes.save(["n": 1], key: key)
+      #expect(try written.count == count)
+      #expect(store.hasUnsavedChanges == !["c", "f"].contains(key))
+    }
+    try store.flush()
+    #expect(!store.hasUnsavedChanges)
+    #expect(try written.count == 7)
+    try store.flush()
+  }
+
+  @Test("An interval below 1 counts as 1", arguments: [0, -5, .min, 1])
+  func lowIntervals(interval: Int) throws {
+    store.saveInterval = interval
+    #expect(store.saveInterval == 1)
+    try notes.save(["n": 1], key: "a")
+    #expect(!store.hasUnsavedChanges)
+    #expect(try written == ["a"])
+  }
+
+  @Test("A batch, a block, an update or a removal writes what is collected first")
+  func writtenFirst() throws {
+    store.saveInterval = 10
+    let steps: [(String, () throws -> Void)] = [
+      ("batch", { try notes.save(contentsOf: [try Document(["n": 2], key: "x")]) }),
+      ("insert", { try notes.insert(["n": 2]) }),
+      ("block", { try store.write {} }),
+      ("update", { try notes.update("block", set: ["m": 1]) }),
+      ("remove", { try notes.remove("remove") }),
+      ("verify", { _ = try store.verify() }),
+      ("flush", { try store.flush() }),
+    ]
+    for (key, step) in steps {
+      try notes.save(["n": 1], key: key)
+      #expect(try !written.contains(key))
+      try step()
+      #expect(!store.hasUnsavedChanges)
+      #expect(try written.contains(key) == (key != "remove"))
+    }
+  }
+
+  @Test("Saves in a block belong to it and are not collected")
+  func insideBlocks() throws {
+    store.saveInterval = 10
+    try store.write { _ = try notes.save(["n": 1], key: "a") }
+    #expect(!store.hasUnsavedChanges)
+    #expect(try written == ["a"])
+    _ = code {
+      try store.write { () -> Void in
+        try notes.save(["n": 2], key: "b")
+        throw StoreError(.notFound, "Undo")
+      }
+    }
+    #expect(!store.hasUnsavedChanges)
+    #expect(try notes.find().keys() == ["a"])
+  }
+
+  @Test("Every query of the same store sees what is collected")
+  func seen() throws {
+    try notes.save(["n": 1, "list": [1]], key: "a")
+    try notes.createIndex("list")
+    store.saveInterval = 10
+    let moment = try notes.get("a")?.added
+    try notes.save(["n": 10, "list": [1, 2]], key: "a")
+    try notes.save(["n": 5], key: "b")
+
+    #expect(try notes.count() == 2)
+    #expect(try notes.get("a")?["n"] == 10)
+    #expect(try notes.get("a")?.added == moment)
+    #expect(try notes.get("a")?.rowID == 1)
+    #expect(try notes.get("a")?.revision == 2)
+    #expect(try notes.get(rowID: 1)?["n"] == 10)
+    #expect(try notes.get(rowID: 2)?["n"] == 5)
+    #expect(try notes.get(keys: ["b", "a"]).map { $0["n"] } == [5, 10])
+    #expect(try notes.find(Field("n") > 4).sorted(by: "n").keys() == ["b", "a"])
+    #expect(try notes.find(Field("list") == 2).keys() == ["a"])
+    #expect(try notes.find().total("n") == 15)
+    #expect(try notes.find().distinct("n") == [5, 10])
+    #expect(try notes.find(Field("list") == 2).explain().indexes == ["list_elements"])
+    #expect(try notes.find().page(1).documents[0]["n"] == 10)
+    #expect(try store.read { try notes.count() } == 2)
+    #expect(try store.sql("SELECT count(*) AS n FROM notes")[0]["n"] == 2)
+    #expect(try notes.observedPaths().map(\.path) == ["list", "list[]", "n"])
+    #expect(store.hasUnsavedChanges)
+    #expect(try written == ["a"])
+    #expect(try other["notes"].get("a")?["n"] == 1)
+  }
+
+  @Test("Nothing can be written in a read that sees what is collected")
+  func readOnly() throws {
+    store.saveInterval = 10
+    try notes.save(["n": 1], key: "a")
+    try store.read { #expect(code { try notes.save(["n": 2], key: "b") } == .readOnly) }
+    try notes.find().forEach { _ in
+      #expect(code { try notes.save(["n": 2], key: "b") } == .readOnly)
+      #expect(code { try notes.removeAll() } == .readOnly)
+    }
+    try store.flush()
+    #expect(try written == ["a"])
+  }
+
+  @Test("Two saves of one key are one, also under two spellings of the collection")
+  func collapse() throws {
+    store.saveInterval = 3
+    try notes.save(["n": 1], key: "a")
+    try notes.save(["n": 2], key: "a")
+    try store["NOTES"].save(["n": 3], key: "a")
+    #expect(store.hasUnsavedChanges)
+    try store["É"].save(["n": 1], key: "a")
+    try store["é"].save(["n": 2], key: "a")
+    #expect(!store.hasUnsavedChanges)
+    #expect(try written == ["a"])
+    #expect(try notes.get("a")?["n"] == 3)
+    #expect(try store["É"].get("a")?["n"] == 1)
+    #expect(try store["é"].get("a")?["n"] == 2)
+  }
+
+  @Test("What is discarded was never saved")
+  func discard() throws {
+    try notes.save(["n": 1], key: "a")
+    store.saveInterval = 10
+    try notes.save(["n": 2], key: "a")
+    try notes.save(["n": 2], key: "b")
+    store.discardUnsavedChanges()
+    #expect(!store.hasUnsavedChanges)
+    #expect(try notes.get("a")?["n"] == 1)
+    try store.close()
+    #expect(try written == ["a"])
+  }
+
+  @Test("A failing flush writes nothing and keeps everything")
+  func failure() throws {
+    try notes.createIndex("n", unique: true)
+    try notes.save(["n": 1], key: "a")
+    store.saveInterval = 3
+    try notes.save(["n": 2], key: "b")
+    try notes.save(["n": 1], key: "c")
+    let error = error { try notes.save(["n": 3], key: "d") }
+    #expect(error?.code == .uniqueViolation)
+    #expect(error?[.key] == "a")
+    #expect(store.hasUnsavedChanges)
+    #expect(try written == ["a"])
+    #expect(code { try store.flush() } == .uniqueViolation)
+    #expect(code { try notes.insert(["n": 9]) } == .uniqueViolation)
+    #expect(try written == ["a"])
+
+    try notes.save(["n": 4], key: "c")
+    #expect(!store.hasUnsavedChanges)
+    #expect(try written == ["a", "b", "c", "d"])
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("Closing writes what is collected; if that fails it says so and the store is closed")
+  func closing() throws {
+    store.saveInterval = 10
+    try notes.save(["n": 1], key: "a")
+    try store.close()
+    #expect(try written == ["a"])
+    try store.reopen()
+    #expect(store.saveInterval == 10)
+    try store["nano_x"].save(["n": 1], key: "a")
+    #expect(code { try store.close() } == .invalidName)
+    #expect(store.isClosed && !store.hasUnsavedChanges)
+    try store.reopen()
+    #expect(try notes.count() == 1)
+  }
+
+  @Test("A save without a key collects one only where documents have keys")
+  func withoutKey() throws {
+    try store.createCollection("rows", identity: .rowID)
+    store.saveInterval = 10
+    #expect(try store["rows"].save(["n": 1]).key == nil)
+    let key = try #require(try notes.save(["n": 1]).key)
+    #expect(try notes.get(key)?["n"] == 1)
+    #expect(try store["rows"].find().keys().isEmpty)
+  }
+
+  @Test("Many threads save, read and flush at once, and nothing is lost")
+  func concurrent() async throws {
+    store.saveInterval = 7
+    await withTaskGroup(of: Void.self) { group in
+      for task in 0..<8 {
+        group.addTask {
+          let failure = await asyncCode {
+            for round in 0..<50 {
+              _ = try await notes.save(["n": .int(Int64(round))], key: "k\(task)-\(round)")
+              if round % 10 == task { #expect(try await notes.get("k\(task)-\(round)") != nil) }
+              if round % 25 == task { try await store.flush() }
+              if round % 25 == task + 1 { #expect(try await notes.count() > round) }
+            }
+          }
+          #expect(failure == nil)
+        }
+      }
+    }
+    try await store.flush()
+    #expect(try await other["notes"].count() == 400)
+    #expect(try await store.verify().isEmpty)
+  }
+}
