@@ -14,6 +14,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "NanoStore", targets: ["NanoStore"]),
+    .executable(name: "nanostore", targets: ["NanoCLI"]),
     .library(name: "NanoStoreTesting", targets: ["NanoTesting"]),
   ],
   dependencies: [
@@ -52,6 +53,14 @@ let package = Package(
       name: "NanoStore",
       dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoSQLite"],
       path: "Sources/NanoStore", swiftSettings: strict),
+    .executableTarget(
+      name: "NanoCLI",
+      dependencies: [
+        "NanoStore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Sources/Tools/NanoCLI", swiftSettings: strict),
+    .testTarget(
+      name: "NanoCLITests", dependencies: ["NanoCLI", "NanoStore"], swiftSettings: strict),
     .target(
       name: "NanoTesting", dependencies: ["NanoDocument", "NanoQuery", "NanoEngine"],
       path: "Sources/Tools/NanoTesting", swiftSettings: strict),
@@ -64,8 +73,12 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "NanoDocumentTests", dependencies: ["NanoDocument"], swiftSettings: strict),
+    .executableTarget(
+      name: "nanostore-test-helper", dependencies: ["NanoStore"], path: "Tests/Helper",
+      swiftSettings: strict),
     .testTarget(
-      name: "NanoStoreTests", dependencies: ["NanoStore"], swiftSettings: strict),
+      name: "NanoStoreTests", dependencies: ["NanoStore", "nanostore-test-helper"],
+      swiftSettings: strict),
     .testTarget(
       name: "NanoQueryTests", dependencies: ["NanoQuery", "NanoDocument"], swiftSettings: strict),
   ]

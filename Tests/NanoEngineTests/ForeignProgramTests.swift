@@ -105,7 +105,7 @@ struct ForeignProgramTests {
   func foreignDamage() throws {
     try createIndexes([IndexDefinition(columns: [.init("a")])])
     try insert(["a": 1])
-    try foreign.run("DROP INDEX \"nano_index_c.a\"")
+    try foreign.run("DROP INDEX nano_index_c_a")
     try foreign.run("INSERT INTO c(body) VALUES ('{\"a\":1')")
     #expect(throws: StoreError.self) { try count("b", .equal, 1) }
     try foreign.run("DELETE FROM c WHERE id = 2")

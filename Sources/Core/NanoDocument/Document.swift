@@ -48,6 +48,8 @@ public struct Document: @unchecked Sendable {
 
   /// What is known of a document beside its fields.
   public struct Header: Sendable {
+    /// The collection that the document was read from or written to.
+    public var collection: String?
     public var rowID: Int64?
     public var key: DocumentKey?
     public var type: String?
@@ -60,9 +62,11 @@ public struct Document: @unchecked Sendable {
 
     @inlinable @inline(__always)
     public init(
-      rowID: Int64? = nil, key: DocumentKey? = nil, type: String? = nil, version: Int64? = nil,
+      collection: String? = nil, rowID: Int64? = nil, key: DocumentKey? = nil, type: String? = nil,
+      version: Int64? = nil,
       added: Int64? = nil, revision: Int64? = nil, isPartial: Bool = false
     ) {
+      self.collection = collection
       self.rowID = rowID
       self.key = key
       self.type = type
@@ -76,6 +80,8 @@ public struct Document: @unchecked Sendable {
 
 extension Document {
   public var header: Header { storage.header.about }
+  /// The name of the collection that the document comes from; nil for a new document.
+  public var collection: String? { storage.header.about.collection }
   /// The text identity; nil for a new document without one, and in collections known by row id.
   public var key: String? { storage.header.about.key?.description }
   /// The integer identity; nil while the document is in no store.

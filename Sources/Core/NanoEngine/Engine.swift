@@ -24,6 +24,12 @@ public protocol Engine: AnyObject, Sendable {
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result
 
+  /// Shows one document and says whether there is one: the shortest way to a single document.
+  func get(
+    _ identity: Identity, in collection: String, _ interruption: Interruption?,
+    _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool
+
   /// Runs a block in a transaction that is committed when the block returns and rolled back when it
   /// throws. One runs at a time; another waits, at most for the busy timeout where the other one
   /// belongs to another process.
@@ -42,6 +48,15 @@ public protocol Engine: AnyObject, Sendable {
   /// Lets go of the database. Calls that run are waited for, later ones fail with
   /// ``StoreError/Code/closed``; a second close does nothing.
   func close() throws
+}
+
+extension Engine {
+  public func get(
+    _ identity: Identity, in collection: String, _ interruption: Interruption?,
+    _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    try read(.call, interruption) { try $0.get(identity, in: collection, show) }
+  }
 }
 
 /// How much one read block sees of a single state.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
+public import NanoDocument
 import Synchronization
 
 /// A way to stop a running call from another thread.
@@ -8,24 +8,26 @@ import Synchronization
 /// An engine attaches what stops its statement while it runs; triggering calls that, or makes the
 /// next call that begins under this interruption fail at once.
 public final class Interruption: Sendable {
-  private struct State {
-    var triggered = false
-    var stop: (@Sendable () -> Void)?
-  }
-  private let state = Mutex(State())
+  private let stop = Mutex<(@Sendable () -> Void)?>(nil)
+  private let triggered = Atomic(false)
 
   public init() {}
 
   /// Stops the call that runs under this interruption, and every later one.
   public func trigger() {
+    triggered.store(true, ordering: .releasing)
     // Called inside the lock, so that a call that has just ended is not stopped in its successor.
-    state.withLock { state in
-      state.triggered = true
-      state.stop?()
-    }
+    stop.withLock { $0?() }
   }
 
-  public var isTriggered: Bool { state.withLock(\.triggered) }
+  public var isTriggered: Bool { triggered.load(ordering: .acquiring) }
+
+  /// - Throws: ``StoreError/Code/interrupted`` if it was triggered. A call of many statements asks
+  ///   before each of them, since what stops a statement has no effect between two.
+  @inline(__always)
+  public func check() throws(StoreError) {
+    if isTriggered { throw StoreError(.interrupted, "The operation was cancelled") }
+  }
 
   /// Runs a block that can be stopped.
   ///
@@ -33,11 +35,13 @@ public final class Interruption: Sendable {
   public func whileRunning<Result>(
     stop: @escaping @Sendable () -> Void, _ work: () throws -> Result
   ) throws -> Result {
-    try state.withLock { state throws(StoreError) in
-      if state.triggered { throw StoreError(.interrupted, "The operation was cancelled") }
-      state.stop = stop
+    // A call inside another one, of a second store for example, gives back what it finds.
+    let outer = self.stop.withLock { current in
+      defer { current = stop }
+      return current
     }
-    defer { state.withLock { $0.stop = nil } }
+    defer { self.stop.withLock { $0 = outer } }
+    try check()
     return try work()
   }
 }

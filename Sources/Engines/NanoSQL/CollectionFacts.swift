@@ -10,19 +10,19 @@ public struct CollectionFacts {
   public var indexes: [IndexDefinition]
   /// The side tables of indexes on elements, by index name.
   public var elementTables: [String: String]
-  /// Whether SQLite's order of texts is that of code points; in UTF-16 it is another.
-  public var sortsTextByCodePoint: Bool
+  /// Whether the database compares texts by code point; if not, it can only find equal ones.
+  public var ordersText: Bool
   /// What stands at a path; nil if that is not known.
   public var observed: (FieldPath) -> PathFacts?
 
   public init(
     table: String, indexes: [IndexDefinition], elementTables: [String: String],
-    sortsTextByCodePoint: Bool = true, observed: @escaping (FieldPath) -> PathFacts?
+    ordersText: Bool = true, observed: @escaping (FieldPath) -> PathFacts?
   ) {
     self.table = table
     self.indexes = indexes
     self.elementTables = elementTables
-    self.sortsTextByCodePoint = sortsTextByCodePoint
+    self.ordersText = ordersText
     self.observed = observed
   }
 
@@ -34,7 +34,7 @@ public struct CollectionFacts {
   /// The class of values at a path, if SQLite sorts all of them as we do.
   func sortableClass(_ path: FieldPath) -> PathFacts.PlainClass? {
     let found = observed(path)?.plainClass
-    return found == .text && !sortsTextByCodePoint ? nil : found
+    return found == .text && !ordersText ? nil : found
   }
 
   func elementTable(for path: FieldPath) -> String? {

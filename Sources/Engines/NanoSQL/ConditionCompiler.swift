@@ -74,7 +74,7 @@ struct ConditionCompiler {
       return self.attribute(attribute, comparison, value)
     case .membership(.attribute(let attribute), let list):
       return attributeMembership(attribute, list)
-    case .isNull(.attribute(let attribute)) where attribute != .rowID:
+    case .isNull(.attribute(let attribute)) where attribute != .rowID && attribute != .leafPath:
       return Answer(sql: "\(Self.column(attribute)) IS NULL", isExact: true)
     default: return nil
     }
@@ -172,7 +172,7 @@ extension ConditionCompiler {
   /// elsewhere, and base64 has another order than its bytes.
   private func isOrdered(_ place: Place, _ literal: PathFacts.PlainClass?) -> Bool {
     guard let literal, let known = place.facts else { return false }
-    if literal == .text, !facts.sortsTextByCodePoint { return false }
+    guard literal != .text || facts.ordersText else { return false }
     return !known.types.contains(.irregular)
   }
 
@@ -204,9 +204,8 @@ extension ConditionCompiler {
     case (.rowID, .int(let id)):
       return Answer(
         sql: SQLFragment("\(column) \(comparison.rawValue) ") + .parameter(.int(id)), isExact: true)
-    case (.type, .string(let name)) where !name.utf8.contains(0):
-      let isOrdered = comparison != .equal && comparison != .notEqual
-      if isOrdered, !facts.sortsTextByCodePoint { return nil }
+    case (.type, .string(let name))
+    where !name.utf8.contains(0) && (facts.ordersText || [.equal, .notEqual].contains(comparison)):
       return Answer(
         sql: SQLFragment("\(column) \(comparison.rawValue) ") + .parameter(.text(name)),
         isExact: true)

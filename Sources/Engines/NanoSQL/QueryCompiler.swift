@@ -124,7 +124,7 @@ extension QueryCompiler {
       }
     case .attribute(.rowID): return Term(sql: "id", isPlain: true, descending: descending)
     case .attribute(.version): return Term(sql: "version", isPlain: true, descending: descending)
-    case .attribute(.type) where facts.sortsTextByCodePoint:
+    case .attribute(.type) where facts.ordersText:
       return Term(sql: "type", isPlain: true, descending: descending)
     default: break
     }

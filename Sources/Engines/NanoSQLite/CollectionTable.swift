@@ -9,15 +9,20 @@ import NanoSQL
 final class CollectionTable {
   let description: CollectionDescription
   var indexes: [IndexDefinition]
-  var elementTables: [String: String]
+  /// The names of SQLite's indexes, and of the side tables of indexes on elements, by index name.
+  var sqlNames: [String: String]
+  private let elementTables: [String: String]
+  /// Whether SQLite compares texts by code point, as it does not in UTF-16.
+  private let ordersText: Bool
   let paths: PathTrie
-  private let sortsTextByCodePoint: Bool
   /// Counts changes of indexes and paths; the file's is newer if another connection changed them.
   var generation: Int64
   /// Whether rows stand in the table that another program wrote and the paths do not know.
   var hasForeignRows = false
   /// The id for the next row, if it must not be left to SQLite: the last row was removed.
   var nextRowID: Int64?
+  /// Whether the two above were found out by the writing connection.
+  var isPrepared = false
 
   /// The statements for single documents, prepared when they are first needed.
   private var statements: [SQLiteStatement?]
@@ -25,14 +30,17 @@ final class CollectionTable {
 
   init(
     _ description: CollectionDescription, generation: Int64, indexes: [IndexDefinition],
-    elementTables: [String: String], paths: PathTrie, sortsTextByCodePoint: Bool
+    sqlNames: [String: String], paths: PathTrie, ordersText: Bool
   ) {
     self.description = description
     self.generation = generation
     self.indexes = indexes
-    self.elementTables = elementTables
+    self.sqlNames = sqlNames
+    self.ordersText = ordersText
+    elementTables = sqlNames.filter { name, _ in
+      indexes.contains { $0.name == name && $0.kind == .elements }
+    }
     self.paths = paths
-    self.sortsTextByCodePoint = sortsTextByCodePoint
     texts = Statement.allCases.map { $0.sql(SQLName.quoted(description.name)) }
     statements = Array(repeating: nil, count: texts.count)
   }
@@ -48,6 +56,14 @@ final class CollectionTable {
     return made
   }
 
+  var schemas: [IndexSchema] {
+    indexes.compactMap { index in
+      sqlNames[index.name].map {
+        IndexSchema(collection: description.name, index: index, sqlName: $0)
+      }
+    }
+  }
+
   /// What may be concluded when a query is compiled: nothing of the paths, while rows are there that
   /// they do not know.
   var facts: CollectionFacts {
@@ -55,14 +71,15 @@ final class CollectionTable {
     let isKnown = !hasForeignRows
     return CollectionFacts(
       table: description.name, indexes: indexes, elementTables: elementTables,
-      sortsTextByCodePoint: sortsTextByCodePoint, observed: { isKnown ? paths.facts(at: $0) : nil })
+      ordersText: ordersText,
+      observed: { isKnown ? paths.facts(at: $0) : nil })
   }
 }
 
 extension CollectionTable {
   /// What is done with single documents.
   enum Statement: Int, CaseIterable {
-    case getByKey, getByRowID, insert, save, replaceByKey, replaceByRowID, removeByKey
+    case getByKey, getByRowID, insert, insertPlain, save, replaceByKey, replaceByRowID, removeByKey
     case removeByRowID, rowIDOfKey
     /// The largest id ever removed, the largest there is, and whether foreign rows are there.
     case rowIDState
@@ -79,6 +96,8 @@ extension CollectionTable {
       case .getByKey: return "SELECT \(columns) FROM \(table) WHERE key = ?1"
       case .getByRowID: return "SELECT \(columns) FROM \(table) WHERE id = ?1"
       case .insert: return insert
+      case .insertPlain:
+        return "INSERT INTO \(table)(key, added, revision, body) VALUES (?1, ?2, 1, ?3)"
       case .save:
         return "\(insert) ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
           + "type = excluded.type, version = excluded.version, body = excluded.body, "
@@ -123,13 +142,15 @@ extension SQLiteConnection {
       tables[name] = nil
       return nil
     }
-    // By its own name, since `people` and `People` are one table.
+    // Under the name that the collection was made with: other spellings share what is known of it.
     if let known = tables[description.name], known.generation == generation,
       known.description == description
     {
+      if name != description.name { tables[name] = known }
       return known
     }
     let table = try load(description, generation)
+    tables[name] = table
     tables[description.name] = table
     return table
   }
@@ -163,13 +184,12 @@ extension SQLiteConnection {
         row.text(4) ?? ""
       )
     }
-    let elements = rows.filter { $0.0.kind == .elements }.map { ($0.0.name, $0.1) }
     let paths = PathTrie()
     try addStoredPaths(of: description.name, to: paths)
     return CollectionTable(
       description, generation: generation, indexes: rows.map(\.0),
-      elementTables: Dictionary(uniqueKeysWithValues: elements), paths: paths,
-      sortsTextByCodePoint: TextEncoding.isUTF8(handle))
+      sqlNames: Dictionary(uniqueKeysWithValues: rows.map { ($0.0.name, $0.1) }), paths: paths,
+      ordersText: try encoding() == "UTF-8")
   }
 }
 

@@ -26,17 +26,33 @@ struct DatabaseSetup {
       case .normal: "NORMAL"
       case .full: "FULL"
       }
-    // The schema must be trusted: some versions of SQLite, 3.40 among them, take their own JSON
-    // functions for unsafe where it is not, and our indexes call them. Our own functions are marked
-    // as direct only, so that no schema can call them.
     try connection.execute(
       """
       PRAGMA synchronous = \(isFile ? synchronous : "OFF");
       PRAGMA cache_size = -\(max(1, configuration.cacheSize / 1024));
       PRAGMA mmap_size = \(configuration.mappedSize);
       PRAGMA temp_store = \(configuration.temporaryStorage.rawValue);
-      PRAGMA trusted_schema = ON;
       """)
+    // SQLite before 3.41 takes its own JSON functions for unsafe ones, which our indexes on elements
+    // need. None of ours can stand in a schema either way.
+    if sqlite3_libversion_number() >= 3_041_000 {
+      try connection.execute("PRAGMA trusted_schema = OFF")
+    }
+    if connection.isReadOnly { try limitSize(configuration, connection) }
+  }
+
+  private static func limitSize(
+    _ configuration: SQLiteConfiguration, _ connection: SQLiteConnection
+  ) throws(StoreError) {
+    guard let maximum = configuration.maximumSize else { return }
+    do {
+      let size = try connection.first(SQLFragment("PRAGMA page_size")) { $0.int(0) } ?? 0
+      try connection.execute("PRAGMA max_page_count = \(max(1, Int64(maximum) / max(1, size)))")
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw StoreError(.database, "The size of the file cannot be limited")
+    }
   }
 
   /// Checks that the file is ours, or makes it so if it is new.
@@ -55,10 +71,7 @@ struct DatabaseSetup {
       try connection.execute("PRAGMA encoding = '\(configuration.encoding.rawValue)'")
     }
     try setJournalMode()
-    if let maximum = configuration.maximumSize {
-      let pages = max(1, Int64(maximum) / (try number("PRAGMA page_size")))
-      try connection.execute("PRAGMA max_page_count = \(pages)")
-    }
+    try Self.limitSize(configuration, connection)
     if application != Schema.applicationID { try createInternalTables() }
   }
 

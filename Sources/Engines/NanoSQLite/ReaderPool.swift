@@ -13,12 +13,15 @@ final class ReaderPool: Sendable {
   final class Reader: @unchecked Sendable {
     let queue: DatabaseQueue
     let connection: SQLiteConnection
+    /// Reads single documents, outside a transaction.
+    let getter: SQLiteReader
     init(_ queue: DatabaseQueue) throws {
       self.queue = queue
       connection = try queue.unsafeRead { db in
         guard let handle = db.sqliteConnection else { throw SQLiteEngine.closed }
         return SQLiteConnection(handle, isReadOnly: true)
       }
+      getter = SQLiteReader(connection)
     }
 
     func close() throws {
@@ -27,32 +30,105 @@ final class ReaderPool: Sendable {
     }
   }
 
-  private let idle = Mutex<[Reader]>([])
-  private let permits: DispatchSemaphore
+  private struct State {
+    var idle: [Reader] = []
+    /// Lent out or idle.
+    var count = 0
+    var waiting = 0
+    var isClosed = false
+  }
+  private let state = Mutex(State())
+  private let returned = DispatchSemaphore(value: 0)
   private let maximum: Int
   private let open: @Sendable () throws -> DatabaseQueue
 
   init(maximum: Int, open: @escaping @Sendable () throws -> DatabaseQueue) {
     self.maximum = max(1, maximum)
-    permits = DispatchSemaphore(value: self.maximum)
     self.open = open
   }
 
   func with<Result>(_ work: (Reader) throws -> Result) throws -> Result {
-    permits.wait()
-    defer { permits.signal() }
-    let reader = try idle.withLock { $0.popLast() } ?? Reader(open())
-    defer { idle.withLock { $0.append(reader) } }
+    let reader = try take()
+    defer { give(reader) }
     return try work(reader)
+  }
+
+  private enum Offer {
+    case reader(Reader)
+    case place
+    case wait
+  }
+
+  func take() throws -> Reader {
+    while true {
+      let offer: Offer = try state.withLock { state throws(StoreError) in
+        // A call that waited here while the pool was closed must not open a connection again.
+        if state.isClosed { throw SQLiteEngine.closed }
+        if let reader = state.idle.popLast() { return .reader(reader) }
+        if state.count < maximum {
+          state.count += 1
+          return .place
+        }
+        state.waiting += 1
+        return .wait
+      }
+      switch offer {
+      case .reader(let reader): return reader
+      case .wait: returned.wait()
+      case .place:
+        do {
+          return try Reader(open())
+        } catch {
+          free { $0.count -= 1 }
+          throw SQLiteErrors.translated(error, operation: "open")
+        }
+      }
+    }
+  }
+
+  func give(_ reader: Reader) { free { $0.idle.append(reader) } }
+
+  private func free(_ change: (inout State) -> Void) {
+    let wakes = state.withLock { state in
+      change(&state)
+      guard state.waiting > 0 else { return false }
+      state.waiting -= 1
+      return true
+    }
+    if wakes { returned.signal() }
   }
 
   /// Waits until no reader is lent out, then closes them.
   func close() throws {
-    for _ in 0..<maximum { permits.wait() }
-    defer { for _ in 0..<maximum { permits.signal() } }
-    for reader in idle.withLock({ readers in
-      defer { readers = [] }
-      return readers
-    }) { try reader.close() }
+    // Those that wait for a reader wake up one after the other and find the pool closed.
+    let waiting = state.withLock { state in
+      state.isClosed = true
+      defer { state.waiting = 0 }
+      return state.waiting
+    }
+    for _ in 0..<waiting { returned.signal() }
+    var closed: [Reader] = []
+    while let reader = try takeForClosing() { closed.append(reader) }
+    for reader in closed { try reader.close() }
+  }
+
+  private func takeForClosing() throws -> Reader? {
+    guard state.withLock({ $0.count > 0 }) else { return nil }
+    while true {
+      let isWaiting = state.withLock { state in
+        guard state.idle.isEmpty else { return false }
+        state.waiting += 1
+        return true
+      }
+      if isWaiting { returned.wait() }
+      if let reader = state.withLock({ state -> Reader? in
+        guard let reader = state.idle.popLast() else { return nil }
+        state.count -= 1
+        return reader
+      }) {
+        return reader
+      }
+      if state.withLock({ $0.count == 0 }) { return nil }
+    }
   }
 }

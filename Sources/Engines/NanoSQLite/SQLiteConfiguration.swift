@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import Logging
+import NanoDocument
 
 /// How a SQLite database is opened. Every setting is read back from the database by
 /// ``Engine/statistics()``.
@@ -24,7 +25,16 @@ public struct SQLiteConfiguration: Sendable {
   }
 
   public enum JournalMode: String, Sendable, Hashable, CaseIterable {
-    case wal, delete, truncate, persist, memory, off
+    /// Keeps changes beside the file until they are merged.
+    case wal
+    /// Keep what is overwritten beside the file until a commit.
+    case delete, truncate, persist
+    /// Keeps what is overwritten in memory: a process that is killed while it writes damages the
+    /// file.
+    case memory
+    /// Keeps nothing: a write that fails or is rolled back leaves the file damaged. For files that
+    /// can be made again.
+    case off
   }
 
   public enum TextEncoding: String, Sendable, Hashable, CaseIterable {
@@ -62,4 +72,30 @@ public struct SQLiteConfiguration: Sendable {
   public var logger = Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
 
   public init() {}
+
+  /// - Throws: ``StoreError/Code/invalidArgument`` for what SQLite would pass over in silence.
+  func validate() throws(StoreError) {
+    try require(
+      (512...65_536).contains(pageSize) && pageSize.nonzeroBitCount == 1, "pageSize", "\(pageSize)",
+      "a power of two from 512 to 65536")
+    try require(cacheSize >= 0, "cacheSize", "\(cacheSize)", "0 or more")
+    try require(mappedSize >= 0, "mappedSize", "\(mappedSize)", "0 or more")
+    try require(
+      (0...Self.longestTimeout).contains(busyTimeout), "busyTimeout", "\(busyTimeout)",
+      "0 to \(Self.longestTimeout) seconds")
+    try require(maximumSize ?? 1 > 0, "maximumSize", "\(maximumSize ?? 0)", "1 or more")
+    try require(maximumReaders > 0, "maximumReaders", "\(maximumReaders)", "1 or more")
+  }
+
+  private func require(
+    _ holds: Bool, _ setting: String, _ actual: String, _ expected: String
+  ) throws(StoreError) {
+    guard !holds else { return }
+    throw StoreError(
+      .invalidArgument, "A setting of the configuration is out of its range",
+      [.operation: setting, .expected: expected, .actual: actual])
+  }
+
+  /// SQLite counts milliseconds in 32 bits.
+  private static let longestTimeout = 2_000_000.0
 }

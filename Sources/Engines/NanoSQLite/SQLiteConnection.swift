@@ -3,6 +3,7 @@
 import GRDB
 import GRDBSQLite
 import NanoDocument
+import NanoEngine
 import NanoSQL
 
 /// One connection: its handle, its statements, and what it knows of the collections.
@@ -11,10 +12,23 @@ import NanoSQL
 final class SQLiteConnection {
   let handle: OpaquePointer
   private var statements: [String: SQLiteStatement] = [:]
-  var tables: [String: CollectionTable] = [:]
+  var tables: [String: CollectionTable] = [:] {
+    didSet { last = nil }
+  }
+  /// The table that was used last, found without hashing its name.
+  private var last: (name: String, table: CollectionTable)?
   let isReadOnly: Bool
+  /// Whether no other connection has committed since this one did.
+  private(set) var isUnchanged = false
+  private var versionAfterCommit: UInt32?
   /// Whether texts are kept in UTF-8, so that they can be read where they stand.
   let isUTF8: Bool
+  private var knownEncoding: String?
+  /// What may stop the call that runs on this connection.
+  var interruption: Interruption?
+  fileprivate var isTransactionOpen = false
+  /// Why SQLite undid the transaction before its block ended.
+  fileprivate var loss: StoreError?
 
   init(_ handle: OpaquePointer, isReadOnly: Bool) {
     self.handle = handle
@@ -22,7 +36,18 @@ final class SQLiteConnection {
     isUTF8 = TextEncoding.isUTF8(handle)
   }
 
-  /// Forgets statements and tables.
+  @inline(__always)
+  func lastTable(_ name: String) -> CollectionTable? {
+    guard let last, last.name == name else { return nil }
+    return last.table
+  }
+
+  @inline(__always)
+  func noteLast(_ name: String, _ table: CollectionTable) {
+    if last?.table !== table { last = (name, table) }
+  }
+
+  /// Forgets statements and tables, as must be done before the connection closes.
   func removeAll() {
     statements.removeAll()
     tables.removeAll()
@@ -66,12 +91,18 @@ final class SQLiteConnection {
   func use<Result>(
     _ statement: SQLiteStatement, _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
+    try interruption?.check()
     statement.isInUse = true
     defer {
       statement.clear()
       statement.isInUse = false
     }
-    return try work(statement)
+    do {
+      return try work(statement)
+    } catch {
+      noteLoss(error)
+      throw error
+    }
   }
 
   /// Statements kept for one connection. Arbitrary; a program has rarely more kinds of queries.
@@ -81,13 +112,21 @@ final class SQLiteConnection {
   func execute(_ sql: String) throws(StoreError) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else {
-      throw SQLiteErrors.error(
-        sqlite3_extended_errcode(handle), String(cString: sqlite3_errmsg(handle)),
-        operation: "execute")
+      let error = SQLiteErrors.error(of: handle, operation: "execute")
+      noteLoss(error)
+      throw error
     }
   }
 
   func run(_ fragment: SQLFragment) throws { try with(fragment) { try $0.run() } }
+
+  /// How the file keeps texts: `UTF-8`, `UTF-16le` or `UTF-16be`.
+  func encoding() throws -> String {
+    if let knownEncoding { return knownEncoding }
+    let encoding = try first(SQLFragment("PRAGMA encoding")) { $0.text(0) } ?? nil
+    knownEncoding = encoding
+    return encoding ?? ""
+  }
 
   /// The first row of a query, nil if there is none.
   func first<Result>(
@@ -106,6 +145,74 @@ final class SQLiteConnection {
     }
   }
 
+  /// Counts the commits of every connection; known only inside a transaction that has begun to read.
+  private var dataVersion: UInt32 {
+    var version: UInt32 = 0
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    return version
+  }
+
+  /// Asked when a writing transaction has begun.
+  func noteBegin() { isUnchanged = dataVersion == versionAfterCommit }
+  func noteCommit() { versionAfterCommit = dataVersion }
+  func noteRollback() {
+    versionAfterCommit = nil
+    isUnchanged = false
+  }
+
+  @inline(__always)
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
   var changes: Int { Int(sqlite3_changes64(handle)) }
+}
+
+extension SQLiteConnection {
+  /// Runs a block between BEGIN and COMMIT; an error rolls back.
+  func transaction<Result>(_ begin: String, _ work: () throws -> Result) throws -> Result {
+    try with(begin) { try $0.run() }
+    isTransactionOpen = true
+    defer {
+      isTransactionOpen = false
+      loss = nil
+    }
+    do {
+      let result = try work()
+      try requireTransaction()
+      try with("COMMIT") { try $0.run() }
+      return result
+    } catch {
+      // After a full disk or an interruption SQLite may have rolled back already. Executed, since
+      // prepared statements are refused to a call that was stopped.
+      if isInTransaction { try? execute("ROLLBACK") }
+      throw error
+    }
+  }
+
+  /// Runs a block whose statements all see the same state.
+  func consistently<Result>(_ work: () throws -> Result) throws -> Result {
+    isInTransaction ? try work() : try transaction("BEGIN DEFERRED", work)
+  }
+
+  /// - Throws: What made SQLite undo the transaction. A block that caught that error must not write
+  ///   on: each statement would be committed by itself.
+  @inline(__always)
+  func requireTransaction() throws(StoreError) {
+    guard !isInTransaction else { return }
+    throw loss ?? StoreError(.database, "The transaction was ended by a statement inside it")
+  }
+
+  /// Keeps why a transaction was lost, for statements that are not run by ``with(_:_:)``.
+  func noting<Result>(_ work: () throws -> Result) throws -> Result {
+    try interruption?.check()
+    do {
+      return try work()
+    } catch {
+      noteLoss(error)
+      throw error
+    }
+  }
+
+  private func noteLoss(_ error: any Error) {
+    guard isTransactionOpen, loss == nil, !isInTransaction else { return }
+    loss = error as? StoreError
+  }
 }

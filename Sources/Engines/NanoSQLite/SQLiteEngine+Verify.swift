@@ -10,16 +10,37 @@ extension SQLiteEngine {
   /// Runs SQLite's own integrity check, then reads every document and compares it with the path
   /// catalogue and the indexes on elements.
   public func verify() throws -> [VerificationProblem] {
-    try read(.snapshot, nil) { reader in
-      guard let reader = reader as? SQLiteReader else { throw Self.closed }
-      var problems = try reader.connection.all("PRAGMA integrity_check") { $0.text(0) ?? "" }
-        .filter { $0 != "ok" }
-        .map { VerificationProblem(subject: "file", message: $0) }
-      for collection in try reader.collections() {
-        problems += try CollectionCheck(reader.connection, collection.name).problems()
+    do {
+      return try read(.snapshot, nil) { reader in
+        guard let reader = reader as? SQLiteReader else { throw Self.closed }
+        var problems = try reader.connection.all("PRAGMA integrity_check") { $0.text(0) ?? "" }
+          .filter { $0 != "ok" }
+          .map { VerificationProblem(subject: "file", message: $0) }
+        for collection in try reader.collections() {
+          problems += try Self.damage(to: collection.name) {
+            try CollectionCheck(reader.connection, collection.name).problems()
+          }
+        }
+        return problems
       }
-      return problems
+    } catch let error as StoreError where error.isDamage {
+      return [VerificationProblem(subject: "file", message: error.debugDescription)]
     }
+  }
+
+  /// What is too damaged to be looked at is a problem too, and must not hide the others.
+  private static func damage(
+    to subject: String, _ check: () throws -> [VerificationProblem]
+  ) throws -> [VerificationProblem] {
+    do { return try check() } catch let error as StoreError where error.isDamage {
+      return [VerificationProblem(subject: subject, message: error.debugDescription)]
+    }
+  }
+}
+
+extension StoreError {
+  fileprivate var isDamage: Bool {
+    [.corruptFile, .corruptDocument, .notADatabase, .database].contains(code)
   }
 }
 
@@ -37,11 +58,27 @@ private struct CollectionCheck {
     guard let table = try connection.table(name) else {
       return [problem("the collection has no table")]
     }
-    var problems = try documents(table)
-    for index in table.indexes where index.kind == .elements {
-      problems += try elements(index, table)
+    var problems = try missing(table)
+    guard problems.isEmpty else { return problems }
+    problems = try documents(table)
+    for schema in table.schemas where schema.index.kind == .elements {
+      problems += try elements(schema)
     }
     return problems
+  }
+
+  /// Tables and indexes that another program dropped.
+  private func missing(_ table: CollectionTable) throws -> [VerificationProblem] {
+    func exists(_ name: String) throws -> Bool {
+      try connection.first(
+        SQLFragment("SELECT 1 FROM sqlite_schema WHERE name = ?", [.text(name)])
+      ) { _ in true } ?? false
+    }
+    guard try exists(table.description.name) else {
+      return [problem("the collection has no table")]
+    }
+    return try table.schemas.filter { try !exists($0.sqlName) }
+      .map { problem("index \($0.index.name) is missing") }
   }
 
   private func problem(_ message: String) -> VerificationProblem {
@@ -72,16 +109,10 @@ private struct CollectionCheck {
     return problems
   }
 
-  private func elements(
-    _ index: IndexDefinition, _ table: CollectionTable
-  ) throws -> [VerificationProblem] {
-    guard let side = table.elementTables[index.name] else {
-      return [problem("index \(index.name) has no table")]
-    }
-    let schema = IndexSchema(collection: table.description.name, index: index)
-    let difference = try schema.elementDifference(side)
+  private func elements(_ schema: IndexSchema) throws -> [VerificationProblem] {
+    let difference = try schema.elementDifference()
     let count = try connection.first(SQLFragment(difference)) { $0.int(0) } ?? 0
     return count == 0
-      ? [] : [problem("index \(index.name) differs from the documents in \(count) entries")]
+      ? [] : [problem("index \(schema.index.name) differs from the documents in \(count) entries")]
   }
 }

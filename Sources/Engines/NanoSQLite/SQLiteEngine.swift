@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Dispatch
 import Foundation
 import GRDB
 import NanoDocument
@@ -22,6 +23,8 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   /// Nil where there is one connection for everything.
   private let readers: ReaderPool?
   private let isClosed = Atomic(false)
+  /// The thread that runs a block on the writing connection; 0 if none does.
+  private let owner = Atomic<UInt>(0)
 
   public var capabilities: Capabilities {
     var all: Capabilities = [.sql, .uniqueIndexes, .elementIndexes, .backup]
@@ -38,6 +41,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   public init(
     _ location: SQLiteConfiguration.Location, _ configuration: SQLiteConfiguration
   ) throws {
+    try configuration.validate()
     self.configuration = configuration
     path = try DatabaseFile.prepare(location, configuration)
     do {
@@ -59,8 +63,10 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
       try? writer.close()
       throw explained
     }
+    // Only with a WAL do readers and the writer leave each other alone.
+    let hasReaders = configuration.journalMode == .wal || configuration.isReadOnly
     readers =
-      path.map { path in
+      (hasReaders ? path : nil).map { path in
         ReaderPool(maximum: configuration.maximumReaders) {
           try DatabaseFile.open(path, location, configuration, isReader: true)
         }
@@ -77,14 +83,29 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     guard let readers else {
       return try onWriter(interruption) { connection in try work(SQLiteReader(connection)) }
     }
-    return try readers.with { reader in
-      try interruptible(interruption, reader.queue) {
-        guard scope == .snapshot else { return try work(SQLiteReader(reader.connection)) }
-        return try reader.connection.transaction("BEGIN DEFERRED") {
-          try work(SQLiteReader(reader.connection))
+    return try translated {
+      try readers.with { reader in
+        try interruptible(interruption, reader.connection, reader.queue) {
+          guard scope == .snapshot else { return try work(SQLiteReader(reader.connection)) }
+          return try reader.connection.transaction("BEGIN DEFERRED") {
+            try work(SQLiteReader(reader.connection))
+          }
         }
       }
     }
+  }
+
+  public func get(
+    _ identity: Identity, in collection: String, _ interruption: Interruption?,
+    _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    guard let readers, interruption == nil else {
+      return try read(.call, interruption) { try $0.get(identity, in: collection, show) }
+    }
+    guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
+    let reader = try readers.take()
+    defer { readers.give(reader) }
+    return try reader.getter.get(identity, in: collection, show)
   }
 
   public func write<Result>(
@@ -96,14 +117,18 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     return try onWriter(interruption) { connection in
       let transaction = SQLiteWriter(connection)
       do {
-        return try connection.transaction("BEGIN IMMEDIATE") {
+        let result = try connection.transaction("BEGIN IMMEDIATE") {
+          connection.noteBegin()
           let result = try work(transaction)
           try transaction.flushPaths()
           return result
         }
+        connection.noteCommit()
+        return result
       } catch {
         // Collections and paths that the transaction brought are not in the file.
         connection.tables.removeAll()
+        connection.noteRollback()
         throw error
       }
     }
@@ -114,24 +139,49 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     _ interruption: Interruption?, _ work: (SQLiteConnection) throws -> Result
   ) throws -> Result {
     guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
-    writing.lock()
-    defer { writing.unlock() }
-    guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
-    return try interruptible(interruption, writer) { try work(connection) }
-  }
-
-  private func interruptible<Result>(
-    _ interruption: Interruption?, _ queue: DatabaseQueue, _ work: () throws -> Result
-  ) throws -> Result {
-    do {
-      guard let interruption else { return try work() }
-      return try interruption.whileRunning(stop: { queue.interrupt() }, work)
-    } catch {
-      throw SQLiteErrors.translated(error, operation: "run")
+    try refuseReentry()
+    return try translated {
+      writing.lock()
+      defer { writing.unlock() }
+      guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
+      owner.store(Self.currentThread, ordering: .relaxed)
+      defer { owner.store(0, ordering: .relaxed) }
+      // Attached here and not while waiting, so that nobody else's statement is stopped.
+      return try interruptible(interruption, connection, writer) { try work(connection) }
     }
   }
 
+  /// The lock is held by this thread already: waiting for it would never end.
+  private func refuseReentry() throws(StoreError) {
+    guard owner.load(ordering: .relaxed) == Self.currentThread else { return }
+    throw StoreError(
+      .invalidArgument, "A call that runs on this connection cannot be made inside another one")
+  }
+
+  private static var currentThread: UInt {
+    #if canImport(Darwin)
+      UInt(bitPattern: pthread_self())
+    #else
+      UInt(pthread_self())
+    #endif
+  }
+
+  private func interruptible<Result>(
+    _ interruption: Interruption?, _ connection: SQLiteConnection, _ queue: DatabaseQueue,
+    _ work: () throws -> Result
+  ) throws -> Result {
+    guard let interruption else { return try work() }
+    connection.interruption = interruption
+    defer { connection.interruption = nil }
+    return try interruption.whileRunning(stop: { queue.interrupt() }, work)
+  }
+
+  private func translated<Result>(_ work: () throws -> Result) throws -> Result {
+    do { return try work() } catch { throw SQLiteErrors.translated(error, operation: "run") }
+  }
+
   public func close() throws {
+    try refuseReentry()
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     do {
       try readers?.close()
@@ -145,22 +195,6 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   }
 
   static let closed = StoreError(.closed, "The store is closed")
-}
-
-extension SQLiteConnection {
-  /// Runs a block between BEGIN and COMMIT; an error rolls back.
-  func transaction<Result>(_ begin: String, _ work: () throws -> Result) throws -> Result {
-    try with(begin) { try $0.run() }
-    do {
-      let result = try work()
-      try with("COMMIT") { try $0.run() }
-      return result
-    } catch {
-      // After a full disk or an interruption SQLite may have rolled back already.
-      if isInTransaction { try? with("ROLLBACK") { try $0.run() } }
-      throw error
-    }
-  }
 }
 
 extension SQLiteConfiguration.Location {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import GRDB
 import GRDBSQLite
 import NanoDocument
@@ -17,9 +18,21 @@ enum SQLiteErrors {
       ])
   }
 
+  /// The last error of a connection.
+  static func error(of connection: OpaquePointer, operation: String) -> StoreError {
+    let code = sqlite3_extended_errcode(connection)
+    let message = String(cString: sqlite3_errmsg(connection))
+    // A write that finds no room fails as full, but making the shared memory of a WAL larger fails
+    // as an error of reading or writing.
+    if code & 0xFF == SQLITE_IOERR, sqlite3_system_errno(connection) == ENOSPC {
+      return error(SQLITE_FULL, message, operation: operation)
+    }
+    return error(code, message, operation: operation)
+  }
+
   private static func meaning(_ primary: Int32, extended: Int32) -> (StoreError.Code, String) {
     switch primary {
-    case SQLITE_BUSY, SQLITE_LOCKED:
+    case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
       (.locked, "Another connection holds the lock for longer than the busy timeout")
     case SQLITE_READONLY: (.readOnly, "The database can only be read")
     case SQLITE_FULL: (.full, "No space is left for the database")

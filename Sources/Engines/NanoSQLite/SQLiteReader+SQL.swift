@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import GRDBSQLite
 import NanoDocument
 import NanoEngine
@@ -9,7 +10,21 @@ extension SQLiteReader: SQLReader {
   func sql(
     _ text: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
+    try SQLText(text).refuseTransactionControl()
+    return try aroundForeignStatement {
+      try connection.noting { try run(text, arguments, show) }
+    }
+  }
+
+  private func run(
+    _ text: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
+  ) throws -> SQLSummary {
     let statement = try SQLiteStatement(text, on: connection, persistent: false)
+    guard SQLText(statement.tail).isEmpty else {
+      throw StoreError(
+        .invalidArgument, "A text holds more than one statement",
+        [.hint: "run one after the other in a write block", .text: statement.tail])
+    }
     let isWriting = sqlite3_stmt_readonly(statement.handle) == 0
     guard self is SQLiteWriter || !isWriting else {
       throw StoreError(
@@ -23,8 +38,6 @@ extension SQLiteReader: SQLReader {
       let values = columns.indices.map { statement.value(Int32($0)) }
       if try !show(SQLRow(columns: columns, values: values)) { break }
     }
-    // Our view of collections may be another now.
-    if isWriting { connection.tables.removeAll() }
     return SQLSummary(columns: columns, changes: isWriting ? connection.changes : 0)
   }
 
@@ -55,6 +68,45 @@ extension SQLiteReader: SQLReader {
   private static func missing(_ name: String) -> StoreError {
     StoreError(.invalidArgument, "A parameter has no argument", [.expected: name])
   }
+}
+
+/// What can be seen of a statement before SQLite parses it.
+struct SQLText {
+  /// From the first character that counts.
+  private let text: Substring
+
+  init(_ text: String) {
+    var rest = text[...]
+    while true {
+      rest = rest.drop { $0.isWhitespace }
+      if rest.hasPrefix("--") {
+        rest = rest.drop { !$0.isNewline }
+      } else if rest.hasPrefix("/*") {
+        rest =
+          rest.range(of: "*/", range: rest.index(rest.startIndex, offsetBy: 2)..<rest.endIndex)
+          .map { rest[$0.upperBound...] } ?? ""
+      } else {
+        break
+      }
+    }
+    self.text = rest
+  }
+
+  var isEmpty: Bool { text.isEmpty }
+
+  /// Transactions belong to blocks; one that a statement began would stay open behind them, one that
+  /// it ended would leave half of a block written.
+  func refuseTransactionControl() throws(StoreError) {
+    let word = text.prefix { $0.isLetter }.uppercased()
+    guard Self.control.contains(word) else { return }
+    throw StoreError(
+      .invalidArgument, "A statement cannot begin or end a transaction",
+      [.actual: word, .hint: "use write and read blocks, one inside another for a savepoint"])
+  }
+
+  private static let control: Set<String> = [
+    "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE",
+  ]
 }
 
 extension SQLiteStatement {

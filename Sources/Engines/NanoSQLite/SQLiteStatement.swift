@@ -21,6 +21,8 @@ final class SQLiteStatement {
   /// Whether the database keeps its texts in UTF-8.
   let isUTF8: Bool
   var isInUse = false
+  /// What stood behind the first statement of the text.
+  private(set) var tail = ""
 
   init(
     _ sql: String, on connection: SQLiteConnection, persistent: Bool = true
@@ -29,7 +31,13 @@ final class SQLiteStatement {
     let connection = connection.handle
     var handle: OpaquePointer?
     let flags = persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
-    let code = sqlite3_prepare_v3(connection, sql, -1, flags, &handle, nil)
+    var code = SQLITE_OK
+    var tail = ""
+    sql.withCString { start in
+      var end: UnsafePointer<CChar>?
+      code = sqlite3_prepare_v3(connection, start, -1, flags, &handle, &end)
+      if let end, end.pointee != 0 { tail = String(cString: end) }
+    }
     guard code == SQLITE_OK, let handle else {
       guard code != SQLITE_OK else {
         throw StoreError(.database, "A statement is empty", [.operation: "prepare"])
@@ -40,6 +48,7 @@ final class SQLiteStatement {
     self.handle = handle
     self.connection = connection
     self.isUTF8 = isUTF8
+    self.tail = tail
   }
 
   deinit {
@@ -69,9 +78,7 @@ final class SQLiteStatement {
     for program in held {
       if let failure = program.failure { return failure }
     }
-    return SQLiteErrors.error(
-      sqlite3_extended_errcode(connection), String(cString: sqlite3_errmsg(connection)),
-      operation: "step")
+    return SQLiteErrors.error(of: connection, operation: "step")
   }
 }
 

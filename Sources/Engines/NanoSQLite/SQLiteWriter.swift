@@ -8,7 +8,7 @@ import NanoSQL
 
 /// A transaction in progress on the writing connection.
 final class SQLiteWriter: SQLiteReader, EngineWriter {
-  /// The collections whose paths may have changed, by the name they were written under.
+  /// The collections whose paths may have changed, by the name they were made with.
   private var touched: [String: CollectionTable] = [:]
   private var last: (name: String, table: CollectionTable)?
   private var savepoints = 0
@@ -17,16 +17,30 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     try existing(collection)?.description.identity ?? .key
   }
 
+  /// A statement of the caller's own finds our paths in the file, and what it changed is looked at
+  /// anew.
+  override func aroundForeignStatement<Result>(_ work: () throws -> Result) throws -> Result {
+    try connection.requireTransaction()
+    try flushPaths()
+    defer { forgetTables() }
+    return try work()
+  }
+
   /// The table of a collection, made if there is none.
   private func tableForWriting(_ name: String) throws -> CollectionTable {
+    try connection.requireTransaction()
     if let last, last.name == name { return last.table }
-    let table = try touched[name] ?? existingOrNew(name)
-    touched[name] = table
+    let table = try touchedTable(name) ?? existingOrNew(name)
+    touched[table.description.name] = table
     last = (name, table)
     return table
   }
 
   private func existingOrNew(_ name: String) throws -> CollectionTable {
+    // Nobody else has committed since this connection did, so it knows what is in the file.
+    if connection.isUnchanged, let table = connection.tables[name], table.isPrepared {
+      return table
+    }
     if let table = try connection.table(name) {
       try prepareRowIDs(table)
       return table
@@ -45,9 +59,11 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     let (next, hasForeignRows) = try connection.with(table, .rowIDState) { row in
       try row.bind(name, at: 1)
       guard try row.step() else { return (nil as Int64?, false) }
-      return (row.int(0) > row.int(1) ? row.int(0) + 1 : nil, row.int(2) != 0)
+      let isReused = row.int(0) > row.int(1) && row.int(0) < Int64.max
+      return (isReused ? row.int(0) + 1 : nil, row.int(2) != 0)
     }
     table.nextRowID = next
+    table.isPrepared = true
     if hasForeignRows { try adoptForeignRows(table) }
   }
 
@@ -71,9 +87,16 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   }
 
   private func existing(_ name: String) throws -> CollectionTable? {
-    if let table = touched[name] { return table }
+    try connection.requireTransaction()
+    if let table = try touchedTable(name) { return table }
     guard try connection.table(name) != nil else { return nil }
     return try tableForWriting(name)
+  }
+
+  private func touchedTable(_ name: String) throws -> CollectionTable? {
+    if let table = touched[name] { return table }
+    guard !touched.isEmpty, let table = try connection.table(name) else { return nil }
+    return touched[table.description.name]
   }
 
   /// Rows were removed, perhaps the last ones.
@@ -86,12 +109,19 @@ extension SQLiteWriter {
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     let table = try tableForWriting(collection)
     try table.paths.observe(document.body)
-    return try connection.with(table, .insert) { statement in
-      try bind(document, table, statement)
+    let isPlain = table.nextRowID == nil && document.type == nil && document.version == nil
+    return try connection.with(table, isPlain ? .insertPlain : .insert) { statement in
+      if isPlain {
+        try statement.bind(document.key, at: 1)
+        statement.bind(document.added, at: 2)
+        try statement.bind(borrowedText: document.body, at: 3)
+      } else {
+        try bind(document, table, statement)
+      }
       do {
         _ = try statement.step()
       } catch {
-        throw try violation(error, document, table, owner: nil)
+        throw try violation(error, document, nil, table)
       }
       table.nextRowID = nil
       return sqlite3_last_insert_rowid(connection.handle)
@@ -108,7 +138,7 @@ extension SQLiteWriter {
       do {
         _ = try statement.step()
       } catch {
-        throw try violation(error, document, table, owner: .key(key))
+        throw try violation(error, document, .key(key), table)
       }
     }
     let inserted = sqlite3_last_insert_rowid(connection.handle)
@@ -160,7 +190,7 @@ extension SQLiteWriter {
       do {
         _ = try statement.step()
       } catch {
-        throw try violation(error, document, table, owner: identity)
+        throw try violation(error, document, identity, table)
       }
       return connection.changes > 0
     }
@@ -204,6 +234,7 @@ extension SQLiteWriter {
 extension SQLiteWriter {
   func createCollection(_ description: CollectionDescription) throws {
     let name = description.name
+    try connection.requireTransaction()
     try Schema.validate(collection: name)
     if let known = try connection.table(name) {
       guard known.description.identity == description.identity else {
@@ -225,16 +256,21 @@ extension SQLiteWriter {
     try connection.execute(Schema.collection(name))
     try connection.run(
       SQLFragment(
-        "INSERT INTO nano_collections(name, identity) VALUES (?, ?)",
-        [.text(name), .text(description.identity.rawValue)]))
+        "INSERT INTO nano_collections(name, identity, generation) VALUES (?, ?, ?)",
+        [
+          .text(name), .text(description.identity.rawValue), .int(Self.firstGeneration()),
+        ]))
   }
 
+  /// Anywhere in 52 bits, so that a collection that is dropped and made again is not taken by other
+  /// connections for the one they knew.
+  private static func firstGeneration() -> Int64 { .random(in: 1...(1 << 52)) }
+
   func dropCollection(_ name: String) throws -> Bool {
+    try connection.requireTransaction()
     guard let table = try connection.table(name) else { return false }
     let name = table.description.name
-    for index in table.indexes {
-      try connection.execute(IndexSchema(collection: name, index: index).drop())
-    }
+    for schema in table.schemas { try connection.execute(schema.drop()) }
     try connection.execute("DROP TABLE \(SQLName.quoted(name))")
     for internalTable in ["nano_indexes", "nano_paths"] {
       try connection.run(
@@ -248,6 +284,7 @@ extension SQLiteWriter {
 
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
     try index.validate()
+    try Schema.validate(.index, name: index.name)
     let table = try tableForWriting(collection)
     let name = table.description.name
     if let known = table.indexes.first(where: { $0.name == index.name }) {
@@ -258,12 +295,13 @@ extension SQLiteWriter {
       }
       return
     }
-    let schema = IndexSchema(collection: name, index: index)
+    let schema = IndexSchema(
+      collection: name, index: index, sqlName: try freeName(for: index, in: name))
     do {
       // An index on elements is made by several statements, of which the first would remain.
       try savepoint { try connection.execute(try schema.create()) }
-    } catch let error as StoreError {
-      guard error.isConstraint else { throw error }
+    } catch {
+      guard let error = error as? StoreError, error.isConstraint else { throw error }
       throw StoreError(
         .uniqueViolation, "Documents have equal values, so the index cannot be unique",
         [.collection: name, .index: index.name])
@@ -280,12 +318,23 @@ extension SQLiteWriter {
     try nextGeneration(name)
   }
 
+  private func freeName(for index: IndexDefinition, in collection: String) throws -> String {
+    for name in IndexSchema.sqlNames(collection, index) {
+      let names = IndexSchema.suffixes.map { SQLFragment("?", [.text(name + $0)]) }
+      let query =
+        SQLFragment("SELECT 1 FROM sqlite_schema WHERE name COLLATE NOCASE IN (")
+        + SQLFragment.joined(names, by: ", ") + ")"
+      if try connection.first(query, { _ in true }) == nil { return name }
+    }
+    preconditionFailure("There are more names than indexes.")
+  }
+
   func dropIndex(_ indexName: String, in collection: String) throws -> Bool {
     guard let table = try existing(collection),
-      let index = table.indexes.first(where: { $0.name == indexName })
+      let schema = table.schemas.first(where: { $0.index.name == indexName })
     else { return false }
     let name = table.description.name
-    try connection.execute(IndexSchema(collection: name, index: index).drop())
+    try connection.execute(schema.drop())
     try connection.run(
       SQLFragment(
         "DELETE FROM nano_indexes WHERE collection = ? AND name = ?",
@@ -303,13 +352,15 @@ extension SQLiteWriter {
     forgetTables()
   }
 
-  private func forgetTables() {
+  fileprivate func forgetTables() {
     connection.tables.removeAll()
     touched.removeAll()
     last = nil
   }
 
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {
+    try connection.requireTransaction()
+    try Schema.validate(nil, name: name)
     guard let value else {
       return try connection.run(
         SQLFragment("DELETE FROM nano_metadata WHERE name = ?", [.text(name)]))
@@ -325,6 +376,7 @@ extension SQLiteWriter {
   }
 
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
+    try connection.requireTransaction()
     // What came before the savepoint stays when it is undone, and so must its paths.
     try flushPaths()
     savepoints += 1
@@ -371,24 +423,23 @@ extension SQLiteWriter {
 extension SQLiteWriter {
   /// Which unique index refused a document, and which other document has the value.
   private func violation(
-    _ error: any Error, _ document: NewDocument, _ table: CollectionTable, owner: Identity?
+    _ error: any Error, _ document: NewDocument, _ identity: Identity?, _ table: CollectionTable
   ) throws -> any Error {
     guard let error = error as? StoreError, error.isConstraint else { return error }
     let name = table.description.name
     let message = error[.engineMessage] ?? ""
-    if message.hasSuffix(" \(name).key") {
+    if message.hasSuffix(": \(name).key") {
       return StoreError(
         .duplicateKey, "A document with this key exists already",
         [.collection: name, .key: document.key?.description ?? ""])
     }
     let index = table.indexes.first { index in
-      guard index.isUnique else { return false }
-      let sqlName = IndexSchema(collection: name, index: index).sqlName
-      return message.hasSuffix(" " + SQLName.literal(sqlName))
-        || message.hasSuffix(" \(sqlName).value")
+      guard index.isUnique, let sqlName = table.sqlNames[index.name] else { return false }
+      return message.hasSuffix(": index " + SQLName.literal(sqlName))
+        || message.hasSuffix(": \(sqlName).value")
     }
     guard let index else { return error }
-    let holder = try holder(of: index, document, table, notOf: owner)
+    let holder = try holder(of: index, document, identity, table)
     var found = StoreError(
       .uniqueViolation, "A unique index has this value already",
       [.collection: name, .index: index.name])
@@ -399,20 +450,15 @@ extension SQLiteWriter {
     return found
   }
 
+  /// The other document that has the value; the stored form of the same one may share some of its
+  /// elements.
   private func holder(
-    of index: IndexDefinition, _ document: NewDocument, _ table: CollectionTable,
-    notOf owner: Identity?
+    of index: IndexDefinition, _ document: NewDocument, _ identity: Identity?,
+    _ table: CollectionTable
   ) throws -> (rowID: Int64, key: DocumentKey?)? {
     let body = String(decoding: document.body, as: UTF8.self)
     let name = SQLName.quoted(table.description.name)
     var sql = SQLFragment("SELECT id, key FROM \(name) WHERE ")
-    switch owner {
-    case .key(.uuid(let high, let low))?:
-      sql.append(SQLFragment("key IS NOT ? AND ", [.uuid(high, low)]))
-    case .key(.text(let text))?: sql.append(SQLFragment("key IS NOT ? AND ", [.text(text)]))
-    case .rowID(let id)?: sql.append(SQLFragment("id <> ? AND ", [.int(id)]))
-    case nil: break
-    }
     switch index.kind {
     case .fields:
       let terms = index.columns.compactMap { column -> SQLFragment? in
@@ -423,13 +469,20 @@ extension SQLiteWriter {
       }
       sql.append(SQLFragment.joined(terms, by: " AND "))
     case .elements:
-      guard let side = table.elementTables[index.name] else { return nil }
+      guard let side = table.sqlNames[index.name] else { return nil }
       let values = PathValues.values(in: try Self.value(document.body), at: index.columns[0].path)
       let parameters = values.compactMap { PlainBinding.binding($0) }
       guard !parameters.isEmpty else { return nil }
       let marks = parameters.map { SQLFragment("?", [$0]) }
       sql.append("id IN (SELECT id FROM \(SQLName.quoted(side)) WHERE value IN (")
       sql.append(SQLFragment.joined(marks, by: ", ") + "))")
+    }
+    switch identity {
+    case .key(.uuid(let high, let low)):
+      sql.append(SQLFragment(" AND key IS NOT ?", [.uuid(high, low)]))
+    case .key(.text(let key)): sql.append(SQLFragment(" AND key IS NOT ?", [.text(key)]))
+    case .rowID(let id): sql.append(SQLFragment(" AND id <> ?", [.int(id)]))
+    case nil: break
     }
     return try connection.first(sql) { ($0.int(0), $0.key(1)) }
   }

@@ -97,39 +97,42 @@ enum Schema {
 
   /// Arbitrary; SQLite itself sets no limit.
   static let maximumNameLength = 500
+
+  /// - Throws: ``StoreError/Code/invalidName`` for a name that an index or an entry of the metadata
+  ///   cannot have.
+  static func validate(_ kind: StoreError.Detail?, name: String) throws(StoreError) {
+    let problem: String? =
+      if name.isEmpty {
+        "a name is empty"
+      } else if name.utf8.contains(0) {
+        "a name holds a NUL"
+      } else if name.utf8.count > maximumNameLength {
+        "a name has at most \(maximumNameLength) bytes"
+      } else {
+        nil
+      }
+    guard let problem else { return }
+    let error = StoreError(.invalidName, "A name cannot be used", [.hint: problem])
+    throw kind.map { error.adding($0, name) } ?? error
+  }
 }
 
 /// The definitions that make an index, and those that remove it.
 struct IndexSchema {
   let collection: String
   let index: IndexDefinition
+  /// The name of SQLite's index, or of the side table for an index on elements.
+  let sqlName: String
 
-  /// The name of SQLite's index, or of the side table for an index on elements:
-  /// `nano_index_people.age`.
-  ///
-  /// It is another one for every other index. A dot in the collection's name is written `%2E`, so
-  /// that the first one ends it. SQLite takes no notice of case, so a name with capital letters is
-  /// followed by a number that says where they stand: `nano_index_people.lastName#10`.
-  var sqlName: String {
-    let kind = index.kind == .elements ? "elements" : "index"
-    let owner = collection.unicodeScalars.map { scalar in
-      scalar == "%" ? "%25" : scalar == "." ? "%2E" : String(scalar)
-    }.joined()
-    return "nano_\(kind)_\(owner).\(index.name)\(capitals)"
+  /// Names that tell what they are for. Several indexes may ask for the same one, since SQLite does
+  /// not tell cases apart: the first that is free is taken, and kept in `nano_indexes`.
+  static func sqlNames(_ collection: String, _ index: IndexDefinition) -> some Sequence<String> {
+    let base = "nano_\(index.kind == .elements ? "elements" : "index")_\(collection)_\(index.name)"
+    return sequence(first: 1) { $0 + 1 }.lazy.map { $0 == 1 ? base : "\(base)_\($0)" }
   }
 
-  private var capitals: String {
-    let name = index.name.utf8
-    guard name.contains(where: { $0 >= 0x41 && $0 <= 0x5A || $0 == UInt8(ascii: "#") }) else {
-      return ""
-    }
-    var nibbles: [UInt8] = []
-    for (place, byte) in name.enumerated() {
-      if place % 4 == 0 { nibbles.append(0) }
-      if byte >= 0x41, byte <= 0x5A { nibbles[place / 4] |= 1 << UInt8(place % 4) }
-    }
-    return "#" + nibbles.reversed().map { String($0, radix: 16) }.joined()
-  }
+  /// What an index on elements appends to its name for its other definitions.
+  static let suffixes = ["", "_id", "_insert", "_update", "_delete"]
 
   private var table: String { SQLName.quoted(collection) }
 
@@ -195,9 +198,9 @@ struct IndexSchema {
   }
 
   /// Counts entries that the side table has too many or too few.
-  func elementDifference(_ side: String) throws(StoreError) -> String {
+  func elementDifference() throws(StoreError) -> String {
     let right = try elements(index.columns[0].path, of: "d", source: "\(table) AS d, ")
-    let stored = "SELECT value, id FROM \(SQLName.quoted(side))"
+    let stored = "SELECT value, id FROM \(SQLName.quoted(sqlName))"
     return "SELECT (SELECT count(*) FROM (\(stored) EXCEPT \(right))) "
       + "+ (SELECT count(*) FROM (\(right) EXCEPT \(stored)))"
   }

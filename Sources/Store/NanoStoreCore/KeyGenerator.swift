@@ -23,9 +23,11 @@ final class KeyGenerator: Sendable {
   }
   private let state = Mutex(State())
 
-  func next() -> DocumentKey {
-    let now = Self.milliseconds()
-    return state.withLock { state in
+  func next() -> DocumentKey { next(at: UInt64(Clock.microseconds()) / 1_000) }
+
+  /// - Parameter now: Milliseconds since 1970; documents that are stored together may share it.
+  func next(at now: UInt64) -> DocumentKey {
+    state.withLock { state in
       let random = state.random.next()
       if now > state.milliseconds {
         state.milliseconds = now
@@ -41,12 +43,6 @@ final class KeyGenerator: Sendable {
       let high = state.milliseconds << 16 | 0x7000 | state.counter
       return .uuid(high, random.word & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
     }
-  }
-
-  private static func milliseconds() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
   }
 }
 

@@ -26,6 +26,17 @@ public final class Store: Sendable {
   /// One flush at a time, so that no document is written twice.
   let flushing = Mutex(())
   let keys = KeyGenerator()
+  private let documentLimit = Atomic(JSONWriter.maximumDocumentSize)
+
+  /// Bytes of JSON that a document may have; one that is larger is refused with
+  /// ``StoreError/Code/documentTooLarge``. SQLite's own limit, 1,000,000,000, unless it is lowered.
+  public var maximumDocumentSize: Int {
+    get { documentLimit.load(ordering: .relaxed) }
+    set {
+      documentLimit.store(
+        min(max(0, newValue), JSONWriter.maximumDocumentSize), ordering: .relaxed)
+    }
+  }
 
   /// Opens a store on an engine, which the closure makes, now and whenever the store is reopened.
   public init(opening open: @escaping @Sendable () throws -> any Engine) throws {
@@ -44,9 +55,17 @@ public final class Store: Sendable {
   /// - Throws: ``StoreError/Code/closed``.
   public func engine() throws(StoreError) -> any Engine {
     guard let engine = state.withLock({ $0.engine }) else {
-      throw StoreError(.closed, "The store is closed")
+      throw Self.closed
     }
     return engine
+  }
+  private static let closed = StoreError(.closed, "The store is closed")
+
+  /// The engine, and whether saved documents are not written yet.
+  func engineAndBuffer() throws(StoreError) -> (any Engine, Bool) {
+    let (engine, isEmpty) = state.withLock { ($0.engine, $0.pending.isEmpty) }
+    guard let engine else { throw StoreError(.closed, "The store is closed") }
+    return (engine, !isEmpty)
   }
 
   public var isClosed: Bool { state.withLock { $0.engine == nil } }
@@ -54,16 +73,24 @@ public final class Store: Sendable {
   /// Writes what is buffered, waits for calls that run, and lets go of the database. Later calls
   /// fail with ``StoreError/Code/closed``. Closing twice does nothing.
   ///
-  /// - Throws: An error of writing what is buffered; the store is closed all the same.
+  /// - Throws: An error of writing what is buffered, which is then lost; the store is closed all the
+  ///   same. ``StoreError/Code/invalidArgument`` inside of a read or write block, which needs the
+  ///   store; it stays open then.
   public func close() throws {
-    guard let engine = state.withLock({ $0.engine }) else { return }
-    let flushed = Result { try flush() }
-    state.withLock { state in
-      state.engine = nil
-      state.pending.remove(state.pending.entries)
+    try requireNoTransaction()
+    while !isClosed {
+      let flushed = Result { try flush() }
+      let engine = state.withLock { state -> (any Engine)? in
+        // Another thread has collected more meanwhile.
+        if case .success = flushed, !state.pending.isEmpty { return nil }
+        defer { state.engine = nil }
+        state.pending.removeAll()
+        return state.engine
+      }
+      guard let engine else { continue }
+      try engine.close()
+      try flushed.get()
     }
-    try engine.close()
-    try flushed.get()
   }
 
   /// Opens a closed store again; does nothing if it is open. What a file held is there again, memory
@@ -75,6 +102,15 @@ public final class Store: Sendable {
   }
 
   deinit { try? close() }
+
+  /// Collects a saved document and says whether enough are there to be written.
+  func collect(_ entry: PendingDocuments.Entry) throws(StoreError) -> Bool {
+    try state.withLock { state throws(StoreError) in
+      guard state.engine != nil else { throw Self.closed }
+      state.pending.add(entry)
+      return state.pending.count >= state.pending.interval
+    }
+  }
 
   func withPending<Result>(_ work: (inout PendingDocuments) throws -> Result) rethrows -> Result {
     try state.withLock { try work(&$0.pending) }
@@ -98,7 +134,9 @@ extension Store {
   public func createCollection(
     _ name: String, identity: CollectionIdentity = .key
   ) throws -> DocumentCollection {
-    try writing { try $0.createCollection(CollectionDescription(name: name, identity: identity)) }
+    try writing(atomic: true) {
+      try $0.createCollection(CollectionDescription(name: name, identity: identity))
+    }
     return self[name]
   }
   @discardableResult
@@ -181,12 +219,16 @@ extension Store {
   private func outsideTransaction<Result>(
     _ work: (any Engine) throws -> Result
   ) throws -> Result {
+    try requireNoTransaction()
+    try flush()
+    return try work(engine())
+  }
+
+  private func requireNoTransaction() throws(StoreError) {
     guard TransactionContext.current(of: self) == nil else {
       throw StoreError(
         .invalidArgument, "This cannot be done inside a transaction",
         [.hint: "call it outside of read and write blocks"])
     }
-    try flush()
-    return try work(engine())
   }
 }

@@ -5,6 +5,8 @@
 struct RawTable {
   let connection: RawConnection
 
+  private init(connection: RawConnection) { self.connection = connection }
+
   /// An empty table in a new file.
   init(_ file: String, durability: Durability = .normal) throws {
     connection = try RawConnection(file, durability: durability)
@@ -55,9 +57,12 @@ struct RawTable {
 extension RawTable {
   /// A table that holds all documents, checkpointed, as after a restart of the program.
   static func filled(_ folder: Folder, _ workload: Workload) throws -> RawTable {
-    let table = try RawTable(folder.freshFile("raw.db"))
-    try table.insertAll(workload.stored)
-    try table.checkpoint()
-    return table
+    let file = try folder.freshFile("raw.db")
+    do {
+      let table = try RawTable(file)
+      try table.insertAll(workload.stored)
+      try table.checkpoint()
+    }
+    return RawTable(connection: try RawConnection(file, durability: .normal))
   }
 }

@@ -105,6 +105,8 @@ public struct DocumentSubject: Subject {
     case .type: type
     case .version: version
     case .added: added
+    case .leafPath: .null
     }
   }
+  public func leaves() -> [Leaf] { Leaves.all(in: value) }
 }

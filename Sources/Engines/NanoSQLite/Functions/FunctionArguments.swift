@@ -44,6 +44,7 @@ struct FunctionArguments {
     case .key: return key(first + 1)
     case .type: return isNull(first + 2) ? .null : .string(string(first + 2))
     case .version: return isNull(first + 3) ? .null : .int(sqlite3_value_int64(values[first + 3]))
+    case .leafPath: return .null
     case .added:
       if isNull(first + 4) { return .null }
       return .date(Moment.date(sqlite3_value_int64(values[first + 4])))

@@ -42,7 +42,8 @@ extension DocumentCollection {
     try await store.onWriter { try self.insert(contentsOf: objects) }
   }
 
-  /// Stores new documents under their keys, or ones made for them, all of them or none.
+  /// Stores new documents under their keys, or ones made for them, all of them or none. A document
+  /// that says when it was added, because it comes from another store, keeps that moment.
   @discardableResult
   public func insert(contentsOf documents: [Document]) throws -> [Int64] {
     try write(.insert, documents)
@@ -68,7 +69,8 @@ extension DocumentCollection {
         guard !document.isPartial else { throw Self.partial }
         try document.write(to: &batch.writer)
         let header = document.header
-        try batch.add(key: header.key, type: header.type, version: header.version)
+        try batch.add(
+          key: header.key, type: header.type, version: header.version, added: header.added)
       }
     }
   }
@@ -97,9 +99,13 @@ extension DocumentCollection {
   func withBatch(
     _ mode: WriteMode, _ count: Int, _ fill: (DocumentBatch) throws -> Void
   ) throws -> [Int64] {
-    try store.writing(atomic: true) { engine in
+    try store.writing(atomic: true, callsBack: true) { engine in
       let batch = try DocumentBatch(mode, self, engine, capacity: count)
-      try fill(batch)
+      do {
+        try fill(batch)
+      } catch let error as StoreError {
+        throw error.adding(.position, "document \(batch.rowIDs.count + 1) of the batch")
+      }
       return batch.rowIDs
     }
   }
@@ -114,6 +120,7 @@ final class DocumentBatch {
   private let mode: WriteMode
   private let name: String
   private let keys: KeyGenerator?
+  private let maximumSize: Int
   private let added = Clock.microseconds()
 
   init(
@@ -122,18 +129,23 @@ final class DocumentBatch {
     self.mode = mode
     self.engine = engine
     name = collection.name
+    maximumSize = collection.store.maximumDocumentSize
     keys = try engine.identity(of: collection.name) == .key ? collection.store.keys : nil
     rowIDs.reserveCapacity(capacity)
   }
 
   /// Writes what the buffer holds, with a key that is made for it where documents have keys.
   @usableFromInline
-  func add() throws { try add(key: nil, type: nil, version: nil) }
+  func add() throws { try add(key: nil, type: nil, version: nil, added: nil) }
 
-  func add(key: DocumentKey?, type: String?, version: Int64?) throws {
-    try writer.checkStorable()
+  func add(
+    key: DocumentKey?, type: String?, version: Int64?, added given: Int64?
+  ) throws {
+    try writer.checkStorable(limit: maximumSize)
     let document = NewDocument(
-      key: key ?? keys?.next(), type: type, version: version, added: added, body: writer.bytes)
+      key: key ?? keys?.next(at: UInt64(added) / 1_000), type: type, version: version,
+      added: given ?? added,
+      body: writer.bytes)
     rowIDs.append(
       mode == .insert
         ? try engine.insert(document, into: name) : try engine.save(document, into: name))

@@ -93,13 +93,13 @@ extension DocumentCollection {
     _ change: (inout DocumentObject) throws -> Void
   ) throws -> Document? {
     var found: Document?
-    try engine.get(identity, in: name) { found = Document($0) }
+    try engine.get(identity, in: name) { found = Document($0, in: name) }
     guard let found else { return nil }
     var object = try found.object()
     try change(&object)
     var writer = JSONWriter(capacity: 512)
     writer.object(object)
-    try writer.checkStorable()
+    try writer.checkStorable(limit: store.maximumDocumentSize)
     var header = found.header
     let document = NewDocument(
       key: header.key, type: header.type, version: header.version,

@@ -141,7 +141,8 @@ extension DocumentCollection {
     try fill(&writer)
     let key = try header.key.map { try DocumentKey($0) }
     return try write(
-      mode, Document.Header(key: key, type: header.type, version: header.version), &writer)
+      mode, Document.Header(collection: name, key: key, type: header.type, version: header.version),
+      &writer)
   }
 
   func write(_ mode: WriteMode, _ document: Document) throws -> Document {
@@ -150,21 +151,26 @@ extension DocumentCollection {
     try document.write(to: &writer)
     let old = document.header
     return try write(
-      mode, Document.Header(key: old.key, type: old.type, version: old.version), &writer)
+      mode,
+      Document.Header(
+        collection: name, key: old.key, type: old.type, version: old.version, added: old.added),
+      &writer)
   }
 
   /// Writes encoded fields, or keeps them until so many are there.
   private func write(
     _ mode: WriteMode, _ given: Document.Header, _ writer: inout JSONWriter
   ) throws -> Document {
-    try writer.checkStorable()
+    try writer.checkStorable(limit: store.maximumDocumentSize)
     var header = given
-    let added = Clock.microseconds()
-    if mode == .save, store.isCollecting {
-      if header.key == nil { header.key = store.keys.next() }
-      return try collect(header, added, &writer)
-    }
+    // A document from another store keeps the moment at which it was added there.
+    let added = header.added ?? Clock.microseconds()
     let body = writer.bytes
+    if mode == .save, store.isCollecting,
+      let key = try header.key ?? store.readingStored({ try key(nil, $0) })
+    {
+      return try collect(header, key, added, body)
+    }
     try store.writing { engine in
       header.key = try key(header.key, engine)
       let document = NewDocument(
@@ -184,17 +190,14 @@ extension DocumentCollection {
   }
 
   private func collect(
-    _ header: Document.Header, _ added: Int64, _ writer: inout JSONWriter
+    _ header: Document.Header, _ key: DocumentKey, _ added: Int64, _ body: UnsafeRawBufferPointer
   ) throws -> Document {
-    let body = writer.bytes
-    guard let key = header.key else { return Document(header, copying: body) }
-    _ = try store.engine()
-    let isFull = store.withPending { pending in
-      pending.add(name, key, header, added: added, body: body)
-      return pending.count >= pending.interval
-    }
+    let isFull = try store.collect(
+      PendingDocuments.Entry(
+        collection: name, key: key, header: header, added: added, body: Array(body)))
     if isFull { try store.flush() }
     var header = header
+    header.key = key
     header.added = added
     return Document(header, copying: body)
   }
@@ -203,7 +206,7 @@ extension DocumentCollection {
     guard !document.isPartial else { throw Self.partial }
     var writer = JSONWriter(capacity: 512)
     try document.write(to: &writer)
-    try writer.checkStorable()
+    try writer.checkStorable(limit: store.maximumDocumentSize)
     let body = writer.bytes
     let header = document.header
     try store.writing { engine in
@@ -247,12 +250,12 @@ extension JSONWriter {
   static let maximumDocumentSize = 1_000_000_000
 
   /// - Throws: ``StoreError/Code/valueNotStorable``, ``StoreError/Code/documentTooLarge``.
-  borrowing func checkStorable() throws(StoreError) {
+  borrowing func checkStorable(limit: Int) throws(StoreError) {
     if let failure { throw failure }
-    guard count <= Self.maximumDocumentSize else {
+    guard count <= limit else {
       throw StoreError(
         .documentTooLarge, "A document is too large",
-        [.limit: "\(Self.maximumDocumentSize) bytes", .actual: "\(count) bytes"])
+        [.limit: "\(limit) bytes", .actual: "\(count) bytes"])
     }
   }
 }

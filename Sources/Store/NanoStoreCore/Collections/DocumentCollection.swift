@@ -34,32 +34,45 @@ extension DocumentCollection {
   }
 
   private func get(_ identity: Identity) throws -> Document? {
-    if TransactionContext.current(of: store) == nil, let pending = try pending(identity) {
-      return pending
+    if let context = TransactionContext.current(of: store) {
+      return try Self.document(context.reader, identity, name)
     }
+    let (engine, isCollecting) = try store.engineAndBuffer()
+    guard !isCollecting else { return try withCollected(identity) }
     var found: Document?
-    _ = try store.readingStored { reader in
-      try reader.get(identity, in: name) { found = Document($0) }
-    }
+    _ = try engine.get(identity, in: name, Interruption.current) { found = Document($0, in: name) }
     return found
   }
 
-  /// A document that was saved and is not written yet.
-  private func pending(_ identity: Identity) throws -> Document? {
-    guard store.hasUnsavedChanges else { return nil }
+  private static func document(
+    _ reader: any EngineReader, _ identity: Identity, _ name: String
+  ) throws -> Document? {
+    var found: Document?
+    try reader.get(identity, in: name) { found = Document($0, in: name) }
+    return found
+  }
+
+  /// What is written, whatever is collected.
+  private func stored(_ identity: Identity) throws -> Document? {
+    try store.readingStored { try Self.document($0, identity, name) }
+  }
+
+  /// A document that was saved and is perhaps not written yet.
+  private func withCollected(_ identity: Identity) throws -> Document? {
     switch identity {
-    case .key(let key): return store.withPending { $0.entry(name, key)?.document }
-    case .rowID(let id):
-      var stored: Document.Header?
-      _ = try store.readingStored { reader in
-        try reader.get(identity, in: name) { stored = Document($0).header }
+    case .key(let key):
+      // Looked up first: it is written before it is forgotten.
+      guard let entry = store.withPending({ $0.entry(name, key) }) else {
+        return try stored(identity)
       }
-      guard let key = stored?.key,
-        let document = store.withPending({ $0.entry(name, key)?.document })
-      else { return nil }
-      var header = document.header
-      header.rowID = id
-      return try document.with(header)
+      return entry.document(over: try stored(identity)?.header)
+    case .rowID:
+      // The row id of a new one is known only as queries see it.
+      var found: Document?
+      _ = try store.reading(.call) { reader in
+        try reader.get(identity, in: name) { found = Document($0, in: name) }
+      }
+      return found
     }
   }
 
@@ -85,6 +98,13 @@ extension DocumentCollection {
   }
 }
 
+extension ObservedPath {
+  /// Whether this is the path, with an array at its end or on the way.
+  fileprivate func isList(at field: FieldPath) -> Bool {
+    path.contains("[]") && path.replacing("[]", with: "") == field.description
+  }
+}
+
 extension Store {
   /// A read that looks at what is written only.
   func readingStored<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
@@ -96,10 +116,11 @@ extension Store {
 extension Document {
   /// Copies a document out of an engine's bytes.
   @inline(__always)
-  init(_ stored: StoredDocument) {
+  init(_ stored: StoredDocument, in collection: String) {
     self.init(
       Header(
-        rowID: stored.rowID, key: stored.key, type: stored.type, version: stored.version,
+        collection: collection, rowID: stored.rowID, key: stored.key, type: stored.type,
+        version: stored.version,
         added: stored.added, revision: stored.revision), copying: stored.body)
   }
 
@@ -167,11 +188,11 @@ extension DocumentCollection {
         ? IndexDefinition.Column(FieldPath(String(path.dropFirst())), descending: true)
         : IndexDefinition.Column(FieldPath(path))
     }
-    return try store.writing { writer in
+    return try store.writing(atomic: true) { writer in
       let isList =
         try elements
         ?? (columns.count == 1
-          && writer.observedPaths(in: self.name).contains { $0.path == paths[0] + "[]" })
+          && writer.observedPaths(in: self.name).contains { $0.isList(at: columns[0].path) })
       let index = IndexDefinition(
         name: name, columns: columns, isUnique: unique, kind: isList ? .elements : .fields)
       try writer.createIndex(index, in: self.name)
@@ -182,7 +203,7 @@ extension DocumentCollection {
   /// Removes an index and says whether there was one.
   @discardableResult
   public func dropIndex(_ indexName: String) throws -> Bool {
-    try store.writing { try $0.dropIndex(indexName, in: name) }
+    try store.writing(atomic: true) { try $0.dropIndex(indexName, in: name) }
   }
   @discardableResult
   public func dropIndex(_ indexName: String) async throws -> Bool {
@@ -206,7 +227,9 @@ extension DocumentCollection {
 
   /// Removes the collection with its documents and indexes, and says whether there was one.
   @discardableResult
-  public func drop() throws -> Bool { try store.writing { try $0.dropCollection(name) } }
+  public func drop() throws -> Bool {
+    try store.writing(atomic: true) { try $0.dropCollection(name) }
+  }
   @discardableResult
   public func drop() async throws -> Bool { try await store.onWriter { try self.drop() } }
 }

@@ -132,13 +132,20 @@ extension DocumentQuery {
   /// try films.find().forEach { film in titles.insert(film["title"]) }
   /// ```
   ///
+  /// The closure may read from the store. It may write only inside of a ``Store/write(_:)-(()->_)``
+  /// block, where all documents are found before the first one is shown.
+  ///
   /// - Throws: What the closure throws, which ends the query.
   public func forEach(_ show: (Document) throws -> Void) throws {
     try query.validate()
+    // What a closure writes could be found again, without end.
+    if TransactionContext.current(of: collection.store)?.writer != nil {
+      return try documents().forEach(show)
+    }
     let projection = query.fields
     try collection.store.showing { reader in
       try reader.find(query, in: collection.name) { stored in
-        try show(Self.document(stored, projection))
+        try show(document(stored, projection))
         return true
       }
     }
@@ -150,15 +157,15 @@ extension DocumentQuery {
     let projection = query.fields
     try collection.store.reading(.call) { reader in
       try reader.find(query, in: collection.name) { stored in
-        try show(Self.document(stored, projection))
+        try show(document(stored, projection))
         return true
       }
     }
   }
 
   @inline(__always)
-  static func document(_ stored: StoredDocument, _ fields: [FieldPath]?) throws -> Document {
-    let document = Document(stored)
+  func document(_ stored: StoredDocument, _ fields: [FieldPath]?) throws -> Document {
+    let document = Document(stored, in: collection.name)
     guard let fields else { return document }
     var header = document.header
     header.isPartial = true
@@ -201,7 +208,8 @@ extension DocumentQuery {
 
   func eachStored(_ show: (StoredDocument) throws -> Void) throws {
     try query.validate()
-    try collection.store.reading(.call) { reader in
+    // The closure may be a type's own way of decoding, which may use the store.
+    try collection.store.showing { reader in
       try reader.find(query, in: collection.name) { stored in
         try show(stored)
         return true

@@ -12,8 +12,10 @@ import Synchronization
 /// for try await film in films.find().stream() { … }
 /// ```
 ///
-/// At most a few hundred documents are in memory at once, however many are found. A connection stays
-/// busy until the loop ends.
+/// At most a few hundred documents are in memory at once, however many are found, and a connection
+/// stays busy until the loop ends. Where the store has one connection for everything (in memory, in a
+/// temporary file, without a write-ahead log) or saves are collected, all of them are read first, so
+/// that the loop may use the store.
 public struct DocumentStream: AsyncSequence, Sendable {
   public typealias Element = Document
   let query: DocumentQuery
@@ -22,6 +24,7 @@ public struct DocumentStream: AsyncSequence, Sendable {
 
   public final class Iterator: AsyncIteratorProtocol {
     private let handover: Handover
+    private let interruption = Interruption()
     private let query: DocumentQuery
     private var batch: ArraySlice<Document> = []
     private var isStarted = false
@@ -31,7 +34,12 @@ public struct DocumentStream: AsyncSequence, Sendable {
       handover = Handover()
     }
 
-    deinit { handover.stop() }
+    deinit { Self.stop(handover, interruption) }
+
+    private static func stop(_ handover: Handover, _ interruption: Interruption) {
+      handover.stop()
+      interruption.trigger()
+    }
 
     public func next() async throws -> Document? {
       if batch.isEmpty {
@@ -39,11 +47,11 @@ public struct DocumentStream: AsyncSequence, Sendable {
           isStarted = true
           start()
         }
-        let handover = handover
+        let (handover, interruption) = (handover, interruption)
         batch = try await withTaskCancellationHandler {
           try await handover.take()[...]
         } onCancel: {
-          handover.stop()
+          Self.stop(handover, interruption)
         }
         if batch.isEmpty, Task.isCancelled { throw CancellationError() }
       }
@@ -51,23 +59,31 @@ public struct DocumentStream: AsyncSequence, Sendable {
     }
 
     private func start() {
-      let (query, handover) = (query, handover)
-      DispatchQueue.global().async {
+      let (query, handover, interruption) = (query, handover, interruption)
+      // A queue of its own, since its thread waits for the loop.
+      DispatchQueue(label: "NanoStore.stream").async {
         do {
-          var batch: [Document] = []
-          try query.forEach { document in
-            batch.append(document)
-            if batch.count >= Self.batchSize {
-              guard handover.give(batch) else { throw Stopped() }
-              batch = []
-            }
-          }
-          handover.finish(batch, nil)
+          let last = try interruption.stopping { try Self.read(query, handover) }
+          handover.finish(last, nil)
         } catch is Stopped {
         } catch {
           handover.finish([], error)
         }
       }
+    }
+
+    /// Hands over all batches but the last.
+    private static func read(_ query: DocumentQuery, _ handover: Handover) throws -> [Document] {
+      guard try query.collection.store.readsBesideWrites else { return try query.documents() }
+      var batch: [Document] = []
+      try query.forEach { document in
+        batch.append(document)
+        if batch.count >= Self.batchSize {
+          guard handover.give(batch) else { throw Stopped() }
+          batch = []
+        }
+      }
+      return batch
     }
 
     private struct Stopped: Error {}
@@ -80,6 +96,15 @@ public struct DocumentStream: AsyncSequence, Sendable {
 extension DocumentQuery {
   /// What is found, as an asynchronous sequence in constant memory.
   public func stream() -> DocumentStream { DocumentStream(query: self) }
+}
+
+extension Store {
+  /// Whether a read that takes its time keeps nobody from writing.
+  fileprivate var readsBesideWrites: Bool {
+    get throws {
+      try engine().capabilities.contains(.concurrentReads) && !hasUnsavedChanges
+    }
+  }
 }
 
 /// Hands batches from the thread that reads to the task that asks, one at a time.

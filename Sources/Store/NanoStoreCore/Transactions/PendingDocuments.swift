@@ -7,15 +7,25 @@ import NanoEngine
 struct PendingDocuments {
   struct Entry {
     let collection: String
+    let key: DocumentKey
     let header: Document.Header
     let added: Int64
     let body: [UInt8]
     /// Tells a later save of the same document from this one.
-    let number: Int
+    var number = 0
   }
   private struct Identity: Hashable {
     let collection: String
     let key: DocumentKey
+    /// Names of collections that differ in the case of ASCII letters are one name; others are not.
+    init(_ collection: String, _ key: DocumentKey) {
+      let isUpper: (UInt8) -> Bool = { (0x41...0x5A).contains($0) }
+      self.collection =
+        collection.utf8.contains(where: isUpper)
+        ? String(decoding: collection.utf8.map { isUpper($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+        : collection
+      self.key = key
+    }
   }
 
   /// See ``Store/saveInterval``.
@@ -27,14 +37,11 @@ struct PendingDocuments {
   var isEmpty: Bool { entries.isEmpty }
   var count: Int { entries.count }
 
-  mutating func add(
-    _ collection: String, _ key: DocumentKey, _ header: Document.Header, added: Int64,
-    body: UnsafeRawBufferPointer
-  ) {
+  mutating func add(_ entry: Entry) {
+    var entry = entry
     lastNumber += 1
-    let entry = Entry(
-      collection: collection, header: header, added: added, body: Array(body), number: lastNumber)
-    let identity = Identity(collection: collection.lowercased(), key: key)
+    entry.number = lastNumber
+    let identity = Identity(entry.collection, entry.key)
     if let place = places[identity] {
       entries[place] = entry
     } else {
@@ -44,7 +51,8 @@ struct PendingDocuments {
   }
 
   func entry(_ collection: String, _ key: DocumentKey) -> Entry? {
-    places[Identity(collection: collection.lowercased(), key: key)].map { entries[$0] }
+    guard !entries.isEmpty else { return nil }
+    return places[Identity(collection, key)].map { entries[$0] }
   }
 
   /// Forgets entries that were written, but not what was saved over them meanwhile.
@@ -53,9 +61,13 @@ struct PendingDocuments {
     entries.removeAll { numbers.contains($0.number) }
     places.removeAll()
     for (place, entry) in entries.enumerated() {
-      guard let key = entry.header.key else { continue }
-      places[Identity(collection: entry.collection.lowercased(), key: key)] = place
+      places[Identity(entry.collection, entry.key)] = place
     }
+  }
+
+  mutating func removeAll() {
+    entries.removeAll()
+    places.removeAll()
   }
 }
 
@@ -64,16 +76,18 @@ extension PendingDocuments.Entry {
     _ = try body.withUnsafeBytes { bytes in
       try writer.save(
         NewDocument(
-          key: header.key, type: header.type, version: header.version, added: added, body: bytes),
+          key: key, type: header.type, version: header.version, added: added, body: bytes),
         into: collection)
     }
   }
 
-  var document: Document {
-    body.withUnsafeBytes { bytes in
-      var header = header
-      header.added = added
-      return Document(header, copying: bytes)
-    }
+  /// As it will be when it is written over what is stored.
+  func document(over stored: Document.Header?) -> Document {
+    var header = header
+    header.key = key
+    header.rowID = stored?.rowID
+    header.added = stored.map(\.added) ?? added
+    header.revision = (stored?.revision ?? 0) + 1
+    return body.withUnsafeBytes { Document(header, copying: $0) }
   }
 }

@@ -12,10 +12,11 @@ import Synchronization
 /// another one runs are put into one transaction, each in a savepoint of its own, because a commit
 /// costs more than a small write: 9 times less per write at NORMAL, 30 to 80 times less at FULL.
 final class Scheduler: Sendable {
-  private let writes = Mutex<(waiting: [any WriteJob], isRunning: Bool)>(([], false))
+  private let writes = Mutex<(waiting: [any WaitingCall], isRunning: Bool)>(([], false))
   private let writeThread = DispatchQueue(label: "NanoStore.writes")
-  private let reads = Mutex<(waiting: [@Sendable () -> Void], running: Int)>(([], 0))
-  private let readThreads = DispatchQueue(label: "NanoStore.reads", attributes: .concurrent)
+  private let reads = Mutex<(waiting: [any WaitingCall], idle: [DispatchQueue])>(
+    // Serial queues, since blocks of a concurrent one take threads away from Swift's concurrency.
+    ([], (1...Scheduler.maximumReads).map { DispatchQueue(label: "NanoStore.reads.\($0)") }))
 
   /// Blocks that read at once; more would only wait for a connection.
   private static let maximumReads = 8
@@ -26,13 +27,29 @@ final class Scheduler: Sendable {
   func read<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
-    let interruption = Interruption()
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        submitRead { continuation.resume(with: Self.result(interruption, work)) }
+    try await run(isRepeatable: true, work) { call in
+      let thread = reads.withLock { reads in
+        reads.waiting.append(call)
+        return reads.idle.popLast()
       }
-    } onCancel: {
-      interruption.trigger()
+      thread?.async { self.runReads(thread) }
+    } withdraw: { interruption in
+      reads.withLock { Self.take(interruption, from: &$0.waiting) }
+    }
+  }
+
+  func write<Result: Sendable>(
+    on store: Store, repeatable: Bool, _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await run(isRepeatable: repeatable, work) { call in
+      let starts = writes.withLock { writes in
+        writes.waiting.append(call)
+        defer { writes.isRunning = true }
+        return !writes.isRunning
+      }
+      if starts { writeThread.async { self.runWrites(store) } }
+    } withdraw: { interruption in
+      writes.withLock { Self.take(interruption, from: &$0.waiting) }
     }
   }
 
@@ -41,62 +58,49 @@ final class Scheduler: Sendable {
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
-      readThreads.async { continuation.resume(with: Swift.Result { try work() }) }
-    }
-  }
-
-  private func submitRead(_ job: @escaping @Sendable () -> Void) {
-    let starts = reads.withLock { reads in
-      reads.waiting.append(job)
-      guard reads.running < Self.maximumReads else { return false }
-      reads.running += 1
-      return true
-    }
-    if starts { readThreads.async { self.runReads() } }
-  }
-
-  private func runReads() {
-    while let job = reads.withLock({ reads -> (@Sendable () -> Void)? in
-      guard !reads.waiting.isEmpty else {
-        reads.running -= 1
-        return nil
+      DispatchQueue(label: "NanoStore.maintenance").async {
+        continuation.resume(with: Swift.Result { try work() })
       }
-      return reads.waiting.removeFirst()
-    }) { job() }
-  }
-
-  static func result<Result: Sendable>(
-    _ interruption: Interruption, _ work: () throws -> Result
-  ) -> Swift.Result<Result, any Error> {
-    if interruption.isTriggered { return .failure(CancellationError()) }
-    do {
-      return .success(try Interruption.$current.withValue(interruption) { try work() })
-    } catch let error as StoreError {
-      return .failure(error.code == .interrupted ? CancellationError() : error)
-    } catch {
-      return .failure(error)
     }
   }
-}
 
-extension Scheduler {
-  func write<Result: Sendable>(
-    on store: Store, _ work: @escaping @Sendable () throws -> Result
+  /// Waits for a call that is submitted. Cancelling stops it while it runs, and takes it back at once
+  /// while it waits.
+  private func run<Result: Sendable>(
+    isRepeatable: Bool, _ work: @escaping @Sendable () throws -> Result,
+    submit: (any WaitingCall) -> Void,
+    withdraw: @Sendable (Interruption) -> (any WaitingCall)?
   ) async throws -> Result {
     let interruption = Interruption()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let job = Job(interruption: interruption, work: work, continuation: continuation)
-        let starts = writes.withLock { writes in
-          writes.waiting.append(job)
-          defer { writes.isRunning = true }
-          return !writes.isRunning
-        }
-        if starts { writeThread.async { self.runWrites(store) } }
+        submit(
+          Call(
+            interruption: interruption, isRepeatable: isRepeatable, work: work,
+            continuation: continuation))
+        // Cancelled before there was anything to withdraw.
+        if interruption.isTriggered { withdraw(interruption)?.fail(CancellationError()) }
       }
     } onCancel: {
       interruption.trigger()
+      withdraw(interruption)?.fail(CancellationError())
     }
+  }
+
+  private static func take(
+    _ interruption: Interruption, from waiting: inout [any WaitingCall]
+  ) -> (any WaitingCall)? {
+    waiting.firstIndex { $0.interruption === interruption }.map { waiting.remove(at: $0) }
+  }
+}
+
+extension Scheduler {
+  private func runReads(_ thread: DispatchQueue?) {
+    while let call = reads.withLock({ reads -> (any WaitingCall)? in
+      guard reads.waiting.isEmpty else { return reads.waiting.removeFirst() }
+      if let thread { reads.idle.append(thread) }
+      return nil
+    }) { call.runAlone() }
   }
 
   private func runWrites(_ store: Store) {
@@ -116,41 +120,36 @@ extension Scheduler {
     }
   }
 
-  /// One transaction for all. If it cannot be begun or committed, nobody's write has happened.
-  private func run(_ batch: [any WriteJob], on store: Store) {
+  /// One transaction for all. If it is lost, because the disk is full for example, nobody's write
+  /// has happened; each is then tried by itself, so that one that is too large harms no other.
+  private func run(_ batch: [any WaitingCall], on store: Store) {
+    var started = 0
     do {
-      let finish = try store.write { try batch.map { try $0.runTogether(on: store) } }
-      for done in finish { done(nil) }
+      let finish = try store.write {
+        try batch.map { call in
+          started += 1
+          let (done, isFailed) = call.runTogether(on: store)
+          if isFailed { try store.requireTransaction() }
+          return done
+        }
+      }
+      for done in finish { done() }
     } catch {
-      for job in batch { job.fail(error) }
+      for (place, call) in batch.enumerated() {
+        // If it could not even be begun, trying again would wait for the same lock again.
+        if started > 0, call.isRepeatable || place >= started {
+          call.runAlone()
+        } else {
+          call.fail(error)
+        }
+      }
     }
   }
 }
 
-/// A write that waits, whatever its result is.
-private protocol WriteJob: Sendable {
-  /// In a transaction of its own; can be stopped.
-  func runAlone()
-  /// In a savepoint of the running transaction. What it gives is to be called after the commit.
-  func runTogether(on store: Store) throws -> ((any Error)?) -> Void
-  func fail(_ error: any Error)
-}
-
-private struct Job<Result: Sendable>: WriteJob {
-  let interruption: Interruption
-  let work: @Sendable () throws -> Result
-  let continuation: CheckedContinuation<Result, any Error>
-
-  func runAlone() { continuation.resume(with: Scheduler.result(interruption, work)) }
-
-  func runTogether(on store: Store) throws -> ((any Error)?) -> Void {
-    // Stopping the statement would undo the writes of others, so a write that runs goes on.
-    if interruption.isTriggered {
-      return { _ in continuation.resume(throwing: CancellationError()) }
-    }
-    let result = Swift.Result { try store.write { try work() } }
-    return { _ in continuation.resume(with: result) }
+extension Store {
+  /// - Throws: What ended the running transaction, although its block goes on.
+  fileprivate func requireTransaction() throws {
+    try TransactionContext.current(of: self)?.writer?.savepoint {}
   }
-
-  func fail(_ error: any Error) { continuation.resume(throwing: error) }
 }

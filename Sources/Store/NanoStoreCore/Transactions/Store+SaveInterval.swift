@@ -26,6 +26,7 @@ extension Store {
   /// - Throws: ``StoreError``, for a unique index for example. Nothing of it was written, and it is
   ///   still collected: mend it by saving again, or ``discardUnsavedChanges()``.
   public func flush() throws {
+    _ = try engine()
     guard hasUnsavedChanges, TransactionContext.current(of: self) == nil else { return }
     try flushing.withLock { _ in
       let entries = withPending(\.entries)
@@ -39,9 +40,7 @@ extension Store {
   public func flush() async throws { try await scheduler.run { try self.flush() } }
 
   /// Forgets what was collected and is not written yet.
-  public func discardUnsavedChanges() {
-    withPending { $0.remove($0.entries) }
-  }
+  public func discardUnsavedChanges() { withPending { $0.removeAll() } }
 
   /// Runs a read that sees what is collected: it is written, read, and undone.
   func withBuffered<Result>(

@@ -10,10 +10,13 @@ extension Store {
   /// let (people, count) = try store.read { (try people.documents(), try people.count()) }
   /// ```
   ///
-  /// Writing in it throws ``StoreError/Code/readOnly``.
+  /// Writing in it throws ``StoreError/Code/readOnly``. A task that the block starts is not part of
+  /// it.
   public func read<Result>(_ work: () throws -> Result) throws -> Result {
     if TransactionContext.current(of: self) != nil { return try work() }
-    return try withBuffered(.snapshot) { reader in try TransactionContext.run(self, reader, work) }
+    return try withBuffered(.snapshot) { reader in
+      try TransactionContext.reading(self, reader, work)
+    }
   }
   public func read<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
@@ -42,13 +45,13 @@ extension Store {
     }
     try flush()
     return try engine().write(Interruption.current) { writer in
-      try TransactionContext.run(self, writer, work)
+      try TransactionContext.writing(self, writer, work)
     }
   }
   public func write<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
-    try await onWriter { try self.write(work) }
+    try await scheduler.write(on: self, repeatable: false) { try self.write(work) }
   }
 
   static let insideRead = StoreError(
@@ -69,21 +72,26 @@ extension Store {
   func showing<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
     if let context = TransactionContext.current(of: self) { return try work(context.reader) }
     return try withBuffered(.snapshot) { reader in
-      try TransactionContext.run(self, reader) { try work(reader) }
+      try TransactionContext.reading(self, reader) { try work(reader) }
     }
   }
 
   /// One call that writes: in the running transaction, or in one of its own. It happens wholly or
   /// not at all, also where it writes several documents inside a transaction that goes on.
+  ///
+  /// - Parameter callsBack: Whether code of the caller runs in it, which may use the store.
   func writing<Result>(
-    atomic: Bool = false, _ work: (any EngineWriter) throws -> Result
+    atomic: Bool = false, callsBack: Bool = false, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     if let context = TransactionContext.current(of: self) {
       guard let writer = context.writer else { throw Self.insideRead }
       return atomic ? try writer.savepoint { try work(writer) } : try work(writer)
     }
     try flush()
-    return try engine().write(Interruption.current, work)
+    guard callsBack else { return try engine().write(Interruption.current, work) }
+    return try engine().write(Interruption.current) { writer in
+      try TransactionContext.writing(self, writer) { try work(writer) }
+    }
   }
 
   /// Runs a reading block on the scheduler; cancelling the task stops its statement.
@@ -97,6 +105,6 @@ extension Store {
   func onWriter<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
-    try await scheduler.write(on: self, work)
+    try await scheduler.write(on: self, repeatable: true, work)
   }
 }

@@ -25,11 +25,14 @@ final class TransactionContext: @unchecked Sendable {
   private let thread = pthread_self()
   private var isActive = true
 
-  private init(_ store: Store, _ reader: any EngineReader, _ outer: TransactionContext?) {
+  private init(
+    _ store: Store, _ reader: any EngineReader, _ writer: (any EngineWriter)?,
+    _ outer: TransactionContext?
+  ) {
     self.store = ObjectIdentifier(store)
     self.reader = reader
     self.outer = outer
-    writer = reader as? any EngineWriter
+    self.writer = writer
   }
 
   /// The transaction of this store that the running code is inside of; nil if it is in none.
@@ -49,10 +52,23 @@ final class TransactionContext: @unchecked Sendable {
     return nil
   }
 
-  static func run<Result>(
+  /// Runs a block that may only read, also where what is collected was written for it and will be
+  /// undone.
+  static func reading<Result>(
     _ store: Store, _ reader: any EngineReader, _ work: () throws -> Result
   ) throws -> Result {
-    let context = TransactionContext(store, reader, innermost)
+    try run(TransactionContext(store, reader, nil, innermost), work)
+  }
+
+  static func writing<Result>(
+    _ store: Store, _ writer: any EngineWriter, _ work: () throws -> Result
+  ) throws -> Result {
+    try run(TransactionContext(store, writer, writer, innermost), work)
+  }
+
+  private static func run<Result>(
+    _ context: TransactionContext, _ work: () throws -> Result
+  ) throws -> Result {
     defer { context.isActive = false }
     return try $innermost.withValue(context) { try work() }
   }

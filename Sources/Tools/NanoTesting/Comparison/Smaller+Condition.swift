@@ -71,6 +71,7 @@ extension Condition {
     case .not(let part):
       return [.constant(true), part] + part.smaller.map { .not($0) }
     case .element(let path, let part): return part.smaller.map { .element(path, $0) }
+    case .leaf(let part): return part.smaller.map { .leaf($0) }
     case .membership(let operand, let list):
       return ScriptShrinker.smaller(list) { _ in [] }.map { .membership(operand, $0) }
     case .between(let operand, let low, let high):

@@ -130,8 +130,8 @@ extension EngineConformance {
           }
           return counts
         }
-        try probe.write {
-          try $0.createIndex(IndexDefinition(columns: [.init("a")], kind: kind), in: name)
+        try probe.write { writer in
+          try writer.createIndex(IndexDefinition(columns: [.init("a")], kind: kind), in: name)
         }
         try probe.insert(["a": "x"], key: "k", into: name)
         try probe.insert(["a": ["x", "y", "x"]], key: "l", into: name)

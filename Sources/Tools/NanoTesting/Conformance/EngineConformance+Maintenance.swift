@@ -10,7 +10,7 @@ extension EngineConformance {
     Check("Metadata comes back as the values they were") { probe in
       let values: [String: DocumentValue] = [
         "a": .int(.max), "b": .double(-0.0), "c": .date(Date(timeIntervalSinceReferenceDate: 1e-9)),
-        "d": .data(Data([0, 255])), "e": [nil, true, ["x": "é\u{0}"]], "": .null,
+        "d": .data(Data([0, 255])), "e": [nil, true, ["x": "é\u{0}"]], "n": .null,
         "it's \"x\"": .string(""),
       ]
       try probe.write { writer in

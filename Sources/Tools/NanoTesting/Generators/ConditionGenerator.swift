@@ -51,7 +51,7 @@ public struct ConditionGenerator: Sendable {
     case 9:
       let list = (0..<values.random.number(0...3)).map { _ in expression(next) }
       return .membership(expression(next), list)
-    case 10: return element(next)
+    case 10: return values.random.oneIn(2) ? element(next) : anyLeaf(next)
     default:
       switch values.random.number(0...2) {
       case 0: return .isNull(expression(next))
@@ -107,6 +107,7 @@ public struct ConditionGenerator: Sendable {
   private mutating func constant(of attribute: Attribute) -> QueryExpression {
     if values.random.oneIn(8) { return constant() }
     switch attribute {
+    case .leafPath: return .value(.string(path().description))
     case .rowID: return .value(.int(Int64(values.random.number(0...12))))
     case .version: return .value(.int(Int64(values.random.number(0...2))))
     case .type: return .value(.string(values.random.pick(["Person", "Årstid", "x"])))
@@ -124,6 +125,13 @@ public struct ConditionGenerator: Sendable {
     isInElement = true
     defer { isInElement = outer }
     return .element(path, condition(depth))
+  }
+
+  private mutating func anyLeaf(_ depth: Int) -> Condition {
+    let outer = isInElement
+    isInElement = true
+    defer { isInElement = outer }
+    return .leaf(condition(depth))
   }
 
   mutating func textMatch() -> TextMatch {

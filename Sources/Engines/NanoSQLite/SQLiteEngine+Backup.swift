@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import GRDB
+import GRDBSQLite
+import NanoDocument
+public import NanoEngine
+
+extension SQLiteEngine {
+  /// Copies page by page beside the destination, then moves the copy into place, so that a backup
+  /// is there whole or not at all.
+  public func backup(
+    to destination: BackupDestination, progress: ((Double) throws -> Void)?
+  ) throws {
+    let target = try BackupTarget(destination, source: path)
+    defer { target.removeCopy() }
+    do {
+      let copy = try DatabaseQueue(path: target.copy)
+      do {
+        try copyAll(to: copy, progress)
+      } catch {
+        try? copy.close()
+        throw error
+      }
+      try copy.close()
+    } catch {
+      throw DatabaseFile.explained(error, target.path)
+    }
+    try target.moveIntoPlace()
+  }
+
+  /// Pages that one step copies: about 4 MB, so that others wait a few milliseconds at most.
+  private static let pagesPerStep: Int32 = 1_000
+
+  /// With a WAL one snapshot is read, beside the writer. Otherwise the writing connection is used
+  /// for one step after the other; what it writes in between reaches the copy too.
+  private func copyAll(to copy: DatabaseQueue, _ progress: ((Double) throws -> Void)?) throws {
+    guard let path, configuration.journalMode == .wal, !configuration.isReadOnly else {
+      return try copyInSteps(to: copy, progress)
+    }
+    let source = try DatabaseFile.open(path, .file(path), configuration, isReader: true)
+    defer { try? source.close() }
+    try source.unsafeRead { db in
+      let connection = SQLiteConnection(db.sqliteConnection!, isReadOnly: true)
+      defer { connection.removeAll() }
+      try connection.transaction("BEGIN DEFERRED") {
+        let steps = try BackupSteps(from: connection.handle, to: copy)
+        defer { steps.finish() }
+        while try !steps.step(Self.pagesPerStep) { try progress?(steps.progress) }
+      }
+    }
+    try progress?(1)
+  }
+
+  private func copyInSteps(to copy: DatabaseQueue, _ progress: ((Double) throws -> Void)?) throws {
+    let steps = try onWriter(nil) { try BackupSteps(from: $0.handle, to: copy) }
+    defer { _ = try? onWriter(nil) { _ in steps.finish() } }
+    while try !onWriter(nil, { _ in try steps.step(Self.pagesPerStep) }) {
+      try progress?(steps.progress)
+    }
+    try progress?(1)
+  }
+}
+
+/// SQLite's own copying, a few pages at a time.
+private final class BackupSteps {
+  private var backup: OpaquePointer?
+  private let target: OpaquePointer
+  private(set) var progress = 0.0
+
+  init(from source: OpaquePointer, to copy: DatabaseQueue) throws {
+    target = copy.unsafeRead { $0.sqliteConnection! }
+    backup = sqlite3_backup_init(target, "main", source, "main")
+    guard backup != nil else { throw SQLiteErrors.error(of: target, operation: "backup") }
+  }
+
+  /// True when everything is copied.
+  func step(_ pages: Int32) throws -> Bool {
+    guard let backup else { throw SQLiteEngine.closed }
+    let code = sqlite3_backup_step(backup, pages)
+    let total = Double(max(1, sqlite3_backup_pagecount(backup)))
+    progress = 1 - Double(sqlite3_backup_remaining(backup)) / total
+    switch code {
+    case SQLITE_OK: return false
+    case SQLITE_DONE:
+      finish()
+      return true
+    default: throw SQLiteErrors.error(code, nil, operation: "backup")
+    }
+  }
+
+  func finish() {
+    sqlite3_backup_finish(backup)
+    backup = nil
+  }
+}
+
+/// Where a backup goes, and the file beside it that becomes the backup when it is whole.
+private struct BackupTarget {
+  let path: String
+  let copy: String
+
+  init(_ destination: BackupDestination, source: String?) throws(StoreError) {
+    guard !destination.path.isEmpty, !destination.path.utf8.contains(0) else {
+      throw StoreError(.invalidArgument, "The path of a backup is empty or holds a NUL")
+    }
+    path = DatabaseFile.absolute(destination.path)
+    copy = path + ".nanostore-\(UUID().uuidString)"
+    if let source, Self.isSame(source, path) {
+      throw StoreError(
+        .invalidArgument, "A store cannot be backed up onto itself", [.path: path])
+    }
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return }
+    guard !isFolder.boolValue else {
+      throw StoreError(.cannotOpen, "The path of a backup is a folder", [.path: path])
+    }
+    guard destination.replacing else {
+      throw StoreError(
+        .alreadyExists, "A file is there already; a backup does not replace it unless told",
+        [.path: path])
+    }
+  }
+
+  /// Whether both lead to one file, by whatever links and detours.
+  private static func isSame(_ a: String, _ b: String) -> Bool {
+    var first = stat()
+    var second = stat()
+    guard stat(a, &first) == 0, stat(b, &second) == 0 else { return false }
+    return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+  }
+
+  /// The log of the file that was there must not be taken for one of the new file.
+  func moveIntoPlace() throws(StoreError) {
+    for suffix in Self.suffixes.dropFirst() { unlink(path + suffix) }
+    guard rename(copy, path) == 0 else {
+      throw StoreError(
+        .inputOutput, "The backup cannot be moved into place",
+        [.path: path, .engineMessage: String(cString: strerror(errno))])
+    }
+  }
+
+  func removeCopy() { for suffix in Self.suffixes { unlink(copy + suffix) } }
+
+  private static let suffixes = ["", "-wal", "-shm", "-journal"]
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+
+/// Another process for the tests: takes a command from each line and answers with one line, `ok` and
+/// a result or `error` and its code. Words are separated by tabs.
+@main
+struct Helper {
+  static func main() {
+    var session = Session()
+    while let line = readLine() { session.answer(line) }
+  }
+}
+
+struct Session {
+  private var store: Store?
+
+  mutating func answer(_ line: String) {
+    do {
+      say(
+        "ok \(try run(line.split(separator: "\t", omittingEmptySubsequences: false).map { "\($0)" }))"
+      )
+    } catch let error as StoreError {
+      say("error \(error.code.rawValue)")
+      FileHandle.standardError.write(Data((error.debugDescription + "\n").utf8))
+    } catch {
+      say("error \(error)")
+    }
+  }
+
+  private func opened() throws -> Store {
+    guard let store else { throw StoreError(.closed, "Nothing is open") }
+    return store
+  }
+
+  private mutating func run(_ words: [String]) throws -> String {
+    switch words[0] {
+    case "open":
+      var configuration = Store.Configuration()
+      configuration.isReadOnly = words.contains("readonly")
+      configuration.busyTimeout = words.contains("impatient") ? 0.05 : 20
+      store = try Store(.file(words[1]), configuration: configuration)
+    case "close": try opened().close()
+    case "save": try opened()[words[1]].save(json: words[3], key: words[2])
+    case "insert": return "\(try opened()[words[1]].insert(json: words[2]).rowID ?? 0)"
+    case "remove": return "\(try opened()[words[1]].remove(words[2]))"
+    case "get":
+      return try opened()[words[1]].get(words[2]).map { "\($0["n"]?.int ?? 0)" } ?? "nil"
+    case "count": return "\(try opened()[words[1]].find(words[2]).count())"
+    case "index": try opened()[words[1]].createIndex(words[2], elements: false)
+    case "indexes": return try opened()[words[1]].indexes().map(\.name).joined(separator: ",")
+    case "drop": return "\(try opened()[words[1]].drop())"
+    case "backup": try opened().backup(to: words[1])
+    case "hold": try hold(words[1])
+    case "flood": try flood(words[1])
+    default: throw StoreError(.invalidArgument, "No such command")
+    }
+    return ""
+  }
+
+  /// Writes a document and keeps the transaction until the next line.
+  private func hold(_ collection: String) throws {
+    let store = try opened()
+    try store.write {
+      try store[collection].save(["held": true], key: "held")
+      say("ok held")
+      _ = readLine()
+    }
+  }
+
+  /// Writes in transactions of a hundred documents until the process is killed.
+  private func flood(_ collection: String) throws {
+    let documents = try opened()[collection]
+    for round in 0... {
+      try documents.insert(
+        contentsOf: (0..<100 as Range<Int64>).map {
+          ["round": .int(Int64(round)), "n": .int($0), "tags": ["a", .string("b\($0)")]]
+        })
+      say("ok \(round)")
+    }
+  }
+}
+
+/// A line, at once: what `print` writes to a pipe waits for more.
+private func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }

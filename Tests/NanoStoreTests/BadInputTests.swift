@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("Bad input")
+struct BadInputTests {
+  let store: Store
+  let people: DocumentCollection
+
+  init() throws {
+    store = try Store(.memory)
+    people = store["people"]
+    try people.save(["n": 1], key: "there")
+  }
+
+  /// Nothing was written and the store goes on.
+  private func expectUnchanged(_ location: SourceLocation = #_sourceLocation) throws {
+    #expect(try store.collections().map(\.name) == ["people"], sourceLocation: location)
+    #expect(try people.find().keys() == ["there"], sourceLocation: location)
+    #expect(try people.get("there")?["n"] == 1, sourceLocation: location)
+    #expect(try people.observedPaths().map(\.path) == ["n"], sourceLocation: location)
+  }
+
+  @Test(
+    "JSON that is none is refused with the place",
+    arguments: [
+      ("", 0), ("   ", 3), ("{", 1), ("{\"a\"", 4), ("{\"a\":", 5), ("{\"a\":1", 6),
+      ("{\"a\":1,}", 7), ("{a:1}", 1), ("{\"a\":01}", 6), ("{\"a\":1.}", 7), ("{\"a\":+1}", 5),
+      ("{\"a\":tru}", 8), ("{\"a\":\"x}", 8), ("{\"a\":\"\\q\"}", 7), ("{\"a\":\"\\ud800\"}", 6),
+      ("{\"a\":1}x", 7), ("{\"a\":[1,]}", 8), ("{\"a\":1,\"a\":2}", 7), ("{\"a\":\"\n\"}", 6),
+      ("[1]", 0), ("1", 0), ("{\"a\":1e999}", 5),
+    ])
+  func invalidJSON(text: String, near: Int) throws {
+    let error = error { try people.insert(json: text, key: "new") }
+    #expect([.invalidJSON, .valueNotStorable, .typeMismatch].contains(error?.code), "\(text)")
+    if error?.code == .invalidJSON, let offset = error?[.byteOffset].flatMap({ Int($0) }) {
+      #expect(abs(offset - near) <= 2, "\(text): \(offset)")
+    }
+    #expect(code { try people.save(json: text, key: "there") } == error?.code)
+    try expectUnchanged()
+  }
+
+  @Test("Values that have no stored form are refused")
+  func notStorable() throws {
+    let late = Date(timeIntervalSince1970: 300_000_000_000)
+    #expect(code { try people.insert(["d": .date(late)]) } == .valueNotStorable)
+    #expect(code { try people.update("there", set: ["d": .date(late)]) } == .valueNotStorable)
+    #expect(code { try store.setMetadata(.date(late), "d") } == .valueNotStorable)
+    #expect(code { try people.insert(["n": 1] as [String: UInt64]) } == nil)
+    try people.find(Condition.key(.notEqualTo, "there")).remove()
+    #expect(
+      code { try people.insert(["n": UInt64.max] as [String: UInt64]) } == .valueNotStorable)
+    #expect(code { try people.insert(json: "{\"n\":9223372036854775808}") } != nil)
+    #expect(code { try people.insert(contentsOf: [["n": 2], ["d": .date(late)]]) } != nil)
+    var deep: DocumentValue = 1
+    for _ in 0..<600 { deep = .array([deep]) }
+    #expect(code { try people.insert(["deep": deep]) } != nil)
+    #expect(
+      code {
+        try people.insert(
+          json: "{\"a\":" + String(repeating: "[", count: 600)
+            + String(repeating: "]", count: 600) + "}")
+      } == .invalidJSON)
+    try expectUnchanged()
+  }
+
+  @Test("What is not finite is stored and comes back")
+  func notFinite() throws {
+    for value in [Double.infinity, -.infinity] {
+      try people.save(["n": .double(value)], key: "x")
+      #expect(try people.get("x")?["n"] == .double(value))
+      #expect(try people.find(Field("n") == value).keys() == ["x"])
+    }
+    try people.save(["n": .double(.nan)], key: "x")
+    #expect(try people.get("x")?["n"]?.double?.isNaN == true)
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("A type that cannot be a document is refused, and nothing is stored")
+  func unencodable() throws {
+    struct Failing: Encodable {
+      func encode(to encoder: any Encoder) throws { throw CancellationError() }
+    }
+    #expect(throws: (any Error).self) { try people.insert(7) }
+    #expect(throws: (any Error).self) { try people.insert([1, 2]) }
+    #expect(throws: CancellationError.self) { try people.insert(Failing()) }
+    #expect(throws: CancellationError.self) { try people.insert(contentsOf: [Failing()]) }
+    try expectUnchanged()
+  }
+
+  @Test("A path with an empty component is refused wherever a path is taken")
+  func paths() throws {
+    for path in ["", ".", "a.", ".a", "a..b", "\"a", "a.\"\"", "\"a\"b"] {
+      let field = FieldPath(path)
+      let query = people.find()
+      let calls: [(String, () throws -> Void)] = [
+        ("find", { _ = try people.find(Field(path) == 1).documents() }),
+        ("count", { _ = try people.find(Field(path).exists).count() }),
+        ("sort", { _ = try query.sorted(by: path).documents() }),
+        ("descending", { _ = try query.sorted(by: "-" + path).documents() }),
+        ("page", { _ = try query.sorted(by: path).page(2) }),
+        ("select", { _ = try query.select(path).documents() }),
+        ("forEach", { try query.select(path).forEach { _ in } }),
+        ("keys", { _ = try query.sorted(by: path).keys() }),
+        ("distinct", { _ = try query.distinct(path) }),
+        ("countOf", { _ = try query.count(of: path) }),
+        ("minimum", { _ = try query.minimum(path) }),
+        ("average", { _ = try query.average(path) }),
+        ("total", { _ = try query.total(path) }),
+        ("group", { _ = try query.grouped(by: path, aggregates: [.count]) }),
+        ("explain", { _ = try people.find(Field(path) == 1).explain() }),
+        ("set", { try people.update("there", set: [field: 1]) }),
+        ("remove", { try people.update("there", remove: [field]) }),
+        ("setAll", { try query.update(set: [field: 1]) }),
+        ("removeAll", { try people.find(Field(path) == 1).remove() }),
+        ("index", { try people.createIndex(path) }),
+        ("descendingIndex", { try people.createIndex("-" + path, unique: true) }),
+        ("compoundIndex", { try people.createIndex("n", path) }),
+        (
+          "subscript",
+          {
+            var document = try people.get("there")
+            document?[path] = 1
+            if let document { try people.save(document) }
+          }
+        ),
+      ]
+      for (name, call) in calls { #expect(code { try call() } == .invalidPath, "\(name) \(path)") }
+    }
+    #expect(try people.indexes().isEmpty)
+    try expectUnchanged()
+  }
+
+  @Test("An error in query text tells the place and what was expected")
+  func queryText() throws {
+    for text in ["[n] =", "[n] = 1 AND", "[n", "n n", "[n] = 'x", "[n] IN (1,", "LIMIT x", ")"] {
+      let error = error { _ = try people.find(text) }
+      #expect(error?.code == .invalidQuery, "\(text)")
+      #expect(error?[.position] != nil && error?[.expected] != nil, "\(text): \(error as Any)")
+    }
+    #expect(code { _ = try people.find("[n] = ?") } == .invalidArgument)
+    #expect(code { _ = try people.find("[n] = ?", 1, 2) } == .invalidArgument)
+    #expect(code { _ = try people.find("[n] = :a", named: ["b": 1]) } == .invalidArgument)
+    #expect(code { _ = try people.find().limit(-1).documents() } == .invalidArgument)
+    #expect(code { _ = try people.find().offset(-1).count() } == .invalidArgument)
+    #expect(code { _ = try people.find().page(0) } == .invalidArgument)
+    #expect(code { _ = try people.find(Field("n").regexp("(")).count() } != nil)
+    try expectUnchanged()
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("Closed stores")
+struct ClosedStoreTests {
+  @Test("Every call on a closed store says that it is closed")
+  func everyCall() throws {
+    let store = try Store(.memory)
+    let a = store["a"]
+    let document = try a.save(["n": 1], key: "k")
+    let query = a.find(Field("n") == 1)
+    try store.close()
+    try store.close()
+    #expect(store.isClosed)
+
+    let calls: [(String, () throws -> Void)] = [
+      ("collections", { _ = try store.collections() }),
+      ("createCollection", { try store.createCollection("b") }),
+      ("metadata", { _ = try store.metadata("m") }),
+      ("setMetadata", { try store.setMetadata(1, "m") }),
+      ("compact", { try store.compact() }),
+      ("backup", { try store.backup(to: "/nowhere/b.db") }),
+      ("verify", { _ = try store.verify() }),
+      ("statistics", { _ = try store.statistics() }),
+      ("flush", { try store.flush() }),
+      ("read", { try store.read { _ = Issue.record("It runs") } }),
+      ("write", { try store.write { _ = Issue.record("It runs") } }),
+      ("sql", { _ = try store.sql("SELECT 1") }),
+      ("execute", { try store.execute("DELETE FROM a") }),
+      ("engine", { _ = try store.engine() }),
+      ("get", { _ = try a.get("k") }),
+      ("getRow", { _ = try a.get(rowID: 1) }),
+      ("getKeys", { _ = try a.get(keys: []) }),
+      ("insert", { try a.insert(["n": 1]) }),
+      ("insertDocument", { try a.insert(document) }),
+      ("insertAll", { try a.insert(contentsOf: [["n": 1]]) }),
+      ("save", { try a.save(["n": 1], key: "k") }),
+      ("saveDocument", { try a.save(document) }),
+      ("saveAll", { try a.save(contentsOf: [document]) }),
+      ("json", { try a.insert(json: "{}") }),
+      ("update", { try a.update("k", set: ["n": 2]) }),
+      ("updateRow", { try a.update(rowID: 1, set: ["n": 2]) }),
+      ("remove", { try a.remove("k") }),
+      ("removeRow", { try a.remove(rowID: 1) }),
+      ("removeDocument", { try a.remove(document) }),
+      ("removeKeys", { try a.remove(keys: ["k"]) }),
+      ("removeAll", { try a.removeAll() }),
+      ("createIndex", { try a.createIndex("n") }),
+      ("dropIndex", { try a.dropIndex("n") }),
+      ("indexes", { _ = try a.indexes() }),
+      ("paths", { _ = try a.observedPaths() }),
+      ("drop", { try a.drop() }),
+      ("documents", { _ = try query.documents() }),
+      ("first", { _ = try query.first() }),
+      ("forEach", { try query.forEach { _ in } }),
+      ("count", { _ = try query.count() }),
+      ("exists", { _ = try query.exists() }),
+      ("keys", { _ = try query.keys() }),
+      ("rowIDs", { _ = try query.rowIDs() }),
+      ("page", { _ = try query.page(1) }),
+      ("explain", { _ = try query.explain() }),
+      ("decoded", { _ = try query.decoded(as: [String: Int].self) }),
+      ("distinct", { _ = try query.distinct("n") }),
+      ("aggregate", { _ = try query.aggregate([.count]) }),
+      ("grouped", { _ = try query.grouped(by: "n", aggregates: [.count]) }),
+      ("updateFound", { try query.update(set: ["n": 1]) }),
+      ("removeFound", { try query.remove() }),
+    ]
+    for (name, call) in calls { #expect(code { try call() } == .closed, "\(name)") }
+    store.saveInterval = 5
+    #expect(code { try a.save(["n": 1], key: "k") } == .closed)
+    #expect(!store.hasUnsavedChanges)
+  }
+
+  @Test("So do calls with await")
+  func everyAsyncCall() async throws {
+    let store = try Store(.memory)
+    try store.close()
+    #expect(await asyncCode { _ = try await store["a"].documents() } == .closed)
+    #expect(await asyncCode { _ = try await store["a"].save(["n": 1]) } == .closed)
+    #expect(await asyncCode { try await store.write {} } == .closed)
+    #expect(await asyncCode { try await store.read {} } == .closed)
+    #expect(await asyncCode { try await store.flush() } == .closed)
+    #expect(await asyncCode { _ = try await store.verify() } == .closed)
+    #expect(await asyncCode { try await store.compact() } == .closed)
+    #expect(await asyncCode { for try await _ in store["a"].find().stream() {} } == .closed)
+  }
+
+  @Test("A file holds what it held when it is reopened; reopening an open store does nothing")
+  func reopen() throws {
+    let scratch = try Scratch()
+    let store = try Store(.file(scratch.file("a.db")))
+    try store["a"].save(["n": 1], key: "k")
+    try store.reopen()
+    try store.close()
+    #expect(try scratch.names == ["a.db"])
+    try store.reopen()
+    #expect(try store["a"].get("k")?["n"] == 1)
+    try store.close()
+    try FileManager.default.removeItem(atPath: scratch.file("a.db"))
+    _ = try scratch.write(Array("no database".utf8), "a.db")
+    #expect(code { try store.reopen() } == .notADatabase)
+    #expect(store.isClosed)
+  }
+
+  @Test("A store cannot be closed inside a block that needs it", arguments: [false, true])
+  func closeInBlock(inFile: Bool) throws {
+    let scratch = try Scratch()
+    let store = try Store(inFile ? .file(scratch.file("a.db")) : .memory)
+    try store["a"].save(["n": 1], key: "k")
+    try store.read { #expect(code { try store.close() } == .invalidArgument) }
+    try store.write { #expect(code { try store.close() } == .invalidArgument) }
+    try store["a"].find().forEach { _ in
+      #expect(code { try store.close() } == .invalidArgument)
+    }
+    #expect(try store["a"].count() == 1)
+    try store.close()
+  }
+
+  @Test(
+    "Closing waits for calls that run; those that wait fail as closed", arguments: [false, true])
+  func closeWhileUsed(inFile: Bool) async throws {
+    let scratch = try Scratch()
+    let store = try Store(inFile ? .file(scratch.file("a.db")) : .memory)
+    try await store["a"].insert(contentsOf: (0..<100).map { ["n": .int($0)] })
+    await withTaskGroup(of: Void.self) { group in
+      for index in 0..<60 {
+        group.addTask {
+          let failure = await asyncCode {
+            if index % 3 == 0 {
+              _ = try await store["a"].insert(["n": 1])
+            } else {
+              #expect(try await store["a"].documents().count >= 100)
+            }
+          }
+          #expect(failure == nil || failure == .closed)
+        }
+      }
+      group.addTask { #expect(throws: Never.self) { try store.close() } }
+    }
+    #expect(store.isClosed)
+    try store.reopen()
+    #expect(try await store.verify().isEmpty)
+  }
+}

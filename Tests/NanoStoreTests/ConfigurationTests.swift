@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("Configuration")
+struct ConfigurationTests {
+  let scratch: Scratch
+  init() throws { scratch = try Scratch() }
+
+  /// What the database itself says of a setting.
+  private func setting(
+    _ name: String, _ change: (inout Store.Configuration) -> Void
+  ) throws -> String? {
+    let store = try Store.file(scratch.file("a.db"), change)
+    return try store.statistics().settings[name]
+  }
+
+  @Test(
+    "Durability is SQLite's synchronous",
+    arguments: zip(Store.Configuration.Durability.allCases, ["0", "1", "2"]))
+  func durability(durability: Store.Configuration.Durability, expected: String) throws {
+    #expect(try setting("synchronous") { $0.durability = durability } == expected)
+  }
+
+  @Test("Each journal mode is in force", arguments: Store.Configuration.JournalMode.allCases)
+  func journalModes(mode: Store.Configuration.JournalMode) throws {
+    let store = try Store.file(scratch.file("a.db")) { $0.journalMode = mode }
+    try store["a"].save(["n": 1], key: "k")
+    #expect(try store.statistics().settings["journal_mode"] == mode.rawValue)
+    #expect(try store["a"].count() == 1)
+    guard mode != .off else { return }
+    _ = code {
+      try store.write {
+        try store["a"].save(["n": 2], key: "k")
+        throw StoreError(.notFound, "Undo this")
+      }
+    }
+    #expect(try store["a"].get("k")?["n"] == 1)
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("Sizes, times and places are in force")
+  func numbers() throws {
+    #expect(try setting("cache_size") { $0.cacheSize = 3 << 20 } == "-3072")
+    #expect(try setting("busy_timeout") { $0.busyTimeout = 1.5 } == "1500")
+    #expect(try setting("mmap_size") { $0.mappedSize = 1 << 20 } == "\(1 << 20)")
+    #expect(try setting("mmap_size") { $0.mappedSize = 0 } == "0")
+    #expect(try setting("temp_store") { $0.temporaryStorage = .file } == "1")
+    #expect(try setting("temp_store") { $0.temporaryStorage = .memory } == "2")
+    #expect(try setting("max_page_count") { $0.maximumSize = 4 << 20 } == "1024")
+  }
+
+  @Test("The page size is that of the file, once it is made", arguments: [512, 4096, 65_536])
+  func pageSize(size: Int) throws {
+    #expect(try setting("page_size") { $0.pageSize = size } == "\(size)")
+    #expect(try setting("page_size") { $0.pageSize = 1024 } == "\(size)")
+  }
+
+  @Test("A setting out of its range is refused by name before anything is made")
+  func outOfRange() throws {
+    let changes: [(String, (inout Store.Configuration) -> Void)] = [
+      ("pageSize", { $0.pageSize = 1000 }), ("pageSize", { $0.pageSize = 131_072 }),
+      ("cacheSize", { $0.cacheSize = -1 }), ("mappedSize", { $0.mappedSize = -1 }),
+      ("busyTimeout", { $0.busyTimeout = .infinity }), ("busyTimeout", { $0.busyTimeout = .nan }),
+      ("busyTimeout", { $0.busyTimeout = -1 }), ("maximumSize", { $0.maximumSize = 0 }),
+      ("maximumReaders", { $0.maximumReaders = 0 }),
+    ]
+    for (name, change) in changes {
+      let error = error { _ = try Store.file(scratch.file("a.db"), change) }
+      #expect(error?.code == .invalidArgument)
+      #expect(error?[.operation] == name)
+    }
+    #expect(try scratch.names.isEmpty)
+  }
+
+  @Test("Memory and temporary stores leave no file and begin empty when they are reopened")
+  func withoutFile() throws {
+    for location in [Store.Location.memory, .temporary] {
+      let store = try Store(location)
+      try store["a"].save(["n": 1], key: "k")
+      #expect(try store["a"].count() == 1)
+      try store.close()
+      try store.reopen()
+      #expect(try store["a"].count() == 0)
+      try store["a"].save(["n": 1], key: "k")
+      #expect(try store["a"].count() == 1)
+    }
+  }
+
+  @Test("A store opened for reading reads, and refuses every write")
+  func readOnly() throws {
+    let path = scratch.file("a.db")
+    #expect(code { _ = try Store.file(path) { $0.isReadOnly = true } } == .cannotOpen)
+    let writer = try Store(.file(path))
+    try writer["a"].save(["n": 1], key: "k")
+    let store = try Store.file(path) { $0.isReadOnly = true }
+
+    #expect(try store["a"].get("k")?["n"] == 1)
+    #expect(try store["a"].find(Field("n") == 1).count() == 1)
+    #expect(code { try store["a"].save(["n": 2], key: "k") } == .readOnly)
+    #expect(code { try store.write {} } == .readOnly)
+    #expect(code { try store.execute("DELETE FROM a") } == .readOnly)
+    #expect(code { try store.compact() } == .readOnly)
+    #expect(try store.verify().isEmpty)
+
+    try writer["a"].save(["n": 2], key: "k")
+    #expect(try store["a"].get("k")?["n"] == 2)
+  }
+}
+
+@Suite("Databases in UTF-16")
+struct UTF16Tests {
+  static let words = ["a", "b", "Ā", "ā", "é", "z", "ß", "€", "日本", "😀", "\u{FF21}", "aĀ", "a€"]
+
+  private func store(_ encoding: Store.Configuration.TextEncoding) throws -> Store {
+    let store = try Store(
+      .memory,
+      configuration: {
+        var configuration = Store.Configuration()
+        configuration.encoding = encoding
+        return configuration
+      }())
+    try store["w"].insert(
+      contentsOf: Self.words.map { ["word": .string($0), "list": [.string($0), "x"], "n": 1] })
+    return store
+  }
+
+  @Test("The encoding is in force")
+  func encoding() throws {
+    #expect(try store(.utf16).statistics().settings["encoding"] == "UTF-16le")
+    #expect(try store(.utf8).statistics().settings["encoding"] == "UTF-8")
+  }
+
+  @Test("Every query finds what it finds in UTF-8", arguments: [false, true])
+  func queries(indexed: Bool) throws {
+    let stores = try [store(.utf8), store(.utf16)]
+    for store in stores where indexed {
+      try store["w"].createIndex("word", unique: true)
+      try store["w"].createIndex("list")
+    }
+    let conditions =
+      Self.words.flatMap { word -> [Condition] in
+        [
+          Field("word") == word, Field("word") > word,
+          Field("word") <= word, Field("word").beginsWith(word),
+          Field("word").contains(word), Field("list") == word,
+          Field("list") > word, Field("word").isIn([word, "b"]),
+          Field("word").matches(.insensitiveEqualTo, word),
+        ]
+      }
+    for condition in conditions {
+      let found = try stores.map { try $0["w"].find(condition).sorted(by: "word").rowIDs() }
+      #expect(found[0] == found[1], "\(condition)")
+    }
+    let sorted = Self.words.sorted {
+      $0.unicodeScalars.lexicographicallyPrecedes($1.unicodeScalars)
+    }
+    for store in stores {
+      let words = store["w"].find().sorted(by: "word")
+      #expect(try words.documents().map { $0["word"] } == sorted.map { .string($0) })
+      #expect(try words.limit(3).documents().count == 3)
+      var page = try words.page(4)
+      var seen = page.documents
+      while let next = page.next {
+        page = try words.after(next).page(4)
+        seen += page.documents
+      }
+      #expect(seen.map { $0["word"] } == sorted.map { .string($0) })
+      #expect(try store["w"].find().maximum("word") == .string(sorted.last ?? ""))
+      #expect(try store["w"].find().distinct("word").count == Self.words.count)
+      #expect(try store.verify().isEmpty)
+    }
+  }
+
+  @Test("Keys and collections with any letters are found")
+  func names() throws {
+    let store = try store(.utf16)
+    try store["Größe"].save(["n": 1], key: "schlüssel-😀")
+    #expect(try store["Größe"].get("schlüssel-😀")?["n"] == 1)
+    #expect(code { try store["w"].insert(["word": "é"], key: "日") } == nil)
+    #expect(code { try store["w"].insert(["word": "é"], key: "日") } == .duplicateKey)
+  }
+}

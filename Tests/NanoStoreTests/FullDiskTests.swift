@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("Disk full")
+struct FullDiskTests {
+  static let big = DocumentValue.string(String(repeating: "x", count: 10_000))
+
+  private func limited(_ size: Int) throws -> Store {
+    var configuration = Store.Configuration()
+    configuration.maximumSize = size
+    return try Store(.memory, configuration: configuration)
+  }
+
+  private func documents(_ count: Int64) -> [DocumentObject] {
+    (0..<count).map { ["n": .int($0), "big": Self.big, "tags": [.int($0)]] }
+  }
+
+  @Test("A batch that does not fit leaves nothing, and the store goes on")
+  func batch() throws {
+    let store = try limited(1 << 20)
+    try store["a"].insert(contentsOf: documents(10))
+    try store["a"].createIndex("tags")
+
+    #expect(code { try store["a"].insert(contentsOf: documents(500)) } == .full)
+
+    #expect(try store["a"].count() == 10)
+    #expect(try store["a"].find(Field("tags") == 9).count() == 1)
+    #expect(try store.verify().isEmpty)
+    try store["a"].removeAll()
+    try store["a"].insert(contentsOf: documents(20))
+    #expect(try store["a"].count() == 20)
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("A block that catches the error cannot write on: nothing of it stays")
+  func caught() throws {
+    let store = try limited(1 << 20)
+    try store["a"].save(["n": 0], key: "before")
+    let thrown = code {
+      try store.write { () -> Void in
+        try store["a"].save(["n": 1], key: "first")
+        for document in documents(500) {
+          _ = code { try store["a"].insert(document) }
+        }
+        _ = code { try store["a"].save(["n": 2], key: "last") }
+        _ = code { try store.execute("DELETE FROM a") }
+        _ = code { try store.write { _ = try store["a"].save(["n": 3], key: "nested") } }
+      }
+    }
+    #expect(thrown == .full)
+    #expect(try store["a"].find().keys() == ["before"])
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("Of writes that are put together, only those that are too large fail")
+  func coalesced() async throws {
+    let store = try limited(1 << 20)
+    let (small, large) = (documents(1), documents(500))
+    var results: [Int: StoreError.Code?] = [:]
+    await withTaskGroup(of: (Int, StoreError.Code?).self) { group in
+      for index in 0..<40 {
+        let objects = index % 8 == 3 ? large : small
+        group.addTask {
+          (index, await asyncCode { try await store["a"].insert(contentsOf: objects) })
+        }
+      }
+      for await (index, failure) in group { results[index] = failure }
+    }
+    for index in 0..<40 {
+      #expect(
+        results[index] == (index % 8 == 3 ? .full : nil as StoreError.Code?), "write \(index)")
+    }
+    #expect(try await store["a"].count() == 35)
+  }
+
+  @Test("On a file too: readers go on, and room that is freed is used")
+  func file() throws {
+    let scratch = try Scratch()
+    let store = try Store.file(scratch.file("a.db")) { $0.maximumSize = 1 << 20 }
+    try store["a"].insert(contentsOf: documents(50))
+    #expect(code { try store["a"].insert(contentsOf: documents(500)) } == .full)
+    #expect(try store["a"].find(Field("n") < 50).count() == 50)
+    try store["a"].find(Field("n") >= 10).remove()
+    try store["b"].insert(contentsOf: documents(20))
+    #expect(try store.verify().isEmpty)
+    try store.close()
+    try store.reopen()
+    #expect(try store["a"].count() == 10)
+  }
+
+  @Test(
+    "A disk that is really full",
+    .enabled(if: SmallDisk.isPossible, "No small disk can be mounted"),
+    arguments: Store.Configuration.JournalMode.allCases.filter { $0 != .off })
+  func realDisk(mode: Store.Configuration.JournalMode) throws {
+    let disk = try SmallDisk()
+    let store = try Store.file(disk.path + "/a.db") { $0.journalMode = mode }
+    try store["a"].insert(contentsOf: documents(5))
+    try Data(count: 400_000).write(to: URL(fileURLWithPath: disk.path + "/filler"))
+
+    #expect(code { try store["a"].insert(contentsOf: documents(500)) } == .full)
+    #expect(try store["a"].count() == 5)
+    #expect(code { try store.backup(to: disk.path + "/b/c.db") } != nil)
+
+    try FileManager.default.removeItem(atPath: disk.path + "/filler")
+    try store["a"].insert(contentsOf: documents(5))
+    #expect(try store["a"].count() == 10)
+    #expect(try store.verify().isEmpty)
+    try store.close()
+    try store.reopen()
+    #expect(try store["a"].count() == 10)
+    try store.close()
+  }
+
+  @Test(
+    "A backup that does not fit leaves nothing behind",
+    .enabled(if: SmallDisk.isPossible, "No small disk can be mounted"))
+  func backup() throws {
+    let disk = try SmallDisk()
+    let store = try Store(.memory)
+    try store["a"].insert(contentsOf: documents(500))
+    #expect(code { try store.backup(to: disk.path + "/b.db") } == .full)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path).isEmpty)
+    #expect(try store["a"].count() == 500)
+  }
+
+  @Test(
+    "No store is made where there is no room",
+    .enabled(if: SmallDisk.isPossible, "No small disk can be mounted"))
+  func opening() throws {
+    let disk = try SmallDisk()
+    try? Data(count: 2_000_000).write(to: URL(fileURLWithPath: disk.path + "/filler"))
+    #expect(code { _ = try Store(.file(disk.path + "/a.db")) } == .full)
+    try FileManager.default.removeItem(atPath: disk.path + "/filler")
+    try Store(.file(disk.path + "/a.db")).close()
+  }
+}
+
+/// A file system of one megabyte.
+final class SmallDisk {
+  private let scratch: Scratch
+  var path: String { scratch.path }
+
+  init() throws {
+    scratch = try Scratch()
+    guard Self.run("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", scratch.path) else {
+      throw CancellationError()
+    }
+  }
+
+  deinit { _ = Self.run("umount", scratch.path) }
+
+  static let isPossible = (try? SmallDisk()) != nil
+
+  private static func run(_ command: String...) -> Bool {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = command
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("Names, keys and sizes")
+struct NamesAndLimitsTests {
+  let store: Store
+  init() throws { store = try Store(.memory) }
+
+  static let badNames = [
+    "", "nano_paths", "NANO_x", "sqlite_schema", "SQLite_x", "a\0b",
+    String(repeating: "x", count: 501),
+  ]
+
+  @Test("A name that a collection cannot have reads empty and is not made", arguments: badNames)
+  func badCollections(name: String) throws {
+    let bad = store[name]
+    #expect(code { try bad.save(["n": 1], key: "k") } == .invalidName)
+    #expect(code { try bad.insert(contentsOf: [["n": 1]]) } == .invalidName)
+    #expect(code { try bad.createIndex("n") } == .invalidName)
+    #expect(code { try store.createCollection(name) } == .invalidName)
+    #expect(try bad.count() == 0)
+    #expect(try bad.get("k") == nil)
+    #expect(try bad.remove("k") == false)
+    #expect(try bad.drop() == false)
+    #expect(try store.collections().isEmpty)
+  }
+
+  @Test(
+    "Any other name works",
+    arguments: [
+      "a b", "a\"b", "a'b", "a.b", "é", "SELECT", "日本", "a;--", "%_", "x[y]", "\u{1F600}", "\\",
+    ])
+  func oddCollections(name: String) throws {
+    let odd = store[name]
+    try odd.save(["n": 1, "tags": ["x"]], key: "k")
+    try odd.createIndex("n", unique: true)
+    try odd.createIndex("tags", unique: true, elements: true)
+    try odd.insert(["n": 2, "tags": ["y"]])
+    #expect(code { try odd.insert(["n": 2]) } == .uniqueViolation)
+    #expect(code { try odd.insert(["tags": ["y"]]) } == .uniqueViolation)
+    #expect(code { try odd.insert(["n": 9], key: "k") } == .duplicateKey)
+    #expect(try odd.find(Field("tags") == "x").keys() == ["k"])
+    try odd.removeAll()
+    #expect(try odd.insert(["n": 3]).rowID == 3)
+    #expect(try store.verify().isEmpty)
+    #expect(try odd.drop())
+    #expect(try store.sql("SELECT count(*) AS n FROM nano_indexes")[0]["n"] == 0)
+  }
+
+  @Test("Names that differ in ASCII case are one collection, in one transaction too")
+  func cases() throws {
+    try store["People"].save(["n": 1], key: "a")
+    try store["people"].save(["n": 2], key: "b")
+    try store.write {
+      #expect(try store["PEOPLE"].count() == 2)
+      try store["People"].save(["n": 3], key: "b")
+      try store["people"].save(["tags": [1]], key: "c")
+      #expect(try store["PEOPLE"].remove("c"))
+      // The id of the last row, removed under another spelling, is not used again.
+      #expect(try store["People"].save(["n": 4], key: "d").rowID == 4)
+    }
+    #expect(try store.collections().map(\.name) == ["People"])
+    #expect(try store["pEOPLE"].find().keys() == ["a", "b", "d"])
+    try store["É"].save(["n": 1], key: "a")
+    try store["é"].save(["n": 2], key: "a")
+    #expect(try store["É"].get("a")?["n"] == 1)
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("Names of indexes and metadata are refused when they are empty, long or hold a NUL")
+  func otherNames() throws {
+    for name in ["", "a\0b", String(repeating: "x", count: 501)] {
+      #expect(code { try store["a"].createIndex("n", name: name) } == .invalidName)
+      #expect(code { try store.setMetadata(1, name) } == .invalidName)
+      #expect(try store.metadata(name) == nil)
+    }
+    try store.setMetadata(["a": 1], "it's \"odd\"")
+    #expect(try store.metadata("it's \"odd\"") == ["a": 1])
+    try store.setMetadata(nil, "it's \"odd\"")
+    #expect(try store.metadata("it's \"odd\"") == nil)
+  }
+
+  @Test("A key that is empty, too long or holds a NUL is refused by every call")
+  func keys() throws {
+    for key in ["", "a\0b", String(repeating: "k", count: 1_000_001)] {
+      #expect(code { try store["a"].insert(["n": 1], key: key) } == .invalidKey)
+      #expect(code { try store["a"].save(["n": 1], key: key) } == .invalidKey)
+      #expect(code { _ = try store["a"].get(key) } == .invalidKey)
+      #expect(code { _ = try store["a"].get(keys: ["x", key]) } == .invalidKey)
+      #expect(code { try store["a"].update(key, set: ["n": 1]) } == .invalidKey)
+      #expect(code { try store["a"].remove(key) } == .invalidKey)
+      #expect(code { try store["a"].remove(keys: ["x", key]) } == .invalidKey)
+      #expect(code { _ = try Document(["n": 1], key: key) } == .invalidKey)
+      #expect(try store["a"].find(Condition.key(.equalTo, key)).count() == 0)
+    }
+    #expect(try store.collections().isEmpty)
+    let long = String(repeating: "k", count: 1_000_000)
+    try store["a"].save(["n": 1], key: long)
+    #expect(try store["a"].get(long)?["n"] == 1)
+  }
+
+  @Test("A document over the limit is refused by every call, and what is there stays")
+  func documentSize() throws {
+    #expect(store.maximumDocumentSize == 1_000_000_000)
+    store.maximumDocumentSize = 100
+    let large: DocumentObject = ["text": .string(String(repeating: "x", count: 200))]
+    try store["a"].save(["n": 1], key: "k")
+
+    let error = error { try store["a"].insert(large) }
+    #expect(error?.code == .documentTooLarge)
+    #expect(error?[.limit] == "100 bytes")
+    #expect(code { try store["a"].save(large, key: "k") } == .documentTooLarge)
+    #expect(code { try store["a"].insert(contentsOf: [["n": 2], large]) } == .documentTooLarge)
+    #expect(
+      code { try store["a"].update("k", set: ["t": large["text"] ?? 0]) } == .documentTooLarge)
+    #expect(code { try store["a"].find().update(set: ["t": large["text"] ?? 0]) } != nil)
+    store.saveInterval = 10
+    #expect(code { try store["a"].save(large, key: "k") } == .documentTooLarge)
+    #expect(!store.hasUnsavedChanges)
+
+    #expect(try store["a"].get("k")?.object() == ["n": 1])
+    store.maximumDocumentSize = .max
+    #expect(store.maximumDocumentSize == 1_000_000_000)
+    try store["a"].save(large, key: "k")
+  }
+
+  @Test("An error in a batch tells which document")
+  func batchPosition() throws {
+    try store["a"].createIndex("n", unique: true)
+    let error = error { try store["a"].insert(contentsOf: [["n": 1], ["n": 2], ["n": 1]]) }
+    #expect(error?[.position] == "document 3 of the batch")
+    #expect(try store["a"].count() == 0)
+  }
+}

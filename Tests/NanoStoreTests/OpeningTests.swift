@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("Opening")
+struct OpeningTests {
+  let scratch: Scratch
+  init() throws { scratch = try Scratch() }
+
+  static let others: [[UInt8]] = [
+    Array("This is a letter to my aunt.\n".utf8),
+    Array(String(repeating: "All work and no play. ", count: 500).utf8),
+    [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0x0D, 0x49, 0x48, 0x44, 0x52],
+    [0],
+    (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 2_654_435_761 >> 7) },
+    Array("SQLite format 3".utf8),
+    Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0xFF, count: 5_000),
+  ]
+
+  @Test("A file that is no database is refused and stays as it is", arguments: others)
+  func notADatabase(bytes: [UInt8]) throws {
+    let path = try scratch.write(bytes, "a.db")
+
+    let error = error { _ = try Store(.file(path)) }
+
+    #expect([.notADatabase, .corruptFile].contains(error?.code))
+    #expect(error?[.path] == path)
+    #expect(error?.description.contains(path) == false)
+    #expect(try scratch.bytes("a.db") == Data(bytes))
+    #expect(try scratch.names == ["a.db"])
+  }
+
+  @Test("An empty file becomes a store")
+  func emptyFile() throws {
+    let path = try scratch.write([], "a.db")
+    let store = try Store(.file(path))
+    try store["a"].save(["n": 1], key: "k")
+    try store.close()
+    #expect(try Store(.file(path))["a"].get("k")?["n"] == 1)
+  }
+
+  @Test("A file that ends too early gives typed errors and what is still there, never a crash")
+  func truncated() throws {
+    let path = scratch.file("whole.db")
+    let store = try Store.file(path) { $0.pageSize = 512 }
+    try store["notes"].insert(
+      contentsOf: (0..<60).map { ["n": .int($0), "tags": ["a", .string("t\($0)")]] })
+    try store["notes"].createIndex("tags", elements: true)
+    try store.close()
+    let whole = try scratch.bytes("whole.db")
+
+    for size in stride(from: 1, to: whole.count, by: 512 * 3) {
+      let path = try scratch.write(whole.prefix(size), "cut-\(size).db")
+      _ = code {
+        let store = try Store(.file(path))
+        // Whatever can be read is right, and looking for damage finds it.
+        let readable = code { try store["notes"].documents().forEach { _ = try $0.object() } }
+        #expect([nil, .corruptFile, .corruptDocument, .database].contains(readable))
+        let problems = try store.verify()
+        #expect(!problems.isEmpty)
+        _ = code { try store["notes"].save(["n": 1], key: "new") }
+        try store.close()
+      }
+    }
+  }
+
+  @Test("A folder, an empty path and one with a NUL are refused with a reason")
+  func impossiblePaths() throws {
+    #expect(code { _ = try Store(.file(scratch.path)) } == .cannotOpen)
+    #expect(code { _ = try Store(.file("")) } == .invalidArgument)
+    #expect(code { _ = try Store(.file("a\0b.db")) } == .invalidArgument)
+    let file = try scratch.write([1], "file")
+    #expect(code { _ = try Store(.file(file + "/below.db")) } == .cannotOpen)
+  }
+
+  @Test("A tilde is the home folder, and missing folders are made")
+  func tildeAndParents() throws {
+    let deep = scratch.file("a/b/c/d.db")
+    try Store(.file(deep)).close()
+    #expect(FileManager.default.fileExists(atPath: deep))
+
+    let name = ".nanostore-test-\(UUID().uuidString)"
+    let home = NSString(string: "~").expandingTildeInPath
+    defer { try? FileManager.default.removeItem(atPath: home + "/" + name) }
+    try Store(.file("~/\(name)/a.db")).close()
+    #expect(FileManager.default.fileExists(atPath: home + "/\(name)/a.db"))
+  }
+
+  @Test(
+    "Names that mean something to SQLite are plain files", arguments: [":memory:", "file:a?x=1"])
+  func plainNames(name: String) throws {
+    let path = scratch.file(name)
+    let store = try Store(.file(path))
+    try store["a"].save(["n": 1], key: "k")
+    try store.close()
+    #expect(FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test("A database of another program is refused and stays the same byte for byte")
+  func otherProgram() throws {
+    let path = scratch.file("other.db")
+    // Made from a store: its tables stay, but it says that another program wrote it.
+    let store = try Store.file(path) { $0.journalMode = .delete }
+    try store.execute("CREATE TABLE things (a)")
+    try store.execute("INSERT INTO things VALUES (1)")
+    try store.execute("PRAGMA application_id = 0")
+    try store.close()
+    let before = try scratch.bytes("other.db")
+
+    let error = error { _ = try Store(.file(path)) }
+
+    #expect(error?.code == .notADatabase)
+    #expect(error?[.hint] != nil)
+    #expect(error?[.path] == path)
+    #expect(try scratch.bytes("other.db") == before)
+    #expect(try scratch.names == ["other.db"])
+  }
+
+  @Test("A newer format is refused, by number, and the file stays as it is")
+  func newerFormat() throws {
+    let path = scratch.file("new.db")
+    let store = try Store.file(path) { $0.journalMode = .delete }
+    try store.execute("PRAGMA user_version = 99")
+    try store.close()
+    let before = try scratch.bytes("new.db")
+
+    let error = error { _ = try Store(.file(path)) }
+
+    #expect(error?.code == .newerFormat)
+    #expect(error?[.actual] == "format 99")
+    #expect(try scratch.bytes("new.db") == before)
+  }
+
+  @Test("A store that is opened again continues its row ids")
+  func rowIDsSurvive() throws {
+    let path = scratch.file("a.db")
+    let store = try Store(.file(path))
+    let last = try store["a"].save(["n": 1], key: "a").rowID
+    try store["a"].remove("a")
+    try store.close()
+    try store.reopen()
+    #expect(try store["a"].save(["n": 2], key: "b").rowID == last.map { $0 + 1 })
+  }
+}
