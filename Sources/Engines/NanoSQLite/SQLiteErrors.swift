@@ -43,14 +43,15 @@ enum SQLiteErrors {
     case SQLITE_PERM, SQLITE_AUTH: (.cannotOpen, "Access to the database is not permitted")
     case SQLITE_IOERR: (.inputOutput, "The database file cannot be read or written")
     case SQLITE_TOOBIG: (.documentTooLarge, "A value is larger than the database takes")
-    case SQLITE_CONSTRAINT where extended == SQLITE_CONSTRAINT_UNIQUE_EXTENDED:
+    case SQLITE_CONSTRAINT where uniqueness.contains(extended):
       (.uniqueViolation, "A unique index has this value already")
     default: (.database, "The database refused a statement")
     }
   }
 
-  /// 2067, which the C header gives as an expression that is not imported.
-  static let SQLITE_CONSTRAINT_UNIQUE_EXTENDED = SQLITE_CONSTRAINT | (8 << 8)
+  /// SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY, which tables of elements have; the C
+  /// header gives them as expressions that are not imported.
+  private static let uniqueness = [SQLITE_CONSTRAINT | 8 << 8, SQLITE_CONSTRAINT | 6 << 8]
 
   /// Errors of GRDB's own calls, and ours unchanged.
   static func translated(_ error: any Error, operation: String) -> any Error {
