@@ -13,7 +13,9 @@ let package = Package(
   name: "NanoStore",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
-    .library(name: "NanoStore", targets: ["NanoStore"])
+    .library(name: "NanoStore", targets: ["NanoStore"]),
+    .executable(name: "nanostore", targets: ["NanoCLI"]),
+    .library(name: "NanoStoreTesting", targets: ["NanoTesting"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -51,6 +53,24 @@ let package = Package(
       name: "NanoStore",
       dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoSQLite"],
       path: "Sources/NanoStore", swiftSettings: strict),
+    .executableTarget(
+      name: "NanoCLI",
+      dependencies: [
+        "NanoStore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Sources/Tools/NanoCLI", swiftSettings: strict),
+    .testTarget(
+      name: "NanoCLITests", dependencies: ["NanoCLI", "NanoStore"], swiftSettings: strict),
+    .target(
+      name: "NanoTesting", dependencies: ["NanoDocument", "NanoQuery", "NanoEngine"],
+      path: "Sources/Tools/NanoTesting", swiftSettings: strict),
+    .testTarget(
+      name: "NanoEngineTests",
+      dependencies: [
+        "NanoTesting", "NanoDocument", "NanoQuery", "NanoEngine", "NanoSQL", "NanoSQLite",
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      swiftSettings: strict),
     .testTarget(
       name: "NanoDocumentTests", dependencies: ["NanoDocument"], swiftSettings: strict),
     .executableTarget(

@@ -48,21 +48,30 @@ public struct Document: @unchecked Sendable {
 
   /// What is known of a document beside its fields.
   public struct Header: Sendable {
+    /// The collection that the document was read from or written to.
+    public var collection: String?
+    /// The integer identity.
     public var rowID: Int64?
+    /// The text identity.
     public var key: DocumentKey?
+    /// The class name; nil for the collection's own.
     public var type: String?
+    /// The version of the class; nil for its first.
     public var version: Int64?
     /// Microseconds since 1970.
     public var added: Int64?
+    /// How often the document was written; nil if another program wrote it last.
     public var revision: Int64?
     /// Whether only chosen fields were read.
     public var isPartial: Bool
 
     @inlinable @inline(__always)
     public init(
-      rowID: Int64? = nil, key: DocumentKey? = nil, type: String? = nil, version: Int64? = nil,
+      collection: String? = nil, rowID: Int64? = nil, key: DocumentKey? = nil, type: String? = nil,
+      version: Int64? = nil,
       added: Int64? = nil, revision: Int64? = nil, isPartial: Bool = false
     ) {
+      self.collection = collection
       self.rowID = rowID
       self.key = key
       self.type = type
@@ -75,7 +84,10 @@ public struct Document: @unchecked Sendable {
 }
 
 extension Document {
+  /// What is known of the document beside its fields, all at once.
   public var header: Header { storage.header.about }
+  /// The name of the collection that the document comes from; nil for a new document.
+  public var collection: String? { storage.header.about.collection }
   /// The text identity; nil for a new document without one, and in collections known by row id.
   public var key: String? { storage.header.about.key?.description }
   /// The integer identity; nil while the document is in no store.

@@ -56,6 +56,28 @@ public enum DocumentKey: Sendable, Hashable {
   }
 }
 
+extension DocumentKey {
+  /// Keys are the same if they have the same bytes; String's equality takes differently composed
+  /// ones for the same.
+  public static func == (a: DocumentKey, b: DocumentKey) -> Bool {
+    switch (a, b) {
+    case (.uuid(let high, let low), .uuid(let otherHigh, let otherLow)):
+      high == otherHigh && low == otherLow
+    case (.text(let text), .text(let other)): text.utf8.elementsEqual(other.utf8)
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .uuid(let high, let low):
+      hasher.combine(high)
+      hasher.combine(low)
+    case .text(let text): for byte in text.utf8 { hasher.combine(byte) }
+    }
+  }
+}
+
 extension DocumentKey: CustomStringConvertible {
   /// The key as text, the same that it was made from.
   public var description: String {

@@ -23,7 +23,9 @@ public struct DocumentObject: Sendable, Hashable {
     fields = OrderedDictionary(pairs, uniquingKeysWith: { $1 })
   }
 
+  /// How many fields there are.
   @inlinable public var count: Int { fields.count }
+  /// Whether there is no field.
   @inlinable public var isEmpty: Bool { fields.isEmpty }
   /// The names, in order.
   public var names: [String] { Array(fields.keys) }
@@ -41,6 +43,7 @@ public struct DocumentObject: Sendable, Hashable {
     fields.updateValue(value, forKey: name, insertingAt: fields.count).originalMember == nil
   }
 
+  /// Makes room for so many fields at once.
   @inlinable public mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
 
   /// Takes over every field of another object; where both have one, the other's value counts.
@@ -61,6 +64,7 @@ extension OrderedDictionary where Key == String, Value == DocumentValue {
 }
 
 extension DocumentObject: RandomAccessCollection {
+  /// The field at a place in the order, counted from 0.
   @inlinable public var startIndex: Int { 0 }
   @inlinable public var endIndex: Int { fields.count }
   @inlinable public subscript(index: Int) -> (name: String, value: DocumentValue) {

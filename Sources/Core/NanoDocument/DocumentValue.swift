@@ -29,12 +29,16 @@ public enum DocumentValue: Sendable, Hashable {
 
 /// What can be stored as one value.
 public protocol DocumentValueConvertible {
+  /// The value that is stored.
   var documentValue: DocumentValue { get }
 }
 
 extension DocumentValue {
+  /// Whether it is a stored null.
   @inlinable public var isNull: Bool { if case .null = self { true } else { false } }
+  /// The boolean; nil for a value of another type.
   @inlinable public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+  /// The integer; nil for a value of another type, a double too.
   @inlinable public var int: Int64? { if case .int(let value) = self { value } else { nil } }
   /// The number as a double, whether it was stored as a double or as an integer.
   @inlinable public var double: Double? {
@@ -44,13 +48,19 @@ extension DocumentValue {
     default: nil
     }
   }
+  /// The string; nil for a value of another type, a URL too.
   @inlinable public var string: String? { if case .string(let value) = self { value } else { nil } }
+  /// The date; nil for a value of another type.
   @inlinable public var date: Date? { if case .date(let value) = self { value } else { nil } }
+  /// The data; nil for a value of another type.
   @inlinable public var data: Data? { if case .data(let value) = self { value } else { nil } }
+  /// The URL; nil for a value of another type.
   @inlinable public var url: URL? { if case .url(let value) = self { value } else { nil } }
+  /// The elements of an array; nil for a value of another type.
   @inlinable public var array: [DocumentValue]? {
     if case .array(let value) = self { value } else { nil }
   }
+  /// The fields of an object; nil for a value of another type.
   @inlinable public var object: DocumentObject? {
     if case .object(let value) = self { value } else { nil }
   }

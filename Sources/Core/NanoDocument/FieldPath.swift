@@ -19,6 +19,7 @@ public struct FieldPath: Sendable, Hashable {
   /// The names from the outside in; never empty.
   public let components: [String]
 
+  /// Reads a path as it is written with dots and quotes.
   public init(_ text: String) { components = Self.split(text) }
 
   /// A path of names that are taken literally, dots included.
@@ -32,6 +33,7 @@ public struct FieldPath: Sendable, Hashable {
       [.position: "component \(empty + 1) of \(components.count)", .field: description])
   }
 
+  /// Whether no name is empty.
   public var isValid: Bool { !components.contains("") }
 
   /// The path of a field below this one.
@@ -39,12 +41,14 @@ public struct FieldPath: Sendable, Hashable {
     FieldPath(components: components + path.components)
   }
 
+  /// By scalars: a mark at the beginning of a name would make one character with the dot before it.
   private static func split(_ text: String) -> [String] {
     guard text.utf8.contains(0x22) else {
-      return text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+      return text.utf8.split(separator: 0x2E, omittingEmptySubsequences: false)
+        .map { String(Substring($0)) }
     }
     var names: [String] = []
-    var rest = text[...]
+    var rest = text.unicodeScalars[...]
     while true {
       guard let (name, tail) = takeName(rest) else { return names + [""] }
       names.append(name)
@@ -54,12 +58,14 @@ public struct FieldPath: Sendable, Hashable {
     }
   }
 
-  private static func takeName(_ text: Substring) -> (String, Substring)? {
+  private static func takeName(
+    _ text: Substring.UnicodeScalarView
+  ) -> (String, Substring.UnicodeScalarView)? {
     guard text.first == "\"" else {
       let end = text.firstIndex(of: ".") ?? text.endIndex
       return (String(text[..<end]), text[end...])
     }
-    var name = ""
+    var name = String.UnicodeScalarView()
     var rest = text.dropFirst()
     while let next = rest.popFirst() {
       if next != "\"" {
@@ -68,21 +74,48 @@ public struct FieldPath: Sendable, Hashable {
         name.append("\"")
         rest.removeFirst()
       } else {
-        return (name, rest)
+        return (String(name), rest)
       }
     }
     return nil
   }
 }
 
+extension FieldPath {
+  /// Names are the same if they have the same bytes, as in a stored document; String's equality
+  /// takes differently composed ones for the same.
+  public static func == (a: FieldPath, b: FieldPath) -> Bool {
+    a.components.elementsEqual(b.components) { $0.utf8.elementsEqual($1.utf8) }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    for name in components {
+      for byte in name.utf8 { hasher.combine(byte) }
+      hasher.combine(UInt8(0xFF))
+    }
+  }
+}
+
 extension FieldPath: CustomStringConvertible, ExpressibleByStringLiteral {
   public init(stringLiteral text: String) { self.init(text) }
 
+  /// The path as ``init(_:)`` reads it.
   public var description: String {
     components.map { name in
-      name.contains { $0 == "." || $0 == "\"" }
-        ? "\"\(name.replacing("\"", with: "\"\""))\"" : name
+      name.utf8.contains { $0 == 0x2E || $0 == 0x22 } ? Self.quoted(name) : name
     }.joined(separator: ".")
+  }
+}
+
+extension FieldPath {
+  private static func quoted(_ name: String) -> String {
+    var quoted = "\"".unicodeScalars
+    for scalar in name.unicodeScalars {
+      quoted.append(scalar)
+      if scalar == "\"" { quoted.append(scalar) }
+    }
+    quoted.append("\"")
+    return String(quoted)
   }
 }
 

@@ -103,6 +103,7 @@ extension JSONReader {
   /// A string between its quotes, valid as long as the document's bytes.
   @frozen
   public struct RawString {
+    /// What stands between the quotes.
     public let bytes: UnsafeRawBufferPointer
     /// Whether there are escapes in it; if not, the bytes are the text.
     public let isEscaped: Bool

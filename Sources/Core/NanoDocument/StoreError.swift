@@ -84,6 +84,7 @@ public struct StoreError: Error, Sendable, Hashable {
     }
   }
 
+  /// What went wrong, for the program.
   public let code: Code
   /// A constant sentence, the same each time this error is thrown.
   public let message: String
@@ -125,7 +126,9 @@ public struct StoreError: Error, Sendable, Hashable {
 }
 
 extension StoreError: CustomStringConvertible, CustomDebugStringConvertible {
+  /// The sentence with the details that hold no user data.
   public var description: String { render { !$0.mayHoldUserData } }
+  /// The sentence with all details.
   public var debugDescription: String { render { _ in true } }
 
   private func render(_ shown: (Detail) -> Bool) -> String {

@@ -6,6 +6,7 @@ import NanoQuery
 /// A collection as the engine keeps it.
 public struct CollectionDescription: Sendable, Hashable {
   public var name: String
+  /// What its documents are known by.
   public var identity: CollectionIdentity
   public init(name: String, identity: CollectionIdentity = .key) {
     self.name = name
@@ -23,6 +24,7 @@ public enum CollectionIdentity: String, Sendable, Hashable {
 
 /// An index by fields, kept by the database itself.
 public struct IndexDefinition: Sendable, Hashable {
+  /// A field of an index, and its direction.
   public struct Column: Sendable, Hashable {
     public var path: FieldPath
     public var descending: Bool
@@ -31,6 +33,7 @@ public struct IndexDefinition: Sendable, Hashable {
       self.descending = descending
     }
   }
+  /// What an index has an entry for.
   public enum Kind: String, Sendable, Hashable {
     /// One entry for each document, under the value of each field as it stands.
     case fields
@@ -39,7 +42,9 @@ public struct IndexDefinition: Sendable, Hashable {
   }
 
   public var name: String
+  /// The fields, most important first.
   public var columns: [Column]
+  /// Whether no two documents may have the same values.
   public var isUnique: Bool
   public var kind: Kind
 
@@ -78,6 +83,7 @@ public struct IndexDefinition: Sendable, Hashable {
 public struct ObservedPath: Sendable, Hashable {
   /// Names joined by dots, `[]` behind each array that is entered: `friends[].name`.
   public var path: String
+  /// Every type ever seen there.
   public var types: ObservedTypes
   public init(path: String, types: ObservedTypes) {
     self.path = path
@@ -99,7 +105,8 @@ public struct ObservedTypes: OptionSet, Sendable, Hashable {
   public static let url = ObservedTypes(rawValue: 128)
   public static let array = ObservedTypes(rawValue: 256)
   public static let object = ObservedTypes(rawValue: 512)
-  /// NaN, an infinity, or a date between two nanoseconds: values whose stored text does not sort.
+  /// NaN, an infinity, a date between two nanoseconds or a text with a NUL: values whose stored form
+  /// does not sort.
   public static let irregular = ObservedTypes(rawValue: 1024)
   /// So many different names stand below that they are not kept.
   public static let open = ObservedTypes(rawValue: 2048)
@@ -139,6 +146,7 @@ public struct Explanation: Sendable, Hashable {
 public struct VerificationProblem: Sendable, Hashable {
   /// What is concerned: a collection, an index, or `file`.
   public var subject: String
+  /// What is wrong, as a sentence.
   public var message: String
   public init(subject: String, message: String) {
     self.subject = subject
@@ -146,10 +154,14 @@ public struct VerificationProblem: Sendable, Hashable {
   }
 }
 
+/// What an engine tells of its database.
 public struct EngineStatistics: Sendable, Hashable {
+  /// What an engine tells of one collection.
   public struct Collection: Sendable, Hashable {
     public var name: String
+    /// How many documents it has.
     public var documents: Int
+    /// How many indexes it has.
     public var indexes: Int
     public init(name: String, documents: Int, indexes: Int) {
       self.name = name
@@ -157,6 +169,7 @@ public struct EngineStatistics: Sendable, Hashable {
       self.indexes = indexes
     }
   }
+  /// The collections, by name.
   public var collections: [Collection]
   /// Bytes of the database, without what is not yet checkpointed.
   public var size: Int

@@ -11,6 +11,7 @@ public import NanoQuery
 ///
 /// Every engine passes the conformance suite in NanoTesting.
 public protocol Engine: AnyObject, Sendable {
+  /// What this engine can do beyond the contract's core.
   var capabilities: Capabilities { get }
 
   /// Runs a block on a snapshot. Several may run at once, beside one writer.
@@ -43,6 +44,7 @@ public protocol Engine: AnyObject, Sendable {
   func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?) throws
   /// What is damaged or inconsistent; empty if all is well.
   func verify() throws -> [VerificationProblem]
+  /// Sizes, counts and settings of the database.
   func statistics() throws -> EngineStatistics
 
   /// Lets go of the database. Calls that run are waited for, later ones fail with
@@ -69,6 +71,7 @@ public enum ReadScope: Sendable, Hashable {
 
 /// A snapshot, valid inside the block that was given it and on its thread.
 public protocol EngineReader: AnyObject {
+  /// The collections that exist, by name.
   func collections() throws -> [CollectionDescription]
   /// What documents of a collection are known by; a key if there is no such collection yet.
   func identity(of collection: String) throws -> CollectionIdentity
@@ -82,15 +85,21 @@ public protocol EngineReader: AnyObject {
   func find(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws
+  /// How many documents a query finds, within its page.
   func count(_ query: Query, in collection: String) throws -> Int
+  /// Aggregates over what a query finds, in the sort order of their groups.
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow]
   /// The distinct values that a field reaches, in sort order.
   func distinct(_ field: FieldPath, _ query: Query, in collection: String) throws -> [DocumentValue]
+  /// How a query would run.
   func explain(_ query: Query, in collection: String) throws -> Explanation
+  /// The indexes of a collection, by name.
   func indexes(in collection: String) throws -> [IndexDefinition]
   /// Every path that documents of the collection ever held, with the types seen there.
   func observedPaths(in collection: String) throws -> [ObservedPath]
+  /// A value kept beside the collections; nil if there is none of this name.
   func metadata(_ name: String) throws -> DocumentValue?
+  /// The names under which values are kept.
   func metadataNames() throws -> [String]
 }
 
@@ -108,14 +117,18 @@ public protocol EngineWriter: EngineReader {
   func replace(
     _ identity: Identity, with document: NewDocument, in collection: String
   ) throws -> Bool
+  /// Removes one document and says whether there was one.
   func remove(_ identity: Identity, from collection: String) throws -> Bool
   /// Removes what a query finds and says how many.
   func remove(_ query: Query, from collection: String) throws -> Int
 
+  /// Makes a collection; does nothing if the same one exists.
   func createCollection(_ description: CollectionDescription) throws
+  /// Removes a collection with its documents and indexes, and says whether there was one.
   func dropCollection(_ name: String) throws -> Bool
   /// Does nothing if the same index exists.
   func createIndex(_ index: IndexDefinition, in collection: String) throws
+  /// Removes an index and says whether there was one.
   func dropIndex(_ name: String, in collection: String) throws -> Bool
   /// Nil removes the entry.
   func setMetadata(_ value: DocumentValue?, _ name: String) throws
@@ -130,8 +143,11 @@ public struct Capabilities: OptionSet, Sendable, Hashable {
   public init(rawValue: Int) { self.rawValue = rawValue }
   /// SQL statements of the caller, through ``SQLReader``.
   public static let sql = Capabilities(rawValue: 1)
+  /// Indexes that refuse a second document with the same values.
   public static let uniqueIndexes = Capabilities(rawValue: 2)
+  /// Indexes with an entry for each element of an array.
   public static let elementIndexes = Capabilities(rawValue: 4)
+  /// Copies of the database while it is in use.
   public static let backup = Capabilities(rawValue: 8)
   /// Readers see their snapshot while a writer works.
   public static let concurrentReads = Capabilities(rawValue: 16)

@@ -20,6 +20,7 @@ public final class Interruption: Sendable {
     stop.withLock { $0?() }
   }
 
+  /// Whether it was triggered, which cannot be undone.
   public var isTriggered: Bool { triggered.load(ordering: .acquiring) }
 
   /// - Throws: ``StoreError/Code/interrupted`` if it was triggered. A call of many statements asks

@@ -14,7 +14,9 @@ public protocol SQLReader: EngineReader {
 
 /// Values for the parameters of an SQL statement.
 public struct SQLArguments: Sendable, Hashable {
+  /// The values of `?`, in order.
   public var positional: [DocumentValue]
+  /// The values of `:name` and the like, by name without its sign.
   public var named: [String: DocumentValue]
   public init(_ positional: [DocumentValue] = [], named: [String: DocumentValue] = [:]) {
     self.positional = positional
@@ -37,6 +39,7 @@ public struct SQLRow: Sendable, Hashable {
   }
 }
 
+/// What a statement did.
 public struct SQLSummary: Sendable, Hashable {
   public var columns: [String]
   /// Rows that the statement inserted, changed or removed.

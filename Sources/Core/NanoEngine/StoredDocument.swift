@@ -14,6 +14,7 @@ public struct StoredDocument {
   public var added: Int64?
   /// Counts the writes of this document; nil if another program wrote it last.
   public var revision: Int64?
+  /// The fields as stored JSON.
   public var body: UnsafeRawBufferPointer
 
   @inlinable

@@ -28,10 +28,15 @@ public indirect enum Condition: Sendable, Hashable {
   case exists(FieldPath)
   /// One element of the array at the path satisfies the condition, whose paths start there.
   case element(FieldPath, Condition)
+  /// Some leaf, a value that is neither object nor array, satisfies the condition wherever it
+  /// stands. In the condition ``FieldPath/element`` is the leaf and ``Attribute/leafPath`` its path,
+  /// in which arrays add nothing.
+  case leaf(Condition)
   /// The expression is true, or a number other than zero.
   case truth(QueryExpression)
 }
 
+/// How two values of one rank stand to each other.
 public enum Comparison: String, Sendable, Hashable, CaseIterable {
   case equal = "="
   case notEqual = "!="
@@ -85,7 +90,8 @@ extension Condition {
   /// ``element(_:_:)`` count from the document.
   public var fields: [FieldPath] {
     switch self {
-    case .constant: []
+    // A leaf stands anywhere, so no path is named.
+    case .constant, .leaf: []
     case .all(let parts), .any(let parts): parts.flatMap(\.fields)
     case .not(let part): part.fields
     case .comparison(let left, _, let right), .text(let left, _, let right),
@@ -125,6 +131,7 @@ extension Condition {
         try operand.replacingLeaves(replacement), try low.replacingLeaves(replacement),
         try high.replacingLeaves(replacement))
     case .isNull(let operand): return .isNull(try operand.replacingLeaves(replacement))
+    case .leaf(let condition): return .leaf(try condition.replacingLeaves(replacement))
     case .element(let path, let condition):
       return .element(path, try condition.replacingLeaves(replacement))
     case .truth(let operand): return .truth(try operand.replacingLeaves(replacement))
@@ -139,6 +146,27 @@ extension Condition {
       throw StoreError(
         .invalidArgument, "A parameter of the condition has no argument",
         [.expected: parameter.description])
+    }
+  }
+}
+
+extension Condition {
+  /// Whether the condition asks for leaves wherever they stand.
+  public var asksForLeaves: Bool {
+    switch self {
+    case .leaf: true
+    case .all(let parts), .any(let parts): parts.contains(where: \.asksForLeaves)
+    case .not(let part): part.asksForLeaves
+    case .comparison(let left, _, let right), .text(let left, _, let right),
+      .same(let left, let right):
+      left.asksForLeaves || right.asksForLeaves
+    case .membership(let operand, let list):
+      operand.asksForLeaves || list.contains(where: \.asksForLeaves)
+    case .between(let operand, let low, let high):
+      operand.asksForLeaves || low.asksForLeaves || high.asksForLeaves
+    case .isNull(let operand), .truth(let operand): operand.asksForLeaves
+    case .element(_, let part): part.asksForLeaves
+    case .constant, .exists: false
     }
   }
 }

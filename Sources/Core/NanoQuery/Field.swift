@@ -12,6 +12,7 @@ public import NanoDocument
 /// Field("born") == nil                            // null or missing
 /// ```
 public struct Field: Sendable, Hashable {
+  /// Where the field stands.
   public let path: FieldPath
   public init(_ path: FieldPath) { self.path = path }
   public init(_ path: String) { self.path = FieldPath(path) }
@@ -22,15 +23,18 @@ public struct Field: Sendable, Hashable {
   public func matches(_ match: Match, _ value: some DocumentValueConvertible) -> Condition {
     .match(expression, match, value.documentValue)
   }
-  /// The text begins with this one, literally. Likewise the next two.
+  /// The text begins with this one, literally.
   public func beginsWith(_ text: String) -> Condition { matches(.beginsWith, text) }
+  /// The text contains this one, literally.
   public func contains(_ text: String) -> Condition { matches(.contains, text) }
+  /// The text ends with this one, literally.
   public func endsWith(_ text: String) -> Condition { matches(.endsWith, text) }
 
   /// Some value equals some value of the list.
   public func isIn(_ values: [some DocumentValueConvertible]) -> Condition {
     .membership(expression, values.map { .value($0.documentValue) })
   }
+  /// Some value equals some value of the list.
   public func isIn(_ values: DocumentValue...) -> Condition { isIn(values) }
 
   /// Some value is of the type of the bounds and stands between them, both included.
@@ -45,12 +49,15 @@ public struct Field: Sendable, Hashable {
   /// The field is null or missing.
   public var isNull: Condition { .isNull(expression) }
 
+  /// The text matches a pattern with `%` and `_`; see ``TextMatch/like``.
   public func like(_ pattern: String) -> Condition {
     .text(expression, .like, .value(.string(pattern)))
   }
+  /// The text matches a pattern with `*`, `?` and `[…]`; see ``TextMatch/glob``.
   public func glob(_ pattern: String) -> Condition {
     .text(expression, .glob, .value(.string(pattern)))
   }
+  /// A regular expression is found in the text.
   public func regexp(_ pattern: String) -> Condition {
     .text(expression, .regexp, .value(.string(pattern)))
   }
@@ -63,6 +70,7 @@ public struct Field: Sendable, Hashable {
 
   /// Makes fields that start at an element of an array.
   public struct Element: Sendable {
+    /// A field of the element.
     public func callAsFunction(_ path: String) -> Field { Field(path) }
     /// The element itself, for arrays of plain values.
     public var value: Field { Field(FieldPath.element) }
@@ -72,6 +80,7 @@ public struct Field: Sendable, Hashable {
 extension FieldPath {
   /// Inside ``Condition/element(_:_:)``: the element itself. No document can have such a name.
   public static let element = FieldPath(components: ["\u{0}"])
+  /// Whether this is the path that stands for the element itself.
   public var isElement: Bool { components == ["\u{0}"] }
 }
 
@@ -123,6 +132,7 @@ extension Condition {
   public static func added(before moment: Date) -> Condition {
     .comparison(.attribute(.added), .less, .value(.date(moment)))
   }
+  /// The document was added at or after a moment.
   public static func added(since moment: Date) -> Condition {
     .comparison(.attribute(.added), .greaterOrEqual, .value(.date(moment)))
   }
@@ -133,9 +143,11 @@ extension Condition {
 public func == (field: Field, value: some DocumentValueConvertible) -> Condition {
   .equality(field.expression, value.documentValue)
 }
+/// Some value equals this one. With nil or null: the field is null or missing.
 public func == (field: Field, value: DocumentValue) -> Condition {
   .equality(field.expression, value)
 }
+/// Some value of the one field equals some value of the other.
 public func == (left: Field, right: Field) -> Condition {
   .comparison(left.expression, .equal, right.expression)
 }
@@ -144,42 +156,55 @@ public func == (left: Field, right: Field) -> Condition {
 public func != (field: Field, value: some DocumentValueConvertible) -> Condition {
   .inequality(field.expression, value.documentValue)
 }
+/// Some value of the same rank is another one. With nil or null: the complement of `==`.
 public func != (field: Field, value: DocumentValue) -> Condition {
   .inequality(field.expression, value)
 }
+/// Some value of the one field is of the same rank as one of the other and differs from it.
 public func != (left: Field, right: Field) -> Condition {
   .comparison(left.expression, .notEqual, right.expression)
 }
+/// Some value is less than this one and of its rank.
 public func < (field: Field, value: some DocumentValueConvertible) -> Condition {
   .comparison(field.expression, .less, .value(value.documentValue))
 }
+/// Some value of the left field is less than one of the right field.
 public func < (left: Field, right: Field) -> Condition {
   .comparison(left.expression, .less, right.expression)
 }
+/// Some value is at most this one and of its rank.
 public func <= (field: Field, value: some DocumentValueConvertible) -> Condition {
   .comparison(field.expression, .lessOrEqual, .value(value.documentValue))
 }
+/// Some value of the left field is at most one of the right field.
 public func <= (left: Field, right: Field) -> Condition {
   .comparison(left.expression, .lessOrEqual, right.expression)
 }
+/// Some value is greater than this one and of its rank.
 public func > (field: Field, value: some DocumentValueConvertible) -> Condition {
   .comparison(field.expression, .greater, .value(value.documentValue))
 }
+/// Some value of the left field is greater than one of the right field.
 public func > (left: Field, right: Field) -> Condition {
   .comparison(left.expression, .greater, right.expression)
 }
+/// Some value is at least this one and of its rank.
 public func >= (field: Field, value: some DocumentValueConvertible) -> Condition {
   .comparison(field.expression, .greaterOrEqual, .value(value.documentValue))
 }
+/// Some value of the left field is at least one of the right field.
 public func >= (left: Field, right: Field) -> Condition {
   .comparison(left.expression, .greaterOrEqual, right.expression)
 }
+/// Both hold.
 public func && (left: Condition, right: Condition) -> Condition {
   if case .all(let parts) = left { return .all(parts + [right]) }
   return .all([left, right])
 }
+/// At least one holds.
 public func || (left: Condition, right: Condition) -> Condition {
   if case .any(let parts) = left { return .any(parts + [right]) }
   return .any([left, right])
 }
+/// The condition does not hold: its exact complement.
 public prefix func ! (condition: Condition) -> Condition { .not(condition) }

@@ -7,7 +7,9 @@ public import NanoDocument
 /// Missing and null come first, then booleans, numbers, dates, texts, data, arrays and objects.
 /// A field that reaches several values counts with its smallest one, descending with its largest.
 public struct Ordering: Sendable, Hashable {
+  /// What documents are sorted by.
   public var expression: QueryExpression
+  /// Whether the largest comes first.
   public var descending: Bool
 
   public init(_ expression: QueryExpression, descending: Bool = false) {
@@ -17,7 +19,9 @@ public struct Ordering: Sendable, Hashable {
   public init(_ path: FieldPath, descending: Bool = false) {
     self.init(.field(path), descending: descending)
   }
+  /// By a field, the smallest first.
   public static func ascending(_ path: FieldPath) -> Ordering { Ordering(path) }
+  /// By a field, the largest first.
   public static func descending(_ path: FieldPath) -> Ordering { Ordering(path, descending: true) }
 }
 
@@ -25,10 +29,13 @@ public struct Ordering: Sendable, Hashable {
 ///
 /// The page is cut after sorting. Ties are broken by row id, so that every order is total.
 public struct Query: Sendable, Hashable {
+  /// What documents must fulfil.
   public var condition: Condition
+  /// By what they are sorted, most important first; then by row id.
   public var orderings: [Ordering]
   /// How many at most; nil for all.
   public var limit: Int?
+  /// How many are left out at the beginning, counted after sorting.
   public var offset: Int
   /// Only what comes after this document in the order.
   public var after: PagePosition?
@@ -72,6 +79,7 @@ public struct Query: Sendable, Hashable {
 public struct PagePosition: Sendable, Hashable {
   /// One for each ordering; null where the document had no value.
   public let values: [DocumentValue]
+  /// The row id of the last document.
   public let rowID: Int64
 
   public init(values: [DocumentValue], rowID: Int64) {
@@ -94,6 +102,7 @@ public enum Aggregate: Sendable, Hashable {
   /// The sum of the numbers: an integer if all are and it fits into 64 bits, else a double.
   case total(FieldPath)
 
+  /// The field whose values are taken; nil for the number of documents.
   public var field: FieldPath? {
     switch self {
     case .count: nil
@@ -110,7 +119,9 @@ public enum Aggregate: Sendable, Hashable {
 public struct AggregateQuery: Sendable, Hashable {
   /// Which documents; its limit and offset cut before the aggregates are taken.
   public var query: Query
+  /// The fields by whose values documents are grouped; none for one group of all.
   public var groups: [FieldPath]
+  /// What is computed for each group.
   public var aggregates: [Aggregate]
 
   public init(_ query: Query = Query(), groups: [FieldPath] = [], aggregates: [Aggregate]) {
@@ -119,6 +130,7 @@ public struct AggregateQuery: Sendable, Hashable {
     self.aggregates = aggregates
   }
 
+  /// Throws if the query is not valid or a path is none.
   public func validate() throws(StoreError) {
     try query.validate()
     for path in groups + aggregates.compactMap(\.field) { try path.validate() }
@@ -127,7 +139,9 @@ public struct AggregateQuery: Sendable, Hashable {
 
 /// One group: the values it is grouped by and the results, in the order in which both were asked.
 public struct AggregateRow: Sendable, Hashable {
+  /// The values that the documents of this group have in common.
   public let group: [DocumentValue]
+  /// The results.
   public let values: [DocumentValue]
   public init(group: [DocumentValue], values: [DocumentValue]) {
     self.group = group

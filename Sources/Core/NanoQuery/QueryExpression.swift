@@ -34,6 +34,8 @@ public indirect enum QueryExpression: Sendable, Hashable {
 /// What is known of a document beside its fields.
 public enum Attribute: String, Sendable, Hashable, CaseIterable {
   case key, rowID, type, version, added
+  /// The path of the leaf, inside ``Condition/leaf(_:)``; null elsewhere.
+  case leafPath
 }
 
 /// A place for an argument: by position, counted from one, or by name.
@@ -42,6 +44,7 @@ public enum Parameter: Sendable, Hashable {
   case name(String)
 }
 
+/// An operator between two values.
 public enum Arithmetic: String, Sendable, Hashable, CaseIterable {
   case add = "+"
   case subtract = "-"
@@ -100,6 +103,21 @@ extension QueryExpression {
       }
       return .choice(replaced, otherwise: try otherwise.replacingLeaves(replacement))
     case .truth(let condition): return .truth(try condition.replacingLeaves(replacement))
+    }
+  }
+}
+
+extension QueryExpression {
+  var asksForLeaves: Bool {
+    switch self {
+    case .value, .field, .attribute, .parameter: false
+    case .negated(let operand), .cast(let operand, _): operand.asksForLeaves
+    case .arithmetic(let left, _, let right): left.asksForLeaves || right.asksForLeaves
+    case .function(_, let operands): operands.contains(where: \.asksForLeaves)
+    case .choice(let branches, let otherwise):
+      otherwise.asksForLeaves
+        || branches.contains { $0.condition.asksForLeaves || $0.value.asksForLeaves }
+    case .truth(let condition): condition.asksForLeaves
     }
   }
 }

@@ -31,6 +31,12 @@ public struct CollectionFacts {
     indexes.contains { $0.kind == .fields && $0.columns.contains { $0.path == path } }
   }
 
+  /// The class of values at a path, if SQLite sorts all of them as we do.
+  func sortableClass(_ path: FieldPath) -> PathFacts.PlainClass? {
+    let found = observed(path)?.plainClass
+    return found == .text && !ordersText ? nil : found
+  }
+
   func elementTable(for path: FieldPath) -> String? {
     indexes.first { $0.kind == .elements && $0.columns[0].path == path }
       .flatMap { elementTables[$0.name] }

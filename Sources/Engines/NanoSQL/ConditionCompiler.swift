@@ -74,7 +74,7 @@ struct ConditionCompiler {
       return self.attribute(attribute, comparison, value)
     case .membership(.attribute(let attribute), let list):
       return attributeMembership(attribute, list)
-    case .isNull(.attribute(let attribute)) where attribute != .rowID:
+    case .isNull(.attribute(let attribute)) where attribute != .rowID && attribute != .leafPath:
       return Answer(sql: "\(Self.column(attribute)) IS NULL", isExact: true)
     default: return nil
     }
@@ -116,7 +116,7 @@ extension ConditionCompiler {
       let (binding, literalClass) = PlainValue.parameter(value)
     else { return nil }
     guard comparison == .equal || isOrdered(place, literalClass) else { return nil }
-    guard !missesURLs(place, literalClass) else { return nil }
+    guard !missesEqual(place, literalClass) else { return nil }
     var test = SQLFragment("\(place.expression) \(comparison.rawValue) ") + .parameter(binding)
     // Without statistics SQLite takes an open range for a quarter of the table, and scans it rather
     // than sort what the index finds.
@@ -127,7 +127,7 @@ extension ConditionCompiler {
   private func between(_ path: FieldPath, _ low: DocumentValue, _ high: DocumentValue) -> Answer? {
     guard let place = place(path), let (lowBinding, lowClass) = PlainValue.parameter(low),
       let (highBinding, highClass) = PlainValue.parameter(high), lowClass == highClass,
-      isOrdered(place, lowClass), !missesURLs(place, lowClass)
+      isOrdered(place, lowClass), !missesEqual(place, lowClass)
     else { return nil }
     let test =
       SQLFragment("\(place.expression) BETWEEN ") + .parameter(lowBinding) + " AND "
@@ -141,7 +141,7 @@ extension ConditionCompiler {
     var isExact = true
     for element in list {
       guard case .value(let value) = element, let (binding, literal) = PlainValue.parameter(value),
-        !missesURLs(place, literal)
+        !missesEqual(place, literal)
       else { return nil }
       bindings.append(.parameter(binding))
       isExact = isExact && isAlone(place, literal)
@@ -152,7 +152,7 @@ extension ConditionCompiler {
   }
 
   private func prefixed(_ path: FieldPath, _ prefix: String) -> Answer? {
-    guard let place = place(path), isOrdered(place, .text), !missesURLs(place, .text),
+    guard let place = place(path), isOrdered(place, .text), !missesEqual(place, .text),
       !prefix.utf8.contains(0)
     else { return nil }
     var test = SQLFragment("\(place.expression) >= ") + .parameter(.text(prefix))
@@ -176,10 +176,14 @@ extension ConditionCompiler {
     return !known.types.contains(.irregular)
   }
 
-  /// A text is also equal to a URL of that text, which is stored in another form.
-  private func missesURLs(_ place: Place, _ literal: PathFacts.PlainClass?) -> Bool {
-    guard literal == .text else { return false }
-    return place.facts?.types.contains(.url) ?? true
+  /// A text is also equal to a URL of that text, which is stored in another form; a date to one with
+  /// its exact interval beside it, which is how -0.0 is kept.
+  private func missesEqual(_ place: Place, _ literal: PathFacts.PlainClass?) -> Bool {
+    switch literal {
+    case .text: place.facts?.types.contains(.url) ?? true
+    case .date: place.facts?.types.contains(.irregular) ?? true
+    default: false
+    }
   }
 
   private func isAlone(_ place: Place, _ literal: PathFacts.PlainClass?) -> Bool {

@@ -23,7 +23,9 @@ public enum FieldExpression {
 
   /// A name that begins with `$` is stored with one more, so that no field is taken for one of the
   /// forms of values that JSON lacks.
-  static func storedName(_ name: String) -> String { name.hasPrefix("$") ? "$" + name : name }
+  static func storedName(_ name: String) -> String {
+    name.utf8.first == UInt8(ascii: "$") ? "$" + name : name
+  }
 
   private static func isPlain(_ name: String) -> Bool {
     !name.isEmpty && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }

@@ -13,6 +13,7 @@ public struct QueryCompiler {
   public let facts: CollectionFacts
   public init(_ facts: CollectionFacts) { self.facts = facts }
 
+  /// A statement, and what it leaves to one of our functions.
   public struct Compiled: Sendable, Hashable {
     public var sql: SQLFragment
     /// What `nano_match` checks, if anything.
@@ -31,6 +32,7 @@ public struct QueryCompiler {
     return Compiled(sql: SQLFragment("SELECT \(columns) ") + tail, rest: rest)
   }
 
+  /// A statement that counts what a query finds.
   public func count(_ query: Query) -> Compiled {
     var query = query
     query.orderings = query.after == nil ? [] : query.orderings
@@ -42,10 +44,12 @@ public struct QueryCompiler {
     return Compiled(sql: sql, rest: rest)
   }
 
+  /// A statement that shows each body to an aggregation.
   public func aggregate(_ aggregate: AggregateQuery) -> Compiled {
     over(aggregate.query, function: "nano_aggregate", .aggregates(aggregate))
   }
 
+  /// A statement that shows each body to a collector of distinct values.
   public func distinct(_ field: FieldPath, _ query: Query) -> Compiled {
     over(query, function: "nano_distinct", .distinct(field))
   }
@@ -119,9 +123,7 @@ extension QueryCompiler {
     let descending = ordering.descending
     switch ordering.expression {
     case .field(let path):
-      if let type = facts.observed(path)?.plainClass, type != .text || facts.ordersText,
-        let sql = FieldExpression.extract(path)
-      {
+      if facts.sortableClass(path) != nil, let sql = FieldExpression.extract(path) {
         return Term(sql: SQLFragment(sql), isPlain: true, descending: descending)
       }
     case .attribute(.rowID): return Term(sql: "id", isPlain: true, descending: descending)
@@ -130,17 +132,38 @@ extension QueryCompiler {
       return Term(sql: "type", isPlain: true, descending: descending)
     default: break
     }
+    return made(ordering)
+  }
+
+  private func made(_ ordering: Ordering) -> Term {
     let usesAttributes = Condition.truth(ordering.expression).usesAttributes
     let attributes = usesAttributes ? ", id, key, type, version, added" : ""
     let sql =
       SQLFragment("nano_sort(") + .parameter(.ordering(ordering)) + ", body\(attributes))"
-    return Term(sql: sql, isPlain: false, descending: descending)
+    return Term(sql: sql, isPlain: false, descending: ordering.descending)
+  }
+
+  /// Whether SQLite orders a value of a page's position among stored ones as we do. A position that
+  /// was not made from a document of this collection can hold anything.
+  private func isComparable(_ value: DocumentValue, _ ordering: Ordering) -> Bool {
+    if value.isNull { return true }
+    switch (ordering.expression, value) {
+    case (.field(let path), _):
+      guard let (_, literal) = PlainValue.parameter(value) else { return false }
+      return literal != nil && facts.sortableClass(path) == literal
+    case (.attribute(.type), .string(let text)): return !text.utf8.contains(0)
+    case (.attribute(.rowID), .int), (.attribute(.version), .int): return true
+    default: return false
+    }
   }
 
   /// The documents behind a position: greater in the first ordering, or equal there and greater in
   /// the second, and so on to the row id. Nulls come first.
   private func after(_ position: PagePosition, _ orderings: [Ordering]) -> SQLFragment {
-    let terms = orderings.map(term)
+    let terms = zip(orderings, position.values).map { ordering, value in
+      let term = term(ordering)
+      return term.isPlain && !isComparable(value, ordering) ? made(ordering) : term
+    }
     var equal: [SQLFragment] = []
     var choices: [SQLFragment] = []
     for (term, value) in zip(terms, position.values) {

@@ -21,11 +21,13 @@ public struct SQLFragment: Sendable, Hashable {
     SQLFragment(a.text + b.text, a.bindings + b.bindings)
   }
 
+  /// Appends another piece with its parameters.
   public mutating func append(_ other: SQLFragment) {
     text += other.text
     bindings += other.bindings
   }
 
+  /// The pieces with a separator between them.
   public static func joined(_ parts: [SQLFragment], by separator: String) -> SQLFragment {
     SQLFragment(
       parts.map(\.text).joined(separator: separator), parts.flatMap(\.bindings))
@@ -65,13 +67,27 @@ public enum SQLBinding: Sendable, Hashable {
 }
 
 /// How names are written in SQL.
+///
+/// By scalars: a quote with a combining mark behind it is one character for String and another than
+/// the quote, but the quote that it is for SQLite.
 public enum SQLName {
   /// In double quotes, doubled inside.
   public static func quoted(_ name: String) -> String {
-    "\"" + name.replacing("\"", with: "\"\"") + "\""
+    quoted(name, "\"")
   }
 
+  /// As text in single quotes, doubled inside.
   public static func literal(_ text: String) -> String {
-    "'" + text.replacing("'", with: "''") + "'"
+    quoted(text, "'")
+  }
+  private static func quoted(_ text: String, _ quote: Unicode.Scalar) -> String {
+    var quoted = String.UnicodeScalarView()
+    quoted.append(quote)
+    for scalar in text.unicodeScalars {
+      quoted.append(scalar)
+      if scalar == quote { quoted.append(scalar) }
+    }
+    quoted.append(quote)
+    return String(quoted)
   }
 }

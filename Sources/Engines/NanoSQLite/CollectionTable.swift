@@ -203,6 +203,7 @@ extension SQLiteConnection {
         paths.add(CataloguePath(row.text(0) ?? ""), Int32(truncatingIfNeeded: row.int(1)))
       }
     }
+    paths.settle()
   }
 }
 

@@ -50,8 +50,10 @@ extension PathTrie {
   private func value(_ reader: inout JSONReader, _ node: Int32) throws(StoreError) {
     switch reader.kind() {
     case .string:
-      mark(node, Int32(ObservedTypes.string.rawValue))
-      _ = try reader.rawString()
+      let string = try reader.rawString()
+      // SQLite's JSON functions take a text to end at its first NUL.
+      let isCut = string.isEscaped && string.text.utf8.contains(0)
+      mark(node, Int32((isCut ? [.string, .irregular] : ObservedTypes.string).rawValue))
     case .number:
       let isNegative = reader.next == UInt8(ascii: "-")
       let (isDouble, length) = reader.skipNumber()

@@ -196,6 +196,14 @@ extension PathTrie {
     return CataloguePath(steps: steps.reversed())
   }
 
+  /// After paths were read from a file: a full root may have left out others, which is not kept there.
+  func settle() {
+    let isFull = nodes[Int(Self.root)].childCount >= Self.maximumChildren
+    if isFull || count >= Self.maximumPaths {
+      nodes[Int(Self.root)].types |= Int32(ObservedTypes.open.rawValue)
+    }
+  }
+
   /// Adds a path of the file.
   func add(_ path: CataloguePath, _ types: Int32) {
     var node = Self.root
@@ -209,61 +217,5 @@ extension PathTrie {
       }
     }
     nodes[Int(node)].types |= types
-  }
-}
-
-/// A path of the catalogue as text: names in stored form joined by dots, `[]` for the elements of an
-/// array. A name that holds a dot, a quote or a bracket stands in quotes, with `""` for a quote.
-struct CataloguePath: Hashable {
-  enum Step: Hashable {
-    case name(String)
-    case element
-  }
-  var steps: [Step]
-
-  init(steps: [Step]) { self.steps = steps }
-
-  init(_ text: String) {
-    steps = []
-    var rest = text[...]
-    while !rest.isEmpty {
-      if rest.hasPrefix("[]") {
-        steps.append(.element)
-        rest = rest.dropFirst(2)
-      } else if rest.first == "\"" {
-        var name = ""
-        rest = rest.dropFirst()
-        while let next = rest.popFirst() {
-          if next != "\"" {
-            name.append(next)
-          } else if rest.first == "\"" {
-            name.append(rest.removeFirst())
-          } else {
-            break
-          }
-        }
-        steps.append(.name(name))
-      } else {
-        let end = rest.firstIndex { $0 == "." || $0 == "[" } ?? rest.endIndex
-        steps.append(.name(String(rest[..<end])))
-        rest = rest[end...]
-      }
-      if rest.first == "." { rest = rest.dropFirst() }
-    }
-  }
-
-  var text: String {
-    var text = ""
-    for step in steps {
-      switch step {
-      case .element: text += "[]"
-      case .name(let name):
-        if !text.isEmpty { text += "." }
-        let isPlain =
-          !name.isEmpty && !name.contains { $0 == "." || $0 == "\"" || $0 == "[" || $0 == "]" }
-        text += isPlain ? name : "\"\(name.replacing("\"", with: "\"\""))\""
-      }
-    }
-    return text
   }
 }

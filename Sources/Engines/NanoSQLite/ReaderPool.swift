@@ -25,7 +25,7 @@ final class ReaderPool: Sendable {
     }
 
     func close() throws {
-      connection.removeAll()
+      connection.prepareToClose()
       try queue.close()
     }
   }

@@ -6,6 +6,7 @@ import NanoDocument
 /// How a SQLite database is opened. Every setting is read back from the database by
 /// ``Engine/statistics()``.
 public struct SQLiteConfiguration: Sendable {
+  /// Where a database is kept.
   public enum Location: Sendable, Hashable {
     case memory
     /// A file that is gone when the store is closed, or the process ends however it ends.
@@ -24,6 +25,7 @@ public struct SQLiteConfiguration: Sendable {
     case full
   }
 
+  /// How SQLite keeps what a transaction changes until it is committed.
   public enum JournalMode: String, Sendable, Hashable, CaseIterable {
     /// Keeps changes beside the file until they are merged.
     case wal
@@ -37,15 +39,18 @@ public struct SQLiteConfiguration: Sendable {
     case off
   }
 
+  /// How the file keeps texts.
   public enum TextEncoding: String, Sendable, Hashable, CaseIterable {
     case utf8 = "UTF-8"
     case utf16 = "UTF-16le"
   }
 
+  /// Where SQLite keeps what it needs for a moment, such as large sorts.
   public enum TemporaryStorage: String, Sendable, Hashable, CaseIterable {
     case `default`, file, memory
   }
 
+  /// What a commit waits for.
   public var durability: Durability = .normal
   /// Readers run beside the writer only in WAL mode, the default. Memory and temporary stores have
   /// one connection and keep their journal in memory.
@@ -60,6 +65,7 @@ public struct SQLiteConfiguration: Sendable {
   public var busyTimeout = 5.0
   /// Counts when the file is made.
   public var encoding: TextEncoding = .utf8
+  /// Where SQLite keeps what it needs for a moment.
   public var temporaryStorage: TemporaryStorage = .memory
   /// Opens without writing anything, not even internal tables.
   public var isReadOnly = false

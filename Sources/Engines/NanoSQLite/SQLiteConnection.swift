@@ -53,6 +53,12 @@ final class SQLiteConnection {
     tables.removeAll()
   }
 
+  /// Lets go of every statement, without which the connection could not close.
+  func prepareToClose() {
+    removeAll()
+    FieldAccess.unregister(on: handle)
+  }
+
   /// Runs a block with a prepared statement and takes it back. A statement that is in use, because
   /// the block of an outer call runs the same query, is prepared a second time.
   @inline(__always)

@@ -14,6 +14,7 @@ import Synchronization
 /// read a quarter of its time.
 // @unchecked: `connection` is touched only while `writing` is held.
 public final class SQLiteEngine: Engine, @unchecked Sendable {
+  /// The settings that it was opened with.
   public let configuration: SQLiteConfiguration
   /// The file, with its tilde expanded; nil for memory and temporary databases.
   public let path: String?
@@ -187,7 +188,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
       try readers?.close()
       writing.lock()
       defer { writing.unlock() }
-      connection.removeAll()
+      connection.prepareToClose()
       try writer.close()
     } catch {
       throw SQLiteErrors.translated(error, operation: "close")

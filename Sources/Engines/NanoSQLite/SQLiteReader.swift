@@ -158,7 +158,11 @@ class SQLiteReader: EngineReader {
       SQLFragment(
         "SELECT path, types FROM nano_paths WHERE collection = ? ORDER BY path",
         [.text(table.description.name)])
-    ) { ObservedPath(path: $0.text(0) ?? "", types: ObservedTypes(rawValue: Int($0.int(1)))) }
+    ) {
+      ObservedPath(
+        path: CataloguePath($0.text(0) ?? "").unescaped.text,
+        types: ObservedTypes(rawValue: Int($0.int(1))))
+    }
   }
 
   func metadata(_ name: String) throws -> DocumentValue? {

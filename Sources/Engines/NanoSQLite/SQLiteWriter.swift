@@ -297,10 +297,11 @@ extension SQLiteWriter {
     }
     let schema = IndexSchema(
       collection: name, index: index, sqlName: try freeName(for: index, in: name))
-    do throws(StoreError) {
-      try connection.execute(try schema.create())
+    do {
+      // An index on elements is made by several statements, of which the first would remain.
+      try savepoint { try connection.execute(try schema.create()) }
     } catch {
-      guard error.isConstraint else { throw error }
+      guard let error = error as? StoreError, error.isConstraint else { throw error }
       throw StoreError(
         .uniqueViolation, "Documents have equal values, so the index cannot be unique",
         [.collection: name, .index: index.name])
@@ -420,7 +421,7 @@ extension SQLiteWriter {
 }
 
 extension SQLiteWriter {
-  /// Which unique index refused a document, and which document has the value.
+  /// Which unique index refused a document, and which other document has the value.
   private func violation(
     _ error: any Error, _ document: NewDocument, _ identity: Identity?, _ table: CollectionTable
   ) throws -> any Error {
@@ -434,7 +435,8 @@ extension SQLiteWriter {
     }
     let index = table.indexes.first { index in
       guard index.isUnique, let sqlName = table.sqlNames[index.name] else { return false }
-      return message.hasSuffix(": index '\(sqlName)'") || message.hasSuffix(": \(sqlName).value")
+      return message.hasSuffix(": index " + SQLName.literal(sqlName))
+        || message.hasSuffix(": \(sqlName).value")
     }
     guard let index else { return error }
     let holder = try holder(of: index, document, identity, table)

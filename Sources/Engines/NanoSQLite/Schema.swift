@@ -81,7 +81,7 @@ enum Schema {
     let problem: String? =
       if name.isEmpty {
         "a name is empty"
-      } else if lower.hasPrefix("nano_") || lower.hasPrefix("sqlite_") {
+      } else if ["nano_", "sqlite_"].contains(where: { lower.utf8.starts(with: $0.utf8) }) {
         "names that begin with nano_ and sqlite_ are reserved"
       } else if name.utf8.contains(0) {
         "a name holds a NUL"
@@ -180,17 +180,29 @@ struct IndexSchema {
     func fill(_ row: String, from source: String = "") throws(StoreError) -> String {
       "\(conflict) INTO \(side)(value, id) \(try elements(path, of: row, source: source));"
     }
+    // A statement's own OR IGNORE or OR REPLACE would count for those of its triggers as well; an
+    // abort that is raised does not ask for it. Entries of rows that OR REPLACE removed go first.
+    func refuse() throws(StoreError) -> String {
+      guard index.isUnique else { return "" }
+      let values = "SELECT value FROM (\(try elements(path, of: "NEW", source: "")))"
+      return "DELETE FROM \(side) WHERE value IN (\(values)) "
+        + "AND NOT EXISTS (SELECT 1 FROM \(table) WHERE \(table).id = \(side).id); "
+        + "SELECT RAISE(ABORT, \(SQLName.literal("UNIQUE constraint failed: \(sqlName).value"))) "
+        + "WHERE EXISTS (SELECT 1 FROM \(side) WHERE value IN (\(values)) AND id <> NEW.id); "
+    }
     func trigger(_ name: String, _ event: String, _ body: String) -> String {
       "CREATE TRIGGER \(SQLName.quoted(sqlName + "_" + name)) AFTER \(event) ON \(table) "
         + "BEGIN \(body) END;"
     }
     let remove = "DELETE FROM \(side) WHERE id = OLD.id;"
+    // INSERT OR REPLACE removes the old row without running the delete trigger.
+    let replace = "DELETE FROM \(side) WHERE id = NEW.id;"
     return """
       CREATE TABLE \(side) (value, id INTEGER NOT NULL, PRIMARY KEY (\(key))) WITHOUT ROWID;
       CREATE INDEX \(SQLName.quoted(sqlName + "_id")) ON \(side)(id);
       \(try fill("d", from: "\(table) AS d, "))
-      \(trigger("insert", "INSERT", try fill("NEW")))
-      \(trigger("update", "UPDATE OF body, id", remove + (try fill("NEW"))))
+      \(trigger("insert", "INSERT", replace + (try refuse()) + (try fill("NEW"))))
+      \(trigger("update", "UPDATE OF body, id", remove + (try refuse()) + (try fill("NEW"))))
       \(trigger("delete", "DELETE", remove))
       """
   }
@@ -205,7 +217,8 @@ struct IndexSchema {
 
   /// A SELECT of every element that the path reaches in a row. Each name is one step: the value is
   /// wrapped into an array and walked with `json_tree`; what it finds without passing through an
-  /// object is what the path reaches, since only paths through objects have a period.
+  /// object is what the path reaches, since only keys below objects have a period. (The column
+  /// `path` would be that of the container, which has none for the fields of an element.)
   private func elements(
     _ path: FieldPath, of row: String, source: String
   ) throws(StoreError) -> String {
@@ -227,7 +240,7 @@ struct IndexSchema {
     let last = "e\(path.components.count - 1)"
     let conditions = path.components.indices.map {
       "e\($0).type NOT IN ('array', 'null') "
-        + "AND instr(e\($0).path, '.') = 0"
+        + "AND instr(e\($0).fullkey, '.') = 0"
     }
     return "SELECT DISTINCT \(last).value, \(row).id FROM \(source)\(from.joined(separator: ", ")) "
       + "WHERE \(conditions.joined(separator: " AND "))"

@@ -26,6 +26,7 @@ public final class Store: Sendable {
   /// One flush at a time, so that no document is written twice.
   let flushing = Mutex(())
   let keys = KeyGenerator()
+  let types = TypeRegistry()
   private let documentLimit = Atomic(JSONWriter.maximumDocumentSize)
 
   /// Bytes of JSON that a document may have; one that is larger is refused with
@@ -68,6 +69,7 @@ public final class Store: Sendable {
     return (engine, !isEmpty)
   }
 
+  /// Whether the store is closed; it can be reopened.
   public var isClosed: Bool { state.withLock { $0.engine == nil } }
 
   /// Writes what is buffered, waits for calls that run, and lets go of the database. Later calls
@@ -209,6 +211,7 @@ extension Store {
     try await scheduler.run { try self.verify() }
   }
 
+  /// Sizes, counts and settings of the database.
   public func statistics() throws -> EngineStatistics {
     try outsideTransaction { try $0.statistics() }
   }

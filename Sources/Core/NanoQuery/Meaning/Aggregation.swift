@@ -27,6 +27,7 @@ public struct Aggregation {
     }
   }
 
+  /// Counts a document, whatever its fields.
   public mutating func addDocument() { if case .count = aggregate { count += 1 } }
 
   private mutating func addNumber(_ value: DocumentValue) {
@@ -44,6 +45,7 @@ public struct Aggregation {
     numbers += 1
   }
 
+  /// The result over everything that was added.
   public var result: DocumentValue {
     switch aggregate {
     case .count, .countOf: .int(Int64(count))

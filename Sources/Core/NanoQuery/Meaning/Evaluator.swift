@@ -8,7 +8,10 @@ public protocol Subject: SendableMetatype {
   func values(at path: FieldPath) -> [DocumentValue]
   /// Whether the path reaches anything at all, be it null.
   func exists(at path: FieldPath) -> Bool
+  /// What is known of the document beside its fields; null if it is not.
   func attribute(_ attribute: Attribute) -> DocumentValue
+  /// Every leaf in document order, with its path; see ``Leaves``.
+  func leaves() -> [Leaf]
 }
 
 /// Says whether a document fulfils a condition. **This is the definition** of what conditions mean
@@ -68,6 +71,12 @@ public struct Evaluator<Asked: Subject> {
         if case .array = element { continue }
         let inner = Evaluator<ElementSubject<Asked>>(
           ElementSubject(element: element, document: subject))
+        if try inner.holds(condition) { return true }
+      }
+      return false
+    case .leaf(let condition):
+      for leaf in subject.leaves() {
+        let inner = Evaluator<LeafSubject<Asked>>(LeafSubject(leaf: leaf, document: subject))
         if try inner.holds(condition) { return true }
       }
       return false
@@ -157,4 +166,18 @@ struct ElementSubject<Asked: Subject>: Subject {
     path.isElement || PathValues.exists(in: element, at: path)
   }
   func attribute(_ attribute: Attribute) -> DocumentValue { document.attribute(attribute) }
+  func leaves() -> [Leaf] { Leaves.all(in: element) }
+}
+
+/// A leaf, asked inside ``Condition/leaf(_:)``.
+struct LeafSubject<Asked: Subject>: Subject {
+  let leaf: Leaf
+  let document: Asked
+
+  func values(at path: FieldPath) -> [DocumentValue] { path.isElement ? [leaf.value] : [] }
+  func exists(at path: FieldPath) -> Bool { path.isElement }
+  func attribute(_ attribute: Attribute) -> DocumentValue {
+    attribute == .leafPath ? .string(leaf.path.description) : document.attribute(attribute)
+  }
+  func leaves() -> [Leaf] { [leaf] }
 }

@@ -12,6 +12,7 @@ public import NanoDocument
 /// PathValues.values(in: ["a": [["b": 1], ["b": [2, 3]]]], at: "a.b")   // 1, [2, 3], 2, 3
 /// ```
 public enum PathValues {
+  /// Every value that the path reaches, an array at the end and its elements too.
   public static func values(in value: DocumentValue, at path: FieldPath) -> [DocumentValue] {
     var found: [DocumentValue] = []
     reach(value, path.components[...]) { spread($0, &found) }
@@ -25,6 +26,7 @@ public enum PathValues {
     return found
   }
 
+  /// Whether the path reaches anything, be it null.
   public static func exists(in value: DocumentValue, at path: FieldPath) -> Bool {
     !ends(in: value, at: path).isEmpty
   }
@@ -105,6 +107,8 @@ public struct DocumentSubject: Subject {
     case .type: type
     case .version: version
     case .added: added
+    case .leafPath: .null
     }
   }
+  public func leaves() -> [Leaf] { Leaves.all(in: value) }
 }

@@ -9,12 +9,14 @@ public import NanoDocument
 /// NUL as `00 FF` and end in `00`, so that no key is a prefix of another and containers nest.
 /// Source: https://github.com/apple/foundationdb/blob/main/design/tuple.md
 public enum SortKey {
+  /// The bytes of one value; nil counts as null.
   public static func bytes(_ value: DocumentValue?) -> [UInt8] {
     var out: [UInt8] = []
     append(value ?? .null, to: &out)
     return out
   }
 
+  /// Appends the bytes of a value to others.
   public static func append(_ value: DocumentValue, to out: inout [UInt8]) {
     out.append(ValueOrder.rank(value).rawValue + 1)
     switch value {

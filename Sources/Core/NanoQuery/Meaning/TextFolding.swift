@@ -6,6 +6,7 @@
 /// for all but a handful of letters: `ß` and `SS`, the two small sigmas, and the Kelvin sign and
 /// `k` become the same. The dotless `ı` stays itself, as Unicode's CaseFolding.txt has it.
 public enum TextFolding {
+  /// The text in the form in which texts that differ by case only are equal.
   public static func fold(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
     var folded = ""

@@ -27,6 +27,7 @@ public struct TextPattern {
     }
   }
 
+  /// Whether the text matches.
   public func matches(_ text: String) -> Bool {
     switch match {
     case .beginsWith: return text.utf8.starts(with: pattern.utf8)

@@ -9,12 +9,15 @@ public import NanoDocument
 /// objects. Numbers compare by exact value whether stored as integer or double, NaN before all of
 /// them; texts by code point; containers element by element.
 public enum ValueOrder {
+  /// The types that compare with each other, in their order.
   public enum Rank: UInt8, Comparable, Sendable {
     case none, boolean, number, date, text, data, array, object
     public static func < (a: Rank, b: Rank) -> Bool { a.rawValue < b.rawValue }
+    /// Whether values of this rank hold other values.
     public var isContainer: Bool { self >= .array }
   }
 
+  /// The rank of a value.
   public static func rank(_ value: DocumentValue) -> Rank {
     switch value {
     case .null: .none
@@ -56,6 +59,7 @@ public enum ValueOrder {
     }
   }
 
+  /// As for values: NaN comes first and equals itself.
   public static func compare(_ x: Double, _ y: Double) -> Int {
     if x < y { return -1 }
     if x == y { return 0 }

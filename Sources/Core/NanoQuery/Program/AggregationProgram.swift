@@ -59,6 +59,7 @@ public final class AggregationProgram {
     return values
   }
 
+  /// The groups in sort order, over everything that was added.
   public var rows: [AggregateRow] {
     guard groups.query.groups.isEmpty else { return groups.rows }
     return [AggregateRow(group: [], values: plain.map(\.aggregation.result))]

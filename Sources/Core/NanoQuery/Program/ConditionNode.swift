@@ -135,15 +135,19 @@ private final class ExistsNode: ConditionNode {
 private final class EvaluatedNode: ConditionNode {
   let condition: Condition
   let fields: [FieldPath]
+  let asksForLeaves: Bool
   let paths: [FieldPath: BytePath]
   init(_ condition: Condition, _ paths: [FieldPath: BytePath]) {
     self.condition = condition
     self.paths = paths
     fields = condition.fields
+    asksForLeaves = condition.asksForLeaves
   }
   override func holds(
     _ document: inout DocumentBytes, _ attributes: Attributes
   ) throws(StoreError) -> Bool {
-    try Evaluator(StoredSubject(fields, paths, &document, attributes)).holds(condition)
+    let subject = try StoredSubject(
+      fields, paths, &document, attributes, asksForLeaves: asksForLeaves)
+    return try Evaluator(subject).holds(condition)
   }
 }

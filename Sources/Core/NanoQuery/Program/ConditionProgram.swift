@@ -35,11 +35,13 @@ struct StoredSubject: Subject {
   private var values: [FieldPath: [DocumentValue]] = [:]
   private var existing: Set<FieldPath> = []
   private var attributes: [Attribute: DocumentValue] = [:]
+  private var all: [Leaf] = []
 
   init(
     _ fields: [FieldPath], _ paths: [FieldPath: BytePath], _ document: inout DocumentBytes,
-    _ attributes: (Attribute) -> DocumentValue
+    _ attributes: (Attribute) -> DocumentValue, asksForLeaves: Bool = false
   ) throws(StoreError) {
+    if asksForLeaves { all = Leaves.all(in: try document.value()) }
     for field in fields where values[field] == nil {
       guard let path = paths[field] else { continue }
       var found: [DocumentValue] = []
@@ -59,4 +61,5 @@ struct StoredSubject: Subject {
   func values(at path: FieldPath) -> [DocumentValue] { values[path] ?? [] }
   func exists(at path: FieldPath) -> Bool { existing.contains(path) }
   func attribute(_ attribute: Attribute) -> DocumentValue { attributes[attribute] ?? .null }
+  func leaves() -> [Leaf] { all }
 }

@@ -67,6 +67,12 @@ struct DocumentBytes: ~Copyable {
     for index in 0..<names.count { places[index] = Self.unknown }
   }
 
+  /// The whole document.
+  func value() throws(StoreError) -> DocumentValue {
+    var reader = JSONReader(body)
+    return try reader.value()
+  }
+
   /// A reader at the value of a top-level field, nil if there is none.
   mutating func field(_ number: Int) throws(StoreError) -> JSONReader? {
     if places[number] != Self.unknown {

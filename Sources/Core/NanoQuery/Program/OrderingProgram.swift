@@ -35,7 +35,9 @@ public final class OrderingProgram {
       }
     } else {
       let fields = ordering.expression.fields
-      let subject = try StoredSubject(fields, paths, &document, attributes)
+      let subject = try StoredSubject(
+        fields, paths, &document, attributes,
+        asksForLeaves: Condition.truth(ordering.expression).asksForLeaves)
       values = try Evaluator(subject).values(ordering.expression)
     }
     let first =

@@ -174,7 +174,7 @@ extension QueryParser {
     }
     let known =
       Function.allCases.map(\.rawValue) + TextMatch.allCases.compactMap(\.functionName)
-      + ["exists", "element", "cast", "json_array", "json_object"]
+      + ["exists", "element", "leaf", "cast", "json_array", "json_object"]
     let near = known.filter { Self.isNear(name, $0) }
     return error(
       "There is no function of this name",

@@ -6,7 +6,7 @@ extension QueryParser {
   /// How an operand begins; the token that says so has been taken.
   enum Start {
     case leaf(QueryExpression)
-    case parenthesis, not, plus, minus, tilde, choice, cast, exists, element
+    case parenthesis, not, plus, minus, tilde, choice, cast, exists, element, anyLeaf
     case call(Callee)
   }
 
@@ -45,6 +45,7 @@ extension QueryParser {
     case .cast: return taken(.cast)
     case .exists: return taken(.exists)
     case .element: return taken(.element)
+    case .leaf: return taken(.anyLeaf)
     case .like where isAt(.leftParenthesis, ahead: 1): return taken(.call(.pattern(.like)))
     case .glob where isAt(.leftParenthesis, ahead: 1): return taken(.call(.pattern(.glob)))
     case .regexp where isAt(.leftParenthesis, ahead: 1): return taken(.call(.pattern(.regexp)))
@@ -92,6 +93,7 @@ extension QueryParser {
     case .cast: try cast()
     case .exists: try exists()
     case .element: try element()
+    case .anyLeaf: try leaf()
     case .call(let callee): try call(callee)
     }
   }
@@ -137,6 +139,16 @@ extension QueryParser {
     let inner = try operand()
     try expect(.rightParenthesis)
     return try node(.element(path, inner.condition), over: inner)
+  }
+
+  /// `LEAF(condition)`, in which `[@]` is the leaf and `[__leafpath__]` where it stands.
+  private mutating func leaf() throws(StoreError) -> Operand {
+    try expect(.leftParenthesis)
+    openElements += 1
+    defer { openElements -= 1 }
+    let inner = try operand()
+    try expect(.rightParenthesis)
+    return try node(.leaf(inner.condition), over: inner)
   }
 
   private mutating func takePath() throws(StoreError) -> FieldPath {

@@ -85,6 +85,10 @@ struct QueryRenderer {
       text += "ELEMENT(\(path.queryText), "
       write(part, above: .none)
       text += ")"
+    case .leaf(let part):
+      text += "LEAF("
+      write(part, above: .none)
+      text += ")"
     case .truth(let operand): write(operand)
     }
   }
@@ -220,7 +224,7 @@ struct QueryRenderer {
 extension Condition {
   fileprivate var precedence: Precedence {
     switch self {
-    case .constant, .exists, .element: .primary
+    case .constant, .exists, .element, .leaf: .primary
     case .all(let parts): parts.isEmpty ? .primary : .and
     case .any(let parts): parts.isEmpty ? .primary : .or
     case .not(.text(_, let match, _)): match.functionName == nil ? .equality : .not

@@ -115,6 +115,7 @@ private struct ParameterFiller {
     case .isNull(let operand): return .isNull(try filled(operand))
     case .same(let left, let right): return .same(try filled(left), try filled(right))
     case .element(let path, let part): return .element(path, try filled(part))
+    case .leaf(let part): return .leaf(try filled(part))
     case .truth(let operand): return .truth(try filled(operand))
     }
   }

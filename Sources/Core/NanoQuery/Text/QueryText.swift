@@ -48,6 +48,7 @@ public struct QueryText: Sendable, Hashable {
 
   /// What documents must fulfil, with open parameters; true if the text has no condition.
   public var condition: Condition { parts.condition }
+  /// What stands behind `ORDER BY`, with open parameters.
   public var orderings: [Ordering] { parts.orderings }
   /// An integer or a parameter; nil and a negative number mean no limit.
   public var limit: QueryExpression? { parts.limit }

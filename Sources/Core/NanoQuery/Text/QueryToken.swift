@@ -31,14 +31,14 @@ struct QueryToken {
   enum Name {
     case path(FieldPath)
     case attribute(Attribute)
-    /// `[@]` or `[@.path]`, which mean something only inside `ELEMENT`.
+    /// `[@]` or `[@.path]`, which mean something only inside `ELEMENT` and `LEAF`.
     case element(FieldPath)
   }
 
   enum Keyword: String {
     case and, or, not, `is`, null, `true`, `false`, `in`, between, like, glob, regexp, match
     case escape, isnull, notnull, distinct, from, `case`, when, then, `else`, end, cast, `as`
-    case exists, element, collate, select, `where`, order, by, asc, desc, nulls, first, last
+    case exists, element, leaf, collate, select, `where`, order, by, asc, desc, nulls, first, last
     case limit, offset
   }
 

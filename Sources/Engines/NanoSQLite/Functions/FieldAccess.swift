@@ -15,6 +15,7 @@ enum FieldAccess {
     private let connection: OpaquePointer
     private var text: OpaquePointer?
     private var json: OpaquePointer?
+    private var refusal: OpaquePointer?
 
     /// Found out at the first call, when the database has a table and its encoding is settled.
     private(set) lazy var isUTF8 = TextEncoding.isUTF8(connection)
@@ -24,12 +25,19 @@ enum FieldAccess {
     deinit {
       sqlite3_finalize(text)
       sqlite3_finalize(json)
+      sqlite3_finalize(refusal)
     }
 
-    /// `->>` gives scalars as `json_extract` does; an array or object must be marked as JSON.
+    /// `->>` gives scalars as `json_extract` does; an array or object must be marked as JSON. A path
+    /// that does not begin with `$` is one for `->>` alone; with two of them it is still SQLite's own
+    /// function that is called, and refuses it.
     func answer(_ arguments: FunctionArguments, isContainer: Bool) {
       let statement =
-        isContainer ? prepared(&json, "SELECT ?1 -> ?2") : prepared(&text, "SELECT ?1 ->> ?2")
+        isContainer
+        ? prepared(&json, "SELECT ?1 -> ?2")
+        : arguments.isPath(1)
+          ? prepared(&text, "SELECT ?1 ->> ?2")
+          : prepared(&refusal, "SELECT json_extract(?1, ?2, ?2)")
       defer {
         sqlite3_reset(statement)
         sqlite3_clear_bindings(statement)
@@ -87,7 +95,8 @@ enum FieldAccess {
     case .nothing: sqlite3_result_null(context)
     case .unsure:
       fallback._withUnsafeGuaranteedRef { fallback in
-        fallback.answer(arguments, isContainer: isContainer(arguments, fallback))
+        fallback.answer(
+          arguments, isContainer: arguments.isPath(1) && isContainer(arguments, fallback))
       }
     case .value(let reader):
       if !give(reader, context) {
@@ -125,7 +134,8 @@ enum FieldAccess {
       guard path[at] == UInt8(ascii: "."), at + 1 < path.count else { return .unsure }
       at += 1
       guard let name = takeName(path, &at) else { return .unsure }
-      guard reader.kind() == .object else { return .nothing }
+      let kind = reader.kind()
+      guard kind == .object else { return kind == .none ? .unsure : .nothing }
       do {
         switch try findField(name, &reader) {
         case .value: continue

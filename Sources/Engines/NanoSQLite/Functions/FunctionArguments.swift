@@ -44,6 +44,7 @@ struct FunctionArguments {
     case .key: return key(first + 1)
     case .type: return isNull(first + 2) ? .null : .string(string(first + 2))
     case .version: return isNull(first + 3) ? .null : .int(sqlite3_value_int64(values[first + 3]))
+    case .leafPath: return .null
     case .added:
       if isNull(first + 4) { return .null }
       return .date(Moment.date(sqlite3_value_int64(values[first + 4])))
@@ -63,6 +64,11 @@ struct FunctionArguments {
       return .string(DocumentKey.uuid(high, low).description)
     default: return .string(string(index))
     }
+  }
+
+  /// Whether it is a path as `json_extract` knows them, or NULL.
+  func isPath(_ index: Int) -> Bool {
+    isNull(index) || text(index).first == UInt8(ascii: "$")
   }
 
   func fail(_ error: StoreError, _ program: Program) {

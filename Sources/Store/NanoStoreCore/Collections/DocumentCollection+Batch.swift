@@ -42,7 +42,8 @@ extension DocumentCollection {
     try await store.onWriter { try self.insert(contentsOf: objects) }
   }
 
-  /// Stores new documents under their keys, or ones made for them, all of them or none.
+  /// Stores new documents under their keys, or ones made for them, all of them or none. A document
+  /// that says when it was added, because it comes from another store, keeps that moment.
   @discardableResult
   public func insert(contentsOf documents: [Document]) throws -> [Int64] {
     try write(.insert, documents)
@@ -68,7 +69,8 @@ extension DocumentCollection {
         guard !document.isPartial else { throw Self.partial }
         try document.write(to: &batch.writer)
         let header = document.header
-        try batch.add(key: header.key, type: header.type, version: header.version)
+        try batch.add(
+          key: header.key, type: header.type, version: header.version, added: header.added)
       }
     }
   }
@@ -134,12 +136,15 @@ final class DocumentBatch {
 
   /// Writes what the buffer holds, with a key that is made for it where documents have keys.
   @usableFromInline
-  func add() throws { try add(key: nil, type: nil, version: nil) }
+  func add() throws { try add(key: nil, type: nil, version: nil, added: nil) }
 
-  func add(key: DocumentKey?, type: String?, version: Int64?) throws {
+  func add(
+    key: DocumentKey?, type: String?, version: Int64?, added given: Int64?
+  ) throws {
     try writer.checkStorable(limit: maximumSize)
     let document = NewDocument(
-      key: key ?? keys?.next(at: UInt64(added) / 1_000), type: type, version: version, added: added,
+      key: key ?? keys?.next(at: UInt64(added) / 1_000), type: type, version: version,
+      added: given ?? added,
       body: writer.bytes)
     rowIDs.append(
       mode == .insert

@@ -9,7 +9,9 @@ import NanoEngine
 /// try people.update("ada", set: ["Address.City": "Paris", "age": 36], remove: ["nickname"])
 /// ```
 public struct FieldChanges: Sendable, Hashable {
+  /// The new values, in the order in which they are put in.
   public var set: [(path: FieldPath, value: DocumentValue)]
+  /// The fields that are removed, after the others were put in.
   public var remove: [FieldPath]
 
   public init(
@@ -58,6 +60,7 @@ extension DocumentCollection {
     return try await store.onWriter { try self.update(key, changes) }
   }
 
+  /// As ``update(_:set:remove:)-(String,_,_)``, with changes that were kept.
   @discardableResult
   public func update(_ key: String, _ changes: FieldChanges) throws -> Document {
     try update(.key(DocumentKey(key))) { (object) throws(StoreError) in
@@ -93,7 +96,7 @@ extension DocumentCollection {
     _ change: (inout DocumentObject) throws -> Void
   ) throws -> Document? {
     var found: Document?
-    try engine.get(identity, in: name) { found = Document($0) }
+    try engine.get(identity, in: name) { found = Document($0, in: name) }
     guard let found else { return nil }
     var object = try found.object()
     try change(&object)
@@ -127,6 +130,7 @@ extension DocumentCollection {
     try await store.onWriter { try self.remove(key) }
   }
 
+  /// Removes the document with this row id and says whether there was one.
   @discardableResult
   public func remove(rowID: Int64) throws -> Bool {
     try store.writing { try $0.remove(.rowID(rowID), from: name) }

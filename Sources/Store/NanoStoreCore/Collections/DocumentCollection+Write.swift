@@ -69,12 +69,14 @@ extension DocumentCollection {
   ///
   /// - Throws: Also `EncodingError`.
   @discardableResult
+  @_disfavoredOverload
   public func insert(_ value: some Encodable & Sendable, key: String? = nil) throws -> Document {
     try write(.insert, Header(key: key)) { writer in
       try DocumentEncoder().encode(value, into: &writer)
     }
   }
   @discardableResult
+  @_disfavoredOverload
   public func insert(
     _ value: some Encodable & Sendable, key: String? = nil
   ) async throws -> Document {
@@ -83,12 +85,14 @@ extension DocumentCollection {
 
   /// Stores a value of your own type under a key, in place of the document that has it.
   @discardableResult
+  @_disfavoredOverload
   public func save(_ value: some Encodable & Sendable, key: String? = nil) throws -> Document {
     try write(.save, Header(key: key)) { writer in
       try DocumentEncoder().encode(value, into: &writer)
     }
   }
   @discardableResult
+  @_disfavoredOverload
   public func save(
     _ value: some Encodable & Sendable, key: String? = nil
   ) async throws -> Document {
@@ -141,7 +145,8 @@ extension DocumentCollection {
     try fill(&writer)
     let key = try header.key.map { try DocumentKey($0) }
     return try write(
-      mode, Document.Header(key: key, type: header.type, version: header.version), &writer)
+      mode, Document.Header(collection: name, key: key, type: header.type, version: header.version),
+      &writer)
   }
 
   func write(_ mode: WriteMode, _ document: Document) throws -> Document {
@@ -150,7 +155,10 @@ extension DocumentCollection {
     try document.write(to: &writer)
     let old = document.header
     return try write(
-      mode, Document.Header(key: old.key, type: old.type, version: old.version), &writer)
+      mode,
+      Document.Header(
+        collection: name, key: old.key, type: old.type, version: old.version, added: old.added),
+      &writer)
   }
 
   /// Writes encoded fields, or keeps them until so many are there.
@@ -159,7 +167,8 @@ extension DocumentCollection {
   ) throws -> Document {
     try writer.checkStorable(limit: store.maximumDocumentSize)
     var header = given
-    let added = Clock.microseconds()
+    // A document from another store keeps the moment at which it was added there.
+    let added = header.added ?? Clock.microseconds()
     let body = writer.bytes
     if mode == .save, store.isCollecting,
       let key = try header.key ?? store.readingStored({ try key(nil, $0) })

@@ -14,7 +14,9 @@ public import NanoEngine
 /// try people.find(Field("name") == "Ada").count()       // 1
 /// ```
 public struct DocumentCollection: Sendable {
+  /// The store that it belongs to.
   public let store: Store
+  /// Its name; ASCII letters match in either case.
   public let name: String
 }
 
@@ -40,7 +42,7 @@ extension DocumentCollection {
     let (engine, isCollecting) = try store.engineAndBuffer()
     guard !isCollecting else { return try withCollected(identity) }
     var found: Document?
-    _ = try engine.get(identity, in: name, Interruption.current) { found = Document($0) }
+    _ = try engine.get(identity, in: name, Interruption.current) { found = Document($0, in: name) }
     return found
   }
 
@@ -48,7 +50,7 @@ extension DocumentCollection {
     _ reader: any EngineReader, _ identity: Identity, _ name: String
   ) throws -> Document? {
     var found: Document?
-    try reader.get(identity, in: name) { found = Document($0) }
+    try reader.get(identity, in: name) { found = Document($0, in: name) }
     return found
   }
 
@@ -70,7 +72,7 @@ extension DocumentCollection {
       // The row id of a new one is known only as queries see it.
       var found: Document?
       _ = try store.reading(.call) { reader in
-        try reader.get(identity, in: name) { found = Document($0) }
+        try reader.get(identity, in: name) { found = Document($0, in: name) }
       }
       return found
     }
@@ -116,10 +118,11 @@ extension Store {
 extension Document {
   /// Copies a document out of an engine's bytes.
   @inline(__always)
-  init(_ stored: StoredDocument) {
+  init(_ stored: StoredDocument, in collection: String) {
     self.init(
       Header(
-        rowID: stored.rowID, key: stored.key, type: stored.type, version: stored.version,
+        collection: collection, rowID: stored.rowID, key: stored.key, type: stored.type,
+        version: stored.version,
         added: stored.added, revision: stored.revision), copying: stored.body)
   }
 
@@ -209,6 +212,7 @@ extension DocumentCollection {
     try await store.onWriter { try self.dropIndex(indexName) }
   }
 
+  /// The indexes that were declared, by name.
   public func indexes() throws -> [IndexDefinition] {
     try store.reading(.call) { try $0.indexes(in: name) }
   }

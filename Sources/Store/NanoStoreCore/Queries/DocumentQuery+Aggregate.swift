@@ -38,6 +38,7 @@ extension DocumentQuery {
     return try await onReader { try $0.rows(question) }
   }
 
+  /// Aggregates in groups, asked as one value.
   public func rows(_ question: AggregateQuery) throws -> [AggregateRow] {
     try question.validate()
     return try collection.store.reading(.call) { try $0.aggregate(question, in: collection.name) }
@@ -59,6 +60,7 @@ extension DocumentQuery {
     try await onReader { try $0.minimum(path) }
   }
 
+  /// The largest value in sort order; nil if there is none.
   public func maximum(_ path: String) throws -> DocumentValue? {
     try value(.maximum(FieldPath(path)))
   }

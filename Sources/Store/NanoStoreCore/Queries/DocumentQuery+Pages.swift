@@ -6,6 +6,7 @@ public import NanoQuery
 
 /// Some documents in a row, and where the next ones begin.
 public struct DocumentPage: Sendable {
+  /// The documents of this page, in order.
   public let documents: [Document]
   /// Nil if there are no more.
   public let next: PagePosition?
@@ -43,7 +44,7 @@ extension DocumentQuery {
           hasMore = true
           return false
         }
-        documents.append(try Self.document(stored, fields))
+        documents.append(try document(stored, fields))
         if documents.count == size { position = try Self.position(stored, programs) }
         return true
       }
@@ -74,6 +75,7 @@ extension StoredDocument {
     case .type: type.map { .string($0) } ?? .null
     case .version: version.map { .int($0) } ?? .null
     case .added: added.map { .date(.init(timeIntervalSince1970: Double($0) / 1e6)) } ?? .null
+    case .leafPath: .null
     }
   }
 }

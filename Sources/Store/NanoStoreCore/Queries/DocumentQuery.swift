@@ -14,6 +14,7 @@ public import NanoQuery
 ///
 /// It is a value: each step gives another one, and one may be kept and asked many times.
 public struct DocumentQuery: Sendable {
+  /// The collection that is asked.
   public let collection: DocumentCollection
   /// The question as engines get it.
   public var query: Query
@@ -45,6 +46,7 @@ public struct DocumentQuery: Sendable {
           ? .descending(FieldPath(String(path.dropFirst()))) : .ascending(FieldPath(path))
       })
   }
+  /// Sorts by these orderings, most important first. Replaces an earlier order.
   public func sorted(by orderings: [Ordering]) -> DocumentQuery {
     changed { $0.orderings = orderings }
   }
@@ -56,6 +58,7 @@ public struct DocumentQuery: Sendable {
       $0.offset = offset
     }
   }
+  /// Leaves out so many at the beginning, counted after sorting.
   public func offset(_ offset: Int) -> DocumentQuery { changed { $0.offset = offset } }
 
   /// Only what comes behind a place that ``page(_:)-(Int)`` gave.
@@ -63,6 +66,7 @@ public struct DocumentQuery: Sendable {
 
   /// Only these fields of each document. Such documents cannot be saved over the whole ones.
   public func select(_ paths: String...) -> DocumentQuery { select(paths.map { FieldPath($0) }) }
+  /// Only these fields of each document; see ``select(_:)-(String...)``.
   public func select(_ paths: [FieldPath]) -> DocumentQuery { changed { $0.fields = paths } }
 }
 
@@ -72,6 +76,7 @@ extension DocumentCollection {
     DocumentQuery(self, Query(condition))
   }
 
+  /// The documents that a query finds, which was put together elsewhere.
   public func find(_ query: Query) -> DocumentQuery { DocumentQuery(self, query) }
 
   /// The documents that fulfil a condition written as text, with values for its parameters.
@@ -145,7 +150,7 @@ extension DocumentQuery {
     let projection = query.fields
     try collection.store.showing { reader in
       try reader.find(query, in: collection.name) { stored in
-        try show(Self.document(stored, projection))
+        try show(document(stored, projection))
         return true
       }
     }
@@ -157,15 +162,15 @@ extension DocumentQuery {
     let projection = query.fields
     try collection.store.reading(.call) { reader in
       try reader.find(query, in: collection.name) { stored in
-        try show(Self.document(stored, projection))
+        try show(document(stored, projection))
         return true
       }
     }
   }
 
   @inline(__always)
-  static func document(_ stored: StoredDocument, _ fields: [FieldPath]?) throws -> Document {
-    let document = Document(stored)
+  func document(_ stored: StoredDocument, _ fields: [FieldPath]?) throws -> Document {
+    let document = Document(stored, in: collection.name)
     guard let fields else { return document }
     var header = document.header
     header.isPartial = true
@@ -295,6 +300,7 @@ extension DocumentQuery {
     return try await onWriter { try $0.update(changes) }
   }
 
+  /// As ``update(set:remove:)-(_,_)``, with changes that were kept.
   @discardableResult
   public func update(_ changes: FieldChanges) throws -> Int {
     try query.validate()

@@ -21,6 +21,7 @@ extension Store {
   ) throws -> [SQLRow] {
     try sql(statement, SQLArguments(arguments.map(\.documentValue)))
   }
+  /// As ``sql(_:_:)``, with arguments in an array and by name.
   public func sql(_ statement: String, _ arguments: SQLArguments) throws -> [SQLRow] {
     try reading(.call) { reader in
       var rows: [SQLRow] = []
@@ -44,6 +45,7 @@ extension Store {
   ) throws -> Int {
     try execute(statement, SQLArguments(arguments.map(\.documentValue)))
   }
+  /// As ``execute(_:_:)``, with arguments in an array and by name.
   @discardableResult
   public func execute(_ statement: String, _ arguments: SQLArguments) throws -> Int {
     try writing { writer in

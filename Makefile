@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+
+# The arrows between targets are checked by the compiler.
+SWIFT_FLAGS = --explicit-target-dependency-import-check error
+PRODUCT = .build/release/nanostore
+
+
+.PHONY: help setup demo test bench bench-million format lint clean
+help:
+	@echo "make demo    installs what is missing, builds the command line tool and shows it at work"
+	@echo "make test    runs all tests"
+	@echo "make bench   measures against raw SQLite and GRDB, and fills in the README's table"
+	@echo "make format  formats the source"
+
+setup:
+	@scripts/setup
+
+demo: setup
+	swift build $(SWIFT_FLAGS) -c release --product nanostore
+	@Examples/demo.sh $(PRODUCT)
+
+test: setup
+	@scripts/test
+
+bench: setup
+	@scripts/bench
+
+bench-million: setup
+	@scripts/bench --documents 1000000
+
+format:
+	swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks Examples
+
+lint:
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
+
+clean:
+	swift package clean
+	rm -rf Benchmarks/.build Examples/*/.build

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+public import NanoQuery
+
+extension Search {
+  /// What documents must fulfil to be found.
+  public var condition: Condition {
+    var parts: [Condition] = []
+    if expressions.isEmpty {
+      if let criteria { parts.append(criteria) }
+    } else {
+      parts += expressions.map { .leaf($0.condition) }
+    }
+    if let type { parts.append(.type(type)) }
+    if let added { parts.append(added.condition) }
+    return parts.isEmpty ? .constant(true) : parts.count == 1 ? parts[0] : .all(parts)
+  }
+
+  /// Key, attribute and value; nil if none is given.
+  private var criteria: Condition? {
+    var parts: [Condition] = []
+    if let key {
+      let isAlone = attribute == nil && value == nil
+      parts.append(.key(isAlone ? match : .equalTo, key))
+    }
+    if let leaf = leafCondition {
+      parts.append(Self.indexable(attribute, value, match) ?? .leaf(leaf))
+    }
+    return parts.isEmpty ? nil : parts.count == 1 ? parts[0] : .all(parts)
+  }
+
+  /// What one leaf must fulfil; nil if neither attribute nor value is given.
+  var leafCondition: Condition? {
+    var parts: [Condition] = []
+    if let attribute { parts.append(Self.attribute(attribute, match, hasValue: value != nil)) }
+    if let value { parts.append(SearchValue.condition(value, match)) }
+    return parts.isEmpty ? nil : parts.count == 1 ? parts[0] : .all(parts)
+  }
+
+  /// A whole path with a value is a plain condition on that field, which an index may answer. Paths
+  /// with numbers are not: there a number would address an element.
+  private static func indexable(
+    _ attribute: String?, _ value: DocumentValue?, _ match: Match
+  ) -> Condition? {
+    guard let attribute, let value, attribute.contains("."), match == .equalTo,
+      case .string(let text) = value, SearchValue.number(text) == nil
+    else { return nil }
+    let path = FieldPath(attribute)
+    guard path.isValid, !path.components.contains(where: { PathValues.elementIndex($0) != nil })
+    else { return nil }
+    return .comparison(.field(path), .equal, .value(value))
+  }
+
+  /// Without a period: some component of the leaf's path. With one: the whole path, or without a
+  /// value any path that matches.
+  private static func attribute(_ name: String, _ match: Match, hasValue: Bool) -> Condition {
+    let path = QueryExpression.attribute(.leafPath)
+    func text(_ match: TextMatch, _ text: String) -> Condition {
+      .text(path, match, .value(.string(text)))
+    }
+    if name.contains(".") { return SearchValue.text(path, hasValue ? .equalTo : match, name) }
+    return .any([
+      .comparison(path, .equal, .value(.string(name))), text(.beginsWith, name + "."),
+      text(.contains, ".\(name)."), text(.endsWith, "." + name),
+    ])
+  }
+}
+
+extension SearchExpression {
+  /// What one leaf must fulfil: a chain of ors of ands.
+  var condition: Condition {
+    var choices: [[Condition]] = [[first.condition]]
+    for link in links {
+      switch link.operator {
+      case .and: choices[choices.count - 1].append(link.predicate.condition)
+      case .or: choices.append([link.predicate.condition])
+      }
+    }
+    let parts = choices.map { $0.count == 1 ? $0[0] : Condition.all($0) }
+    return parts.count == 1 ? parts[0] : .any(parts)
+  }
+}
+
+extension SearchPredicate {
+  var condition: Condition {
+    switch column {
+    case .value: SearchValue.condition(value, match)
+    case .key, .attribute:
+      SearchValue.text(.attribute(column == .key ? .key : .leafPath), match, value.string ?? "")
+    }
+  }
+}
+
+/// How the value of a search is compared with a leaf.
+enum SearchValue {
+  private static let leaf = QueryExpression.field(.element)
+
+  static func condition(_ value: DocumentValue, _ match: Match) -> Condition {
+    switch value {
+    case .null: return match == .notEqualTo ? .not(.isNull(leaf)) : .isNull(leaf)
+    case .array(let list): return .any(list.map { condition($0, .equalTo) })
+    case .string(let string):
+      let asText = text(leaf, match, string)
+      guard let number = number(string), let comparison = match.comparison else { return asText }
+      return .any([asText, .comparison(leaf, comparison, .value(number))])
+    default:
+      guard let comparison = match.comparison else {
+        return text(leaf, match, value.jsonString(dialect: .plain))
+      }
+      return .comparison(leaf, comparison, .value(value))
+    }
+  }
+
+  /// A text, compared with texts.
+  static func text(_ operand: QueryExpression, _ match: Match, _ text: String) -> Condition {
+    let pattern = QueryExpression.value(.string(text))
+    if let comparison = match.comparison { return .comparison(operand, comparison, pattern) }
+    let textMatch: TextMatch =
+      switch match {
+      case .beginsWith: .beginsWith
+      case .endsWith: .endsWith
+      case .insensitiveEqualTo: .insensitiveEqualTo
+      case .insensitiveBeginsWith: .insensitiveBeginsWith
+      case .insensitiveContains: .insensitiveContains
+      case .insensitiveEndsWith: .insensitiveEndsWith
+      default: .contains
+      }
+    return .text(operand, textMatch, pattern)
+  }
+
+  /// The number that a text reads as, all of it.
+  static func number(_ text: String) -> DocumentValue? {
+    if let integer = Int64(text) { return .int(integer) }
+    guard let first = text.utf8.first, first == 0x2D || (first >= 0x30 && first <= 0x39),
+      let double = Double(text), double.isFinite
+    else { return nil }
+    return .double(double)
+  }
+}
+
+extension Match {
+  /// The comparison that the match is, if it is one.
+  var comparison: Comparison? {
+    switch self {
+    case .equalTo: .equal
+    case .notEqualTo: .notEqual
+    case .greaterThan: .greater
+    case .lessThan: .less
+    default: nil
+    }
+  }
+}

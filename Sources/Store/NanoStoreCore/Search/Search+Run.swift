@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+public import NanoQuery
+
+extension Search {
+  /// The search as a query, without grouping by value.
+  public func query(in collection: DocumentCollection) -> DocumentQuery {
+    let cuts = !groupsValues
+    let limit = self.limit.flatMap { $0 > 0 ? $0 : nil }
+    var query = Query(
+      condition,
+      orderings: orderings.map {
+        Ordering(FieldPath($0.attribute), descending: !$0.ascending)
+      }, limit: cuts ? limit : nil, offset: cuts ? offset : 0)
+    if !fields.isEmpty, cuts { query.fields = fields.map { FieldPath($0) } }
+    return DocumentQuery(collection, query)
+  }
+
+  /// What is found, sorted, then cut.
+  ///
+  /// - Throws: ``StoreError``, among others ``StoreError/Code/closed``.
+  public func documents(in collection: DocumentCollection) throws -> [Document] {
+    guard groupsValues else { return try query(in: collection).documents() }
+    return try grouped(collection)
+  }
+  public func documents(in collection: DocumentCollection) async throws -> [Document] {
+    try await collection.store.onReader { try self.documents(in: collection) }
+  }
+
+  /// The keys of what is found; documents without one are left out.
+  public func keys(in collection: DocumentCollection) throws -> [String] {
+    guard groupsValues else { return try query(in: collection).keys() }
+    return try grouped(collection).compactMap(\.key)
+  }
+  public func keys(in collection: DocumentCollection) async throws -> [String] {
+    try await collection.store.onReader { try self.keys(in: collection) }
+  }
+
+  public func count(in collection: DocumentCollection) throws -> Int {
+    guard groupsValues else { return try query(in: collection).count() }
+    return try grouped(collection).count
+  }
+  public func count(in collection: DocumentCollection) async throws -> Int {
+    try await collection.store.onReader { try self.count(in: collection) }
+  }
+
+  /// Aggregates over the values that an attribute has in what is found.
+  public func aggregate(
+    _ aggregates: [Aggregate], in collection: DocumentCollection
+  ) throws -> [DocumentValue] {
+    try query(in: collection).aggregate(aggregates)
+  }
+  public func aggregate(
+    _ aggregates: [Aggregate], in collection: DocumentCollection
+  ) async throws -> [DocumentValue] {
+    try await collection.store.onReader { try self.aggregate(aggregates, in: collection) }
+  }
+
+  /// The first document for each distinct value among the leaves that match.
+  private func grouped(_ collection: DocumentCollection) throws -> [Document] {
+    var seen: Set<[UInt8]> = []
+    var kept: [Document] = []
+    try query(in: collection).forEach { document in
+      let leaves = Leaves.all(in: .object(try document.object()))
+      for leaf in leaves where try matches(leaf) {
+        guard seen.insert(SortKey.bytes(leaf.value)).inserted else { continue }
+        kept.append(document)
+        return
+      }
+    }
+    let cut = kept.dropFirst(offset).prefix(limit.flatMap { $0 > 0 ? $0 : nil } ?? kept.count)
+    guard !fields.isEmpty else { return Array(cut) }
+    return try cut.map { document in
+      var header = document.header
+      header.isPartial = true
+      var writer = JSONWriter(capacity: 256)
+      writer.object(try document.object().selecting(fields.map { FieldPath($0) }))
+      return Document(header, copying: writer.bytes)
+    }
+  }
+
+  private func matches(_ leaf: Leaf) throws(StoreError) -> Bool {
+    let conditions = expressions.isEmpty ? [leafCondition] : expressions.map(\.condition)
+    for condition in conditions {
+      guard let condition else { return true }
+      if try condition.holds(for: leaf) { return true }
+    }
+    return false
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+
+import ArgumentParser
+import NanoStore
+
+struct CollectionsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "collections",
+    abstract: "List the collections with their documents and indexes.")
+
+  @OptionGroup var database: DatabaseOptions
+  @OptionGroup var format: FormatOptions
+
+  func run() throws {
+    try database.withStore(.reading) { store in
+      let identities = Dictionary(
+        uniqueKeysWithValues: try store.collections().map { ($0.name, $0.identity) })
+      let collections = try store.statistics().collections
+      try Output.run { output in
+        let rows = format.rows(["collection", "documents", "indexes", "known by"], to: output)
+        try rows.begin()
+        for collection in collections {
+          try rows.add([
+            .string(collection.name), .int(Int64(collection.documents)),
+            .int(Int64(collection.indexes)),
+            identities[collection.name] == .rowID ? "row id" : "key",
+          ])
+        }
+        try rows.finish()
+      }
+    }
+  }
+}

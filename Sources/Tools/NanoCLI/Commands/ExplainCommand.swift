@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+
+import ArgumentParser
+import NanoStore
+
+struct ExplainCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "explain",
+    abstract: "Show how a find would run: its SQL, the plan, and the indexes it uses.")
+
+  @OptionGroup var place: CollectionOptions
+  @OptionGroup var condition: ConditionOptions
+  @OptionGroup var page: PageOptions
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  func run() throws {
+    try place.withCollection(.reading) { collection in
+      let explanation = try page.applied(to: condition.query(in: collection)).explain()
+      try Output.run { output in
+        guard !json else { return try Self.writeJSON(explanation, to: output) }
+        let indexes = explanation.indexes.joined(separator: ", ")
+        try output.line("indexes    \(Printable.text(indexes.isEmpty ? "none" : indexes))")
+        if let rest = explanation.checkedPerDocument {
+          try output.line("checked    \(Printable.text(rest))")
+        }
+        try output.line("statement  \(Printable.text(explanation.statement))")
+        for (number, step) in explanation.plan.enumerated() {
+          try output.line((number == 0 ? "plan       " : "           ") + Printable.text(step))
+        }
+      }
+    }
+  }
+
+  private static func writeJSON(_ explanation: Explanation, to output: Output) throws {
+    let object: DocumentObject = [
+      "indexes": .array(explanation.indexes.map { .string($0) }),
+      "checkedPerDocument": explanation.checkedPerDocument.documentValue,
+      "statement": .string(explanation.statement),
+      "plan": .array(explanation.plan.map { .string($0) }),
+    ]
+    try output.line(object.jsonString(pretty: true))
+  }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+
+import ArgumentParser
+import NanoStore
+
+struct VerifyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify",
+    abstract: "Check the file, every document, the indexes and the catalogue of paths.",
+    discussion: "Prints a line for each problem; the exit status is 1 if there is one.")
+
+  @OptionGroup var database: DatabaseOptions
+
+  func run() throws {
+    let problems = try database.withStore(.reading) { try $0.verify() }
+    try Output.run { output in
+      for problem in problems {
+        try output.line(Printable.text("\(problem.subject): \(problem.message)"))
+      }
+      if problems.isEmpty { try output.line("no problems") }
+    }
+    if !problems.isEmpty {
+      throw CommandFailure(message: "\(Quantity.count(problems.count)) problems")
+    }
+  }
+}
+
+struct CompactCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compact",
+    abstract: "Give space that nothing uses back to the file system.",
+    discussion: "Needs as much free space as the file has, for as long as it runs.")
+
+  @OptionGroup var database: DatabaseOptions
+
+  func run() throws {
+    let (before, after) = try database.withStore(.changing) { store in
+      let before = try store.statistics().size
+      try store.compact()
+      return (before, try store.statistics().size)
+    }
+    try Output.run {
+      try $0.line("from \(Quantity.bytes(before)) to \(Quantity.bytes(after))")
+    }
+  }
+}
+
+struct BackupCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup",
+    abstract: "Copy the database as it is now, while others use it.",
+    discussion: "The copy is there whole or not at all.")
+
+  @OptionGroup var database: DatabaseOptions
+
+  @Argument(help: "The file to make.", completion: .file())
+  var destination: String
+
+  @Flag(help: "Replace a file that is there.")
+  var force = false
+
+  func run() throws {
+    let line = ProgressLine()
+    try database.withStore(.reading) { store in
+      defer { line.clear() }
+      do {
+        try store.backup(to: destination, replacing: force) { done in
+          line.show(done, "copied")
+        }
+      } catch let error as StoreError where error.code == .alreadyExists {
+        throw CommandFailure(
+          message: Printable.text("\(destination) is there already (--force replaces it)"))
+      }
+    }
+    try Output.run { try $0.line(Printable.text("copied to \(destination)")) }
+  }
+}
+
+struct StatsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stats",
+    abstract: "Show sizes, counts and settings.")
+
+  @OptionGroup var database: DatabaseOptions
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  func run() throws {
+    let statistics = try database.withStore(.reading) { try $0.statistics() }
+    try Output.run { output in
+      guard !json else { return try Self.writeJSON(statistics, to: output) }
+      func line(_ name: String, _ value: String) throws {
+        let blanks = String(repeating: " ", count: max(2, 16 - DisplayWidth.of(name)))
+        try output.line(name + blanks + value)
+      }
+      try line("engine", statistics.engine)
+      try line("size", Quantity.bytes(statistics.size))
+      try line("unused", Quantity.bytes(statistics.unused))
+      for collection in statistics.collections {
+        let indexes = collection.indexes == 1 ? "1 index" : "\(collection.indexes) indexes"
+        try line(
+          Printable.text(collection.name), "\(Quantity.documents(collection.documents)), \(indexes)"
+        )
+      }
+      for (name, value) in statistics.settings.sorted(by: { $0.key < $1.key }) {
+        try line(name, value)
+      }
+    }
+  }
+
+  private static func writeJSON(_ statistics: EngineStatistics, to output: Output) throws {
+    let collections = statistics.collections.map { collection in
+      DocumentValue.object([
+        "name": .string(collection.name), "documents": .int(Int64(collection.documents)),
+        "indexes": .int(Int64(collection.indexes)),
+      ])
+    }
+    let settings = statistics.settings.sorted { $0.key < $1.key }
+    let object: DocumentObject = [
+      "engine": .string(statistics.engine), "size": .int(Int64(statistics.size)),
+      "unused": .int(Int64(statistics.unused)), "collections": .array(collections),
+      "settings": .object(DocumentObject(settings.map { ($0.key, .string($0.value)) })),
+    ]
+    try output.line(object.jsonString(pretty: true))
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+
+import ArgumentParser
+import NanoStore
+
+struct SQLCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sql",
+    abstract: "Run an SQL statement on the database.",
+    discussion: """
+      Each collection is a table with the columns id, key, type, version, added and body (JSON); \
+      docs/SCHEMA.md describes them. A statement that writes needs --write, and runs in a \
+      transaction. Values belong into --arg, not into the text.
+      """)
+
+  @OptionGroup var database: DatabaseOptions
+
+  @Argument(help: "The statement.")
+  var statement: String
+
+  @OptionGroup var arguments: ArgumentOptions
+
+  @Flag(help: "Permit a statement that writes.")
+  var write = false
+
+  @OptionGroup var format: FormatOptions
+
+  func run() throws {
+    let given = SQLArguments(arguments.positional, named: try arguments.named())
+    try database.withStore(write ? .changing : .reading) { store in
+      try Output.run { output in
+        if write {
+          let changes = try store.engine().write(nil) { try show($0, given, output) }
+          try output.flush()
+          Diagnostics.print(
+            changes == 1 ? "changed 1 row" : "changed \(Quantity.count(changes)) rows")
+        } else {
+          do {
+            _ = try store.engine().read(.snapshot, nil) { try show($0, given, output) }
+          } catch let error as StoreError where error.code == .readOnly {
+            throw StoreError(
+              .readOnly, "The statement writes", [.hint: "--write permits it"])
+          }
+        }
+      }
+    }
+  }
+
+  /// Rows are written as they come, so that there may be any number of them.
+  private func show(
+    _ reader: any EngineReader, _ given: SQLArguments, _ output: Output
+  ) throws -> Int {
+    guard let reader = reader as? any SQLReader else {
+      throw StoreError(.unsupported, "The engine does not run SQL", [.capability: "sql"])
+    }
+    var rows: RowPrinter?
+    func begin(_ columns: [String]) throws -> RowPrinter {
+      let printer = format.rows(columns, to: output)
+      try printer.begin()
+      rows = printer
+      return printer
+    }
+    let summary = try reader.sql(statement, given) { row in
+      try (rows ?? begin(row.columns)).add(row.values)
+      return true
+    }
+    if rows == nil, summary.columns.isEmpty { return summary.changes }
+    try (rows ?? begin(summary.columns)).finish()
+    return summary.changes
+  }
+}

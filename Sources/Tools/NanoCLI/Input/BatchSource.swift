@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import NanoStore
+import Synchronization
+
+/// Documents that are written together, and what could not be read between them.
+struct Batch: Sendable {
+  var documents: [IncomingDocument] = []
+  var failures: [RecordFailure] = []
+  /// Bytes of the input up to here.
+  var bytesRead = 0
+  var isLast = false
+}
+
+/// Reads the input and parses it, a batch at a time.
+final class BatchSource {
+  private let source: ByteSource
+  private let reader: RecordReader
+  private var splitter: RecordSplitter
+  private var bytesRead = 0
+
+  /// Documents in a batch: enough that its savepoint costs nothing per document.
+  private static let documents = 1_000
+  /// Bytes of records in a batch, whatever their number, so that large ones do not fill the memory.
+  private static let bytes = 8 << 20
+
+  init(_ source: ByteSource, _ reader: RecordReader, maximumLength: Int) {
+    self.source = source
+    self.reader = reader
+    splitter = RecordSplitter(maximumLength: maximumLength)
+  }
+
+  func next() throws -> Batch {
+    var batch = Batch()
+    var size = 0
+    while batch.documents.count < Self.documents, size < Self.bytes {
+      guard let record = splitter.next() else {
+        guard !splitter.isFinished else {
+          batch.isLast = true
+          break
+        }
+        if let piece = try source.read() {
+          bytesRead += piece.count
+          splitter.append(piece)
+        } else {
+          splitter.finish()
+        }
+        continue
+      }
+      size += record.bytes.count
+      switch reader.read(record) {
+      case .success(let document): batch.documents.append(document)
+      case .failure(let failure):
+        batch.failures.append(failure)
+        // Nothing behind the first bad record matters, unless bad records are skipped.
+        if failure.isFatal { batch.isLast = true }
+        if failure.isFatal || batch.failures.count >= Self.documents {
+          batch.bytesRead = bytesRead
+          return batch
+        }
+      }
+    }
+    batch.bytesRead = bytesRead
+    return batch
+  }
+}
+
+/// Prepares the next batches on a thread of its own while one is written.
+// @unchecked: `source` is touched only by blocks run on `queue`, one at a time.
+final class BatchPipeline: @unchecked Sendable {
+  private let source: BatchSource
+  private let queue = DispatchQueue(label: "nanostore.import")
+  private let ready = Mutex<[Result<Batch, any Error>]>([])
+  private let available = DispatchSemaphore(value: 0)
+  private let room = DispatchSemaphore(value: 0)
+  private let isStopped = Atomic(false)
+
+  /// Batches that wait at most: one is enough where reading and writing take turns, a second evens
+  /// out records of unequal size.
+  private static let waiting = 2
+
+  init(_ source: BatchSource) {
+    self.source = source
+    // Not made with this value: a semaphore must not go away with less than it was made with.
+    for _ in 0..<Self.waiting { room.signal() }
+    queue.async { [self] in prepare() }
+  }
+
+  private func prepare() {
+    while true {
+      room.wait()
+      if isStopped.load(ordering: .acquiring) { return }
+      let batch = Result { try source.next() }
+      ready.withLock { $0.append(batch) }
+      available.signal()
+      guard case .success(let batch) = batch, !batch.isLast else { return }
+    }
+  }
+
+  /// The next batch; must not be called again after the last one or an error.
+  func next() throws -> Batch {
+    available.wait()
+    let batch = ready.withLock { $0.removeFirst() }
+    room.signal()
+    return try batch.get()
+  }
+
+  /// Lets the thread end early.
+  func stop() {
+    isStopped.store(true, ordering: .releasing)
+    room.signal()
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+
+/// A place in the input, for messages.
+struct Place: Sendable, CustomStringConvertible {
+  var line: Int
+  var byte: Int
+  var description: String { "line \(line), byte \(byte)" }
+}
+
+/// A record that cannot be imported.
+struct RecordFailure: Error {
+  let place: Place
+  let error: StoreError
+  /// Whether what follows cannot be understood, so that it cannot just be left out.
+  var isFatal = false
+}
+
+/// A record that can.
+struct IncomingDocument: Sendable {
+  let document: Document
+  let place: Place
+}
+
+/// Makes documents of records.
+struct RecordReader: Sendable {
+  let key: FieldPath?
+  let dialect: JSONDialect
+
+  func read(_ record: Record) -> Result<IncomingDocument, RecordFailure> {
+    let place = Place(line: record.line, byte: record.offset)
+    if let fault = record.fault {
+      return .failure(RecordFailure(place: place, error: fault, isFatal: record.isFatal))
+    }
+    do throws(StoreError) {
+      return .success(IncomingDocument(document: try document(record.bytes), place: place))
+    } catch {
+      return .failure(RecordFailure(place: Self.place(of: error, in: record), error: error))
+    }
+  }
+
+  private func document(_ given: [UInt8]) throws(StoreError) -> Document {
+    var bytes = given
+    var header = Document.Header()
+    if dialect == .extended, let range = ExportHeader.range(in: bytes) {
+      header = try ExportHeader.parse(bytes, range.value)
+      // The offsets of errors behind it must stay right.
+      for index in range.whole { bytes[index] = 0x20 }
+    }
+    let object = try DocumentObject(json: bytes, dialect: dialect)
+    if let key { header.key = try Self.key(object, at: key) }
+    var writer = JSONWriter(capacity: bytes.count + 64)
+    writer.object(object)
+    if let failure = writer.failure { throw failure }
+    return Document(header, copying: writer.bytes)
+  }
+
+  private static func key(
+    _ object: DocumentObject, at path: FieldPath
+  ) throws(StoreError) -> DocumentKey {
+    switch DocumentValue.object(object)[path] {
+    case .string(let text): return try DocumentKey(text)
+    case .int(let number): return try DocumentKey(String(number))
+    case nil:
+      throw StoreError(
+        .invalidKey, "The field that gives the key is missing", [.field: path.description])
+    default:
+      throw StoreError(
+        .invalidKey, "The field that gives the key is neither text nor an integer",
+        [.field: path.description])
+    }
+  }
+
+  /// Where in the input an error of a record is.
+  private static func place(of error: StoreError, in record: Record) -> Place {
+    let offset = error[.byteOffset].flatMap { Int($0) } ?? 0
+    let before = record.bytes.prefix(max(0, offset))
+    let lines = before.count { $0 == RecordSplitter.newline }
+    return Place(line: record.line + lines, byte: record.offset + before.count)
+  }
+}

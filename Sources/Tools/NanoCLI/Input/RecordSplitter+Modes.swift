@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+
+extension RecordSplitter {
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+  /// Finds out what the input is; false if more bytes are needed for that.
+  mutating func decide() -> Bool {
+    if offset == 0, !isFinished, buffer.count < Self.byteOrderMark.count { return false }
+    if offset == 0, buffer.starts(with: Self.byteOrderMark) { advance(to: 3) }
+    skipWhitespace()
+    guard start < buffer.count else { return false }
+    if buffer[start] == UInt8(ascii: "[") {
+      advance(to: start + 1)
+      mode = .element(isFirst: true)
+      return true
+    }
+    mode = .values
+    return true
+  }
+}
+
+extension RecordSplitter {
+  mutating func nextValue() -> Record? {
+    skipWhitespaceKeepingScan()
+    guard start < buffer.count else { return nil }
+    // What is no object has no end that could be told but that of its line.
+    guard buffer[start] == UInt8(ascii: "{") || buffer[start] == UInt8(ascii: "[") else {
+      return takeLine(from: scan)
+    }
+    scanner.stopsAtLineEnds = true
+    while true {
+      // Bytes that are still to come may decide; then this stop is looked for again.
+      let before = (scanner, scan)
+      guard let stop = nextStop() else { break }
+      switch decision(at: stop) {
+      case .take(let end): return take(to: end)
+      case .takeLine(let end):
+        if let record = takeLine(from: end) { return record }
+        (scanner, scan) = before
+        return nil
+      case .goOn(let index): scan = index
+      case .wait:
+        (scanner, scan) = before
+        return checkLength()
+      }
+    }
+    return isFinished ? take(to: buffer.count) : checkLength()
+  }
+
+  private enum Decision {
+    case take(Int)
+    case takeLine(Int)
+    case goOn(Int)
+    case wait
+  }
+
+  private func decision(at stop: BracketScanner.Stop) -> Decision {
+    switch stop {
+    case .comma(let index), .surplus(let index): return .goOn(index + 1)
+    case .closed(let end):
+      let next = buffer[end...].first { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }
+      guard let next else { return isFinished ? .take(end) : .wait }
+      // Anything else behind a value belongs to it, as a mistake.
+      let isGood = next == Self.newline || next == UInt8(ascii: "{") || next == UInt8(ascii: "[")
+      return isGood ? .take(end) : .takeLine(end)
+    case .lineEnd(let index):
+      let next = buffer[(index + 1)...].first { $0 != Self.newline && $0 != 0x0D }
+      guard let next else { return isFinished ? .take(buffer.count) : .wait }
+      guard next == UInt8(ascii: "{"), !isOpen(before: index) else { return .goOn(index + 1) }
+      // The next line is a record of its own, so this one lacks its end.
+      return .take(index)
+    }
+  }
+
+  /// Whether a line ends such that an object may follow.
+  private func isOpen(before lineEnd: Int) -> Bool {
+    let last = buffer[start..<lineEnd].last { !Self.isWhitespace($0) }
+    return last.map { ",:[{".utf8.contains($0) } ?? false
+  }
+
+  /// The rest of the line as a record; nil if the line has no end yet.
+  private mutating func takeLine(from index: Int) -> Record? {
+    if let end = buffer[index...].firstIndex(of: Self.newline) { return take(to: end) }
+    if isFinished { return take(to: buffer.count) }
+    scan = buffer.count
+    return checkLength()
+  }
+
+  mutating func nextElement(isFirst: Bool) -> Record? {
+    if scan == start { skipWhitespace() }
+    guard start < buffer.count else { return isFinished ? unclosed() : nil }
+    while let stop = nextStop() {
+      switch stop {
+      case .closed: continue
+      case .comma(let index):
+        mode = .element(isFirst: false)
+        return element(to: index, orFault: "An element of the array is missing")
+      case .surplus(let index) where buffer[index] == UInt8(ascii: "]"):
+        mode = .end
+        guard isFirst, index == start else {
+          return element(to: index, orFault: "A comma stands before a closing bracket")
+        }
+        advance(to: index + 1)
+        return trailing()
+      // A brace too many is part of what stands around it, for the parser to complain about.
+      case .surplus(let index), .lineEnd(let index): scan = index + 1
+      }
+    }
+    guard isFinished else { return checkLength() }
+    return take(to: buffer.count)
+  }
+
+  /// What stands before a comma or bracket, which is left behind too; a fault if that is nothing.
+  private mutating func element(to index: Int, orFault message: String) -> Record {
+    let record = index > start ? take(to: index) : fault(message, "a value")
+    advance(to: index + 1)
+    return record
+  }
+
+  /// The array ends without its bracket.
+  private mutating func unclosed() -> Record {
+    mode = .over
+    return fault("The array has no end", "']'")
+  }
+
+  mutating func trailing() -> Record? {
+    skipWhitespace()
+    guard start < buffer.count else { return nil }
+    mode = .over
+    return fault("Something follows the array", "the end")
+  }
+
+  /// Goes on to the next place that matters.
+  private mutating func nextStop() -> BracketScanner.Stop? {
+    let stop = buffer.withUnsafeBytes { scanner.next($0, from: scan) }
+    switch stop {
+    case .closed(let end): scan = end
+    case .comma, .surplus, .lineEnd: break
+    case nil: scan = buffer.count
+    }
+    return stop
+  }
+
+  private mutating func skipWhitespaceKeepingScan() {
+    if scan == start { skipWhitespace() }
+  }
+}

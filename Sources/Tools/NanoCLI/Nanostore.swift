@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+
+import ArgumentParser
+import Foundation
+
+/// The command line of NanoStore: each command is a file in `Commands/`.
+@main
+struct Nanostore: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "nanostore",
+    abstract: "Keeps JSON documents in one file and finds them again.",
+    discussion: """
+      A database is a file, a collection a name in it. Conditions are SQLite's expressions with \
+      fields in square brackets: "[year] > 2010 AND [genres] = 'Action'"; a condition on a field \
+      that holds a list is true if any element fulfils it.
+
+      Exit status: 0 if all went well; 1 if the operation failed or verify found problems; 2 if \
+      get found no document; 64 if the command line is wrong.
+
+      With --debug, any command shows an error with its code and every detail.
+
+      nanostore --generate-completion-script bash (or zsh, fish) prints a script that completes \
+      commands and options in your shell.
+      """,
+    version: "nanostore 0.1.0",
+    subcommands: [
+      ImportCommand.self, ExportCommand.self,
+      FindCommand.self, GetCommand.self, PutCommand.self, RemoveCommand.self, CountCommand.self,
+      AggregateCommand.self,
+      CollectionsCommand.self, SchemaCommand.self, IndexCommand.self, ExplainCommand.self,
+      SQLCommand.self,
+      VerifyCommand.self, CompactCommand.self, BackupCommand.self, StatsCommand.self,
+    ])
+
+  static func main() {
+    // A reader that has seen enough closes the pipe; that is an error of `write`, not a signal.
+    signal(SIGPIPE, SIG_IGN)
+    do {
+      let given = Array(CommandLine.arguments.dropFirst())
+      var command = try parseAsRoot(OrderedArguments.joined(given))
+      try command.run()
+    } catch {
+      FailureReport.exit(with: error)
+    }
+  }
+}

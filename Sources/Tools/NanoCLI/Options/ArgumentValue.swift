@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+
+/// What the value of `--arg` stands for.
+///
+/// `2010` is an integer, `7.5` a number, `true`, `false` and `null` are themselves, `'2010'` is text,
+/// `["a", "b"]` a list for `IN ?`, `{"$date": …}` a date; everything else is text as it stands.
+enum ArgumentValue {
+  static func parse(_ text: String) -> DocumentValue {
+    if let quoted = unquoted(text) { return .string(quoted) }
+    switch text {
+    case "true": return true
+    case "false": return false
+    case "null": return nil
+    default: break
+    }
+    if let integer = Int64(text) { return .int(integer) }
+    // Letters would let `nan` and `infinity` through, which are likelier to be words.
+    if text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }), let double = Double(text) {
+      return .double(double)
+    }
+    if text.hasPrefix("[") || text.hasPrefix("{"), let value = try? DocumentValue(json: text) {
+      return value
+    }
+    return .string(text)
+  }
+
+  /// Text in a form that ``parse(_:)`` gives back as it was.
+  static func quoted(_ text: String) -> String {
+    "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
+  }
+
+  private static func unquoted(_ text: String) -> String? {
+    guard text.utf8.count >= 2, text.hasPrefix("'"), text.hasSuffix("'") else { return nil }
+    return text.dropFirst().dropLast().replacingOccurrences(of: "''", with: "'")
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+
+import ArgumentParser
+import Foundation
+import NanoStore
+
+/// The database that every command works on.
+struct DatabaseOptions: ParsableArguments {
+  @Argument(help: "The database file.", completion: .file())
+  var database: String
+
+  // FailureReport looks for it; here it is permitted.
+  @Flag(help: .hidden)
+  var debug = false
+
+  enum Access {
+    /// The file must be there and stays as it is.
+    case reading
+    /// The file must be there.
+    case changing
+    /// The file is made if it is not there.
+    case creating
+  }
+
+  /// Runs a block on the store, and closes it whatever happens.
+  func withStore<Result>(
+    _ access: Access, _ work: (Store) throws -> Result
+  ) throws -> Result {
+    let store = try open(access)
+    do {
+      let result = try work(store)
+      try store.close()
+      return result
+    } catch {
+      try? store.close()
+      throw error
+    }
+  }
+
+  private func open(_ access: Access) throws -> Store {
+    let path = NSString(string: database).expandingTildeInPath
+    guard access == .creating || FileManager.default.fileExists(atPath: path) else {
+      throw CommandFailure(
+        message: Printable.text(
+          "There is no database at \(database) (nanostore import and nanostore put make one)"))
+    }
+    var configuration = Store.Configuration()
+    configuration.isReadOnly = access == .reading
+    return try Store(.file(database), configuration: configuration)
+  }
+}
+
+/// A collection of a database.
+struct CollectionOptions: ParsableArguments {
+  @OptionGroup var database: DatabaseOptions
+
+  @Argument(help: "The collection.")
+  var collection: String
+
+  /// Runs a block on the collection. One that is not there is empty, but whoever typed its name
+  /// wants to know.
+  func withCollection<Result>(
+    _ access: DatabaseOptions.Access, _ work: (DocumentCollection) throws -> Result
+  ) throws -> Result {
+    try database.withStore(access) { store in
+      if access == .reading, let note = try Self.missing(collection, in: store) {
+        Diagnostics.print("note: \(note)")
+      }
+      return try work(store[collection])
+    }
+  }
+
+  /// As ``withCollection(_:_:)`` for changes that make no sense without documents.
+  func withExistingCollection<Result>(_ work: (DocumentCollection) throws -> Result) throws
+    -> Result
+  {
+    try database.withStore(.changing) { store in
+      if let note = try Self.missing(collection, in: store) { throw CommandFailure(message: note) }
+      return try work(store[collection])
+    }
+  }
+
+  private static func missing(_ name: String, in store: Store) throws -> String? {
+    let names = try store.collections().map(\.name)
+    // SQLite's table names, and so ours, ignore the case of ASCII letters.
+    guard !names.contains(where: { $0.lowercased() == name.lowercased() }) else { return nil }
+    let known = names.isEmpty ? "none yet" : names.joined(separator: ", ")
+    return Printable.text("There is no collection \(name); there are: \(known)")
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+/// Keeps the order between options of different names, which ArgumentParser forgets: the columns of
+/// `aggregate`, and text among the other arguments of a condition.
+enum OrderedArguments {
+  private static let aggregates = ["count", "count-of", "min", "max", "average", "total"]
+
+  /// The arguments with `--min year` written as `--column min:year`, and `--text-arg 7` as
+  /// `--arg '7'`. What is incomplete stays as it is, for ArgumentParser to complain about.
+  static func joined(_ arguments: [String]) -> [String] {
+    let isAggregate = arguments.first == "aggregate"
+    var result: [String] = []
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      if argument == "--" { return result + [argument] + rest }
+      let (name, attached) = split(argument)
+      switch name {
+      case "--arg" where attached == nil:
+        result.append(argument)
+        // Its value is anything, also what looks like an option.
+        if let value = rest.popFirst() { result.append(value) }
+      case "--text-arg":
+        guard let value = attached ?? rest.popFirst() else { return result + [argument] }
+        result += ["--arg", ArgumentValue.quoted(value)]
+      case "--count" where isAggregate && attached == nil: result += ["--column", "count"]
+      case let name? where isAggregate && aggregates.contains(String(name.dropFirst(2))):
+        guard let value = attached ?? rest.popFirst() else { return result + [argument] }
+        result += ["--column", "\(name.dropFirst(2)):\(value)"]
+      default: result.append(argument)
+      }
+    }
+    return result
+  }
+
+  /// `--name=value` apart.
+  private static func split(_ argument: String) -> (name: String?, value: String?) {
+    guard argument.hasPrefix("--") else { return (nil, nil) }
+    guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
+    return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+
+/// Values as text in the cells of tables and CSV.
+enum CellText {
+  /// For people: lists without their brackets, nothing that moves the cursor.
+  static func table(_ value: DocumentValue?) -> String {
+    if case .double(let number) = value, number.isFinite { return rounded(number) }
+    return Printable.text(
+      plain(value) { elements in
+        elements.contains { $0.array != nil || $0.object != nil }
+          ? nil : elements.map { table($0) }.joined(separator: ", ")
+      })
+  }
+
+  /// With ten digits: an average that is 8.110000000000001 is 8.11 for whoever looks at a table.
+  private static func rounded(_ number: Double) -> String {
+    let text = String(format: "%.10g", number)
+    // What is a double should not look like an integer.
+    return text.contains { ".e".contains($0) } ? text : text + ".0"
+  }
+
+  /// For programs: lists and objects as JSON.
+  static func csv(_ value: DocumentValue?) -> String { plain(value) { _ in nil } }
+
+  static func isNumber(_ value: DocumentValue?) -> Bool {
+    switch value {
+    case .int, .double: true
+    default: false
+    }
+  }
+
+  private static func plain(
+    _ value: DocumentValue?, list: ([DocumentValue]) -> String?
+  ) -> String {
+    switch value {
+    case nil: return ""
+    case .string(let text): return text
+    case .array(let elements):
+      return list(elements) ?? DocumentValue.array(elements).jsonString(dialect: .plain)
+    // JSON has no word for those; a cell has.
+    case .double(let number) where !number.isFinite: return "\(number)"
+    case let value?:
+      let text = value.jsonString(dialect: .plain)
+      let isQuoted = value.date != nil || value.data != nil || value.url != nil
+      return isQuoted ? value.url?.absoluteString ?? String(text.dropFirst().dropLast()) : text
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+/// One line at the bottom of a terminal that says how far something is; nothing elsewhere.
+final class ProgressLine {
+  private let isShown: Bool
+  private let start = ContinuousClock.now
+  private var lastShown: ContinuousClock.Instant?
+
+  /// Often enough to be seen moving.
+  private static let interval = Duration.milliseconds(100)
+
+  init(isShown: Bool = Terminal.isDiagnostics) { self.isShown = isShown }
+
+  var elapsed: Double { (ContinuousClock.now - start) / .seconds(1) }
+
+  /// - Parameters:
+  ///   - fraction: How much is done, if it is known.
+  ///   - text: What was done so far.
+  func show(_ fraction: Double?, _ text: @autoclosure () -> String) {
+    guard isShown else { return }
+    let now = ContinuousClock.now
+    if let lastShown, now - lastShown < Self.interval { return }
+    lastShown = now
+    // The cursor goes back to the beginning, and what stood behind is deleted.
+    Diagnostics.write("\r\(Self.line(fraction, text(), after: elapsed))\u{1B}[K")
+  }
+
+  func clear() {
+    if lastShown != nil { Diagnostics.write("\r\u{1B}[K") }
+  }
+
+  /// `[#####---------------]  25 %  12,000 documents, 40,000/s, 3 s left`
+  static func line(_ fraction: Double?, _ text: String, after seconds: Double) -> String {
+    guard let fraction else { return text }
+    let done = min(max(fraction, 0), 1)
+    let filled = Int(done * 20)
+    let bar =
+      String(repeating: "#", count: filled) + String(repeating: "-", count: 20 - filled)
+    var line = "[\(bar)] \(Int(done * 100)) %  \(text)"
+    if done > 0.01, seconds > 0.5 {
+      line += ", \(Quantity.duration(seconds * (1 - done) / done)) left"
+    }
+    return line
+  }
+}
+
+/// Numbers as people read them.
+enum Quantity {
+  /// `1,234,567`
+  static func count(_ number: Int) -> String {
+    var digits = String(number.magnitude)
+    var groups: [Substring] = []
+    while digits.count > 3 {
+      groups.insert(digits.suffix(3), at: 0)
+      digits = String(digits.dropLast(3))
+    }
+    return (number < 0 ? "-" : "") + ([Substring(digits)] + groups).joined(separator: ",")
+  }
+
+  static func documents(_ number: Int) -> String {
+    number == 1 ? "1 document" : "\(count(number)) documents"
+  }
+
+  /// `12.5 MB`, with decimal units.
+  static func bytes(_ number: Int) -> String {
+    var amount = Double(number)
+    for unit in ["bytes", "kB", "MB", "GB"] {
+      guard amount >= 1000 else {
+        return unit == "bytes" ? "\(number) bytes" : "\(tenths(amount)) \(unit)"
+      }
+      amount /= 1000
+    }
+    return "\(tenths(amount)) TB"
+  }
+
+  static func duration(_ seconds: Double) -> String {
+    guard seconds.isFinite else { return "?" }
+    if seconds < 0.1 { return "\(Int((seconds * 1000).rounded(.up))) ms" }
+    if seconds < 10 { return "\(tenths(seconds)) s" }
+    let whole = Int(min(seconds, 1e9))
+    if whole < 100 { return "\(whole) s" }
+    return "\(whole / 60) min \(whole % 60) s"
+  }
+
+  /// How many in a second.
+  static func rate(_ number: Int, _ seconds: Double) -> String {
+    count(Int(min(1e15, Double(number) / max(seconds, 1e-3)))) + "/s"
+  }
+
+  private static func tenths(_ number: Double) -> String {
+    let tenths = Int((number * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+
+/// Writes rows of named columns in any of the formats.
+final class RowPrinter {
+  private enum Form {
+    case objects(ObjectPrinter)
+    case csv
+    case table(Table)
+  }
+  private let columns: [String]
+  private let form: Form
+  private let output: Output
+
+  init(
+    _ columns: [String], _ format: OutputFormat, isPlain: Bool, isPretty: Bool, to output: Output
+  ) {
+    self.columns = format == .table || format == .csv ? columns : Self.distinct(columns)
+    self.output = output
+    form =
+      switch format {
+      case .json, .ndjson:
+        .objects(
+          ObjectPrinter(isArray: format == .json, isPlain: isPlain, isPretty: isPretty, to: output))
+      case .csv: .csv
+      case .table: .table(Table(columns, width: Terminal.width, to: output))
+      }
+  }
+
+  /// Must be called once, before the rows.
+  func begin() throws {
+    if case .csv = form { try output.line(Self.csvLine(columns.map { Self.csvCell(.string($0)) })) }
+  }
+
+  /// A value that is nil is missing: left out of JSON, an empty cell elsewhere.
+  func add(_ values: [DocumentValue?]) throws {
+    switch form {
+    case .objects(let printer):
+      var object = DocumentObject()
+      for (column, value) in zip(columns, values) {
+        if let value { object.append(column, value) }
+      }
+      try printer.add(object)
+    case .csv: try output.line(Self.csvLine(values.map(Self.csvCell)))
+    case .table(let table): try table.add(values)
+    }
+  }
+
+  func finish() throws {
+    switch form {
+    case .objects(let printer): try printer.finish()
+    case .csv: break
+    case .table(let table):
+      let hidden = try table.finish()
+      guard !hidden.isEmpty else { return }
+      try output.flush()
+      Diagnostics.print("note: no room for \(hidden.joined(separator: ", "))")
+    }
+  }
+
+  /// What makes quotes necessary.
+  private static let special = Set("\",\n\r".utf8)
+
+  /// Exactly what the value is for programs, but nothing that moves the cursor of a terminal.
+  private static func csvCell(_ value: DocumentValue?) -> String {
+    let text = CellText.csv(value)
+    return Terminal.isOutput ? Printable.text(text) : text
+  }
+
+  /// RFC 4180, with the line ends of this system.
+  private static func csvLine(_ cells: [String]) -> String {
+    cells.map { (cell: String) -> String in
+      let isSpecial = cell.utf8.contains(where: special.contains)
+      guard isSpecial || cell.hasPrefix(" ") || cell.hasSuffix(" ") else { return cell }
+      return "\"" + cell.replacing("\"", with: "\"\"") + "\""
+    }.joined(separator: ",")
+  }
+
+  /// SQL may give two columns one name, which an object cannot hold.
+  private static func distinct(_ columns: [String]) -> [String] {
+    var seen: Set<String> = []
+    return columns.map { column in
+      var name = column
+      var number = 1
+      while !seen.insert(name).inserted {
+        number += 1
+        name = "\(column):\(number)"
+      }
+      return name
+    }
+  }
+}
+
+/// Writes objects as JSON, in an array or one a line.
+final class ObjectPrinter {
+  private let isArray: Bool
+  private let isPlain: Bool
+  private let isPretty: Bool
+  private let output: Output
+  private var isFirst = true
+  private var writer = JSONWriter()
+
+  init(isArray: Bool, isPlain: Bool, isPretty: Bool, to output: Output) {
+    self.isArray = isArray
+    self.isPlain = isPlain
+    self.isPretty = isPretty
+    self.output = output
+  }
+
+  func add(_ object: DocumentObject) throws {
+    writer.removeAll()
+    writer.text(.object(object), pretty: isPretty, dialect: isPlain ? .plain : .extended)
+    if let failure = writer.failure { throw failure }
+    try writeRecord()
+  }
+
+  /// A document as it is: its stored form is the JSON that is asked for, if nothing else is.
+  func add(_ document: Document) throws {
+    guard !isPlain, !isPretty else { return try add(document.object()) }
+    writer.removeAll()
+    try document.write(to: &writer)
+    try writeRecord()
+  }
+
+  private func writeRecord() throws {
+    if isArray { try output.write(isFirst ? "[\n" : ",\n") }
+    isFirst = false
+    if Terminal.isOutput {
+      try output.write(Printable.json(writer.text))
+    } else {
+      try output.write(writer.bytes)
+    }
+    if !isArray { try output.write("\n") }
+  }
+
+  func finish() throws {
+    if isArray { try output.write(isFirst ? "[]\n" : "\n]\n") }
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+public import NanoEngine
+public import NanoQuery
+
+/// A change that is made in two engines alike.
+public enum Operation: Sendable, Hashable {
+  case insert(GeneratedDocument)
+  case save(GeneratedDocument)
+  case replace(Identity, GeneratedDocument)
+  case remove(Identity)
+  case removeFound(Query)
+  case createIndex(IndexDefinition)
+  case dropIndex(String)
+  /// All of them in a savepoint that is then undone.
+  indirect case undone([Operation])
+
+  /// What an operation gave; engines must agree on it.
+  public enum Outcome: Sendable, Hashable {
+    case rowID(Int64)
+    case count(Int)
+    case done
+    case failed(StoreError.Code)
+    case undone([Outcome])
+
+    /// Whether it is the same for a caller. Of a key and a unique value that are both there already
+    /// either may be reported.
+    func agrees(with other: Outcome) -> Bool {
+      let refusals: [Outcome] = [.failed(.duplicateKey), .failed(.uniqueViolation)]
+      if refusals.contains(self) { return refusals.contains(other) }
+      guard case .undone(let outcomes) = self, case .undone(let others) = other else {
+        return self == other
+      }
+      return outcomes.elementsEqual(others) { $0.agrees(with: $1) }
+    }
+  }
+
+  private struct Undo: Error {}
+
+  /// Makes the change; an error of the engine is an outcome.
+  public func apply(to writer: any EngineWriter, _ collection: String) throws -> Outcome {
+    do {
+      switch self {
+      case .insert(let document):
+        return .rowID(try document.new { try writer.insert($0, into: collection) })
+      case .save(let document):
+        return .rowID(try document.new { try writer.save($0, into: collection) })
+      case .replace(let identity, let document):
+        let found = try document.new { try writer.replace(identity, with: $0, in: collection) }
+        return .count(found ? 1 : 0)
+      case .remove(let identity):
+        return .count(try writer.remove(identity, from: collection) ? 1 : 0)
+      case .removeFound(let query): return .count(try writer.remove(query, from: collection))
+      case .createIndex(let index):
+        try writer.createIndex(index, in: collection)
+        return .done
+      case .dropIndex(let name): return .count(try writer.dropIndex(name, in: collection) ? 1 : 0)
+      case .undone(let operations): return try undone(operations, writer, collection)
+      }
+    } catch let error as StoreError {
+      return .failed(error.code)
+    }
+  }
+
+  private func undone(
+    _ operations: [Operation], _ writer: any EngineWriter, _ collection: String
+  ) throws -> Outcome {
+    var outcomes: [Outcome] = []
+    do {
+      try writer.savepoint {
+        for operation in operations {
+          outcomes.append(try operation.apply(to: writer, collection))
+        }
+        throw Undo()
+      }
+    } catch is Undo {}
+    return .undone(outcomes)
+  }
+}
+
+extension GeneratedDocument {
+  /// The document in stored form, for as long as the closure runs.
+  public func new<Result>(_ work: (NewDocument) throws -> Result) throws -> Result {
+    var writer = JSONWriter()
+    writer.object(object)
+    if let failure = writer.failure { throw failure }
+    return try work(
+      NewDocument(key: key, type: type, version: version, added: added, body: writer.bytes))
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+public import NanoEngine
+
+/// Changes and questions in a row, played to an engine and to the reference engine.
+public struct Script: Sendable {
+  public enum Step: Sendable, Hashable {
+    /// One transaction.
+    case write([Operation])
+    case ask(Question)
+  }
+
+  /// What is done and asked, in order.
+  public var steps: [Step]
+  /// The collection that all steps are about.
+  public static let collection = "things"
+
+  /// Steps in order, on an engine that is empty before the first.
+  public init(_ steps: [Step]) { self.steps = steps }
+
+  /// Where an engine and the definition part.
+  public struct Mismatch: Sendable, Hashable {
+    public var step: Int
+    public var expected: String
+    public var actual: String
+    public var explanation: Explanation?
+  }
+
+  /// - Returns: The first difference, nil if there is none.
+  public func play(on engine: any Engine) throws -> Mismatch? {
+    let reference = ReferenceEngine()
+    for (index, step) in steps.enumerated() {
+      let difference: Mismatch? =
+        switch step {
+        case .write(let operations): try write(operations, engine, reference, index)
+        case .ask(let question): try ask(question, engine, reference, index)
+        }
+      if let difference { return difference }
+    }
+    return nil
+  }
+
+  private func write(
+    _ operations: [Operation], _ engine: any Engine, _ reference: ReferenceEngine, _ step: Int
+  ) throws -> Mismatch? {
+    try reference.write(nil) { expecting in
+      try engine.write(nil) { writer in
+        for operation in operations {
+          let expected = try operation.apply(to: expecting, Self.collection)
+          let actual = try operation.apply(to: writer, Self.collection)
+          if !expected.agrees(with: actual) {
+            return Mismatch(step: step, expected: "\(expected)", actual: "\(actual): \(operation)")
+          }
+        }
+        return nil
+      }
+    }
+  }
+
+  private func ask(
+    _ question: Question, _ engine: any Engine, _ reference: ReferenceEngine, _ step: Int
+  ) throws -> Mismatch? {
+    let expected = try reference.read(.snapshot, nil) {
+      try question.ask($0, Self.collection)
+    }
+    // A regular expression made of a field need not parse; how far an engine reads before it sees
+    // that is its own affair.
+    if case .failed(.invalidArgument) = expected { return nil }
+    return try engine.read(.snapshot, nil) { reader in
+      let actual = try question.ask(reader, Self.collection)
+      guard try !expected.agrees(with: actual, reference) else { return nil }
+      return Mismatch(
+        step: step, expected: "\(expected)", actual: "\(actual)",
+        explanation: try? reader.explain(question.query, in: Self.collection))
+    }
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// Makes scripts: a collection that is filled, indexed and asked, then changed and asked again.
+public struct ScriptGenerator {
+  private var random: SplitMix
+  private var documents: DocumentGenerator
+  private var conditions: ConditionGenerator
+  private var indexes: [IndexDefinition] = []
+  private var inserted = 0
+
+  /// Three out of four collections are uniform at first.
+  public init(seed: UInt64, avoiding avoided: Set<String> = []) {
+    random = SplitMix(seed: seed)
+    let isUniform = !random.oneIn(4)
+    documents = DocumentGenerator(random: random.split(), isUniform: isUniform)
+    conditions = ConditionGenerator(random: random.split())
+    conditions.keys = Self.keys
+    documents.values.avoided = avoided
+    conditions.values.avoided = avoided
+  }
+
+  private static let keys = [
+    "k1", "k2", "ключ", "é", "e\u{301}", "0190d1f0-0000-7000-8000-000000000001",
+    "0190d1f0-0000-7000-8000-000000000002", "0190D1F0-0000-7000-8000-000000000001",
+  ]
+  private static let fieldPaths: [FieldPath] = [
+    "a", "b", "a.b", "list", "name", #""x.y""#, "$d", "é", "a.name", "b.name", "x'\u{301}",
+    "$\u{301}", "a.\u{301}x", "missing", "list.0",
+    "list.name", "a.$date",
+  ]
+  private static let elementPaths: [FieldPath] = [
+    "list", "list.name", "a", "a.b", "name", "b", "list.a", "$d", "x'\u{301}", "$\u{301}",
+  ]
+
+  /// - Parameter questions: How many conditions are asked of the collection in each of its states.
+  public mutating func script(questions: Int) throws -> Script {
+    var steps: [Script.Step] = []
+    steps.append(.write(makeIndexes(random.number(0...2)) + insertions(random.number(0...16))))
+    steps.append(.write(makeIndexes(random.number(0...3))))
+    try ask(questions, &steps)
+    for _ in 0..<2 {
+      if random.oneIn(2) {
+        documents.change()
+        steps.append(.write(dropUnique()))
+      }
+      steps.append(.write(try (0..<random.number(1...8)).map { _ in try operation(2) }))
+      try ask(questions, &steps)
+    }
+    return Script(steps)
+  }
+
+  private mutating func ask(_ count: Int, _ steps: inout [Script.Step]) throws {
+    steps.append(.ask(.contents))
+    conditions.favourites = indexes.flatMap { $0.columns.map(\.path) }
+    for _ in 0..<count { steps.append(.ask(try question())) }
+  }
+
+  private mutating func question() throws -> Question {
+    var query = conditions.query()
+    query.condition = try conditions.throughText(query.condition)
+    switch random.number(0...9) {
+    case 0, 1: return .pages(query, size: random.number(1...5))
+    case 2: return .distinct(random.pick(ConditionGenerator.paths), query)
+    case 3: return .aggregate(conditions.aggregates(query))
+    default:
+      if random.oneIn(6) {
+        query.after = PagePosition(
+          values: query.orderings.map { _ in conditions.values.value(.mixed) },
+          rowID: Int64(random.number(0...8)))
+      }
+      return .find(query)
+    }
+  }
+
+  private mutating func document() -> GeneratedDocument {
+    let key = random.oneIn(3) ? try? DocumentKey(random.pick(Self.keys)) : nil
+    let document = documents.document(key: key)
+    conditions.documents.append(document.object)
+    return document
+  }
+
+  private mutating func insertions(_ count: Int) -> [Operation] {
+    inserted += count
+    return (0..<count).map { _ in .insert(document()) }
+  }
+
+  private mutating func identity() -> Identity {
+    if random.oneIn(2), let key = try? DocumentKey(random.pick(Self.keys)) { return .key(key) }
+    return .rowID(Int64(random.number(1...(inserted + 2))))
+  }
+
+  private mutating func operation(_ depth: Int) throws -> Operation {
+    switch random.number(0...11) {
+    case 0...2: return insertions(1)[0]
+    case 3, 4: return .save(document())
+    case 5, 6: return .replace(identity(), document())
+    case 7: return .remove(identity())
+    case 8: return .removeFound(removal())
+    case 9: return makeIndexes(1).first ?? .remove(identity())
+    case 10:
+      guard let index = indexes.randomElement(using: &random) else { return .save(document()) }
+      return .dropIndex(index.name)
+    default:
+      guard depth > 0 else { return insertions(1)[0] }
+      return .undone(try (0..<random.number(1...3)).map { _ in try operation(depth - 1) })
+    }
+  }
+
+  /// Without regular expressions, which may fail in the midst of it.
+  private mutating func removal() -> Query {
+    while true {
+      let query = conditions.query()
+      if !query.condition.queryText.contains("REGEXP") { return query }
+    }
+  }
+
+  private mutating func makeIndexes(_ count: Int) -> [Operation] {
+    (0..<count).map { _ in
+      var index = IndexDefinition(columns: [])
+      if random.oneIn(3) {
+        index = IndexDefinition(columns: [.init(random.pick(Self.elementPaths))], kind: .elements)
+      } else {
+        var columns: [IndexDefinition.Column] = []
+        for _ in 0..<random.pick([1, 1, 1, 2, 3]) {
+          let path = random.pick(Self.fieldPaths)
+          if columns.contains(where: { $0.path == path }) { continue }
+          columns.append(.init(path, descending: random.oneIn(3)))
+        }
+        let isSimple = columns.allSatisfy { documents.isSimple(at: $0.path) }
+        index = IndexDefinition(columns: columns, isUnique: isSimple && random.oneIn(2))
+      }
+      indexes.append(index)
+      return .createIndex(index)
+    }
+  }
+
+  /// Where kinds are mixed, engines may compare in an index otherwise than in conditions.
+  private mutating func dropUnique() -> [Operation] {
+    let unique = indexes.filter(\.isUnique)
+    indexes.removeAll(where: \.isUnique)
+    return unique.map { .dropIndex($0.name) }
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+extension EngineConformance {
+  static let collections: [Check] = [
+    Check("A collection that does not exist is empty, and asking does not make it") { probe in
+      let key = try DocumentKey("k")
+      try probe.read { reader in
+        try expect(try !reader.get(.key(key), in: "x") { _ in }, "get")
+        try expectEqual(try reader.ids(in: "x"), [], "find")
+        try expectEqual(try reader.count(Query(), in: "x"), 0, "count")
+        let rows = try reader.aggregate(AggregateQuery(aggregates: [.count]), in: "x")
+        try expectEqual(rows, [AggregateRow(group: [], values: [.int(0)])], "aggregate")
+        let groups = try reader.aggregate(
+          AggregateQuery(groups: ["a"], aggregates: [.count]), in: "x")
+        try expectEqual(groups, [], "groups")
+        try expectEqual(try reader.distinct("a", Query(), in: "x"), [], "distinct")
+        _ = try reader.explain(Query(), in: "x")
+        try expectEqual(try reader.indexes(in: "x"), [], "indexes")
+        try expectEqual(try reader.observedPaths(in: "x"), [], "paths")
+        try expectEqual(try reader.identity(of: "x"), .key, "identity")
+      }
+      try probe.write { writer in
+        try expect(try !writer.remove(.rowID(1), from: "x"), "remove")
+        try expectEqual(try writer.remove(Query(), from: "x"), 0, "remove by query")
+        let replaced = try GeneratedDocument([:]).new {
+          try writer.replace(.key(key), with: $0, in: "x")
+        }
+        try expect(!replaced, "replace")
+        try expect(try !writer.dropIndex("i", in: "x"), "drop index")
+        try expect(try !writer.dropCollection("x"), "drop collection")
+      }
+      try expectEqual(try probe.read { try $0.collections() }, [], "collections")
+    },
+    Check("The first write makes a collection known by key") { probe in
+      try probe.insert([:], into: "b")
+      try probe.write { try $0.createCollection(CollectionDescription(name: "a")) }
+      let expected = [CollectionDescription(name: "a"), CollectionDescription(name: "b")]
+      try expectEqual(try probe.read { try $0.collections() }, expected, "collections")
+    },
+    Check("A collection known by row id takes documents with and without a key") { probe in
+      let description = CollectionDescription(name: "c", identity: .rowID)
+      try probe.write { try $0.createCollection(description) }
+      try expectEqual(try probe.read { try $0.identity(of: "c") }, .rowID, "identity")
+      let ids = try probe.write { [try $0.insert([:]), try $0.insert([:]), try $0.save([:])] }
+      try expectEqual(Set(ids).count, 3, "row ids")
+      let keyed = try probe.write { try $0.save(["n": 1], key: "k") }
+      try expectEqual(try probe.write { try $0.save(["n": 2], key: "k") }, keyed, "save by key")
+      try expectEqual(try probe.read { try $0.collections() }, [description], "collections")
+    },
+    Check("A collection is created again only with the same identity") { probe in
+      try probe.write { writer in
+        try writer.createCollection(CollectionDescription(name: "c"))
+        try writer.createCollection(CollectionDescription(name: "c"))
+        try expectError(.alreadyExists, "another identity") {
+          try writer.createCollection(CollectionDescription(name: "c", identity: .rowID))
+        }
+      }
+    },
+    Check("Names that an engine needs for itself are refused") { probe in
+      for name in ["", "nano_x", "a\u{0}b"] {
+        try expectError(.invalidName, "collection \(name.debugDescription)") {
+          try probe.write { try $0.createCollection(CollectionDescription(name: name)) }
+        }
+        try expectError(.invalidName, "insert into \(name.debugDescription)") {
+          try probe.insert([:], into: name)
+        }
+      }
+      try expectEqual(try probe.read { try $0.collections() }, [], "collections")
+    },
+    Check("Names that are hard to quote are names") { probe in
+      let names = [
+        "a b", "it's", #"say "x""#, "select", "ключ", "a.b", "%", "[a]", "a;b--", "x\"\u{301}y",
+        "x'\u{301}y", "\u{301}", "x.\u{301}y",
+        "x]\u{301}y",
+      ]
+      for name in names {
+        try probe.insert(["n": 1], key: "k", into: name)
+        let index = IndexDefinition(name: name, columns: [.init("n")])
+        try probe.write { try $0.createIndex(index, in: name) }
+        let one = Query(.comparison(.field("n"), .equal, .value(.int(1))))
+        try expectEqual(try probe.ids(one, in: name).count, 1, "documents of \(name)")
+        try expectEqual(try probe.write { try $0.remove(one, from: name) }, 1, "removed of \(name)")
+      }
+      try expectEqual(
+        try probe.read { try $0.collections() }.count, names.count, "collections")
+    },
+    Check("A dropped collection is gone with its documents and indexes") { probe in
+      try probe.insert(["a": 1], key: "k")
+      let index = IndexDefinition(columns: [.init("a")], isUnique: probe.has(.uniqueIndexes))
+      try probe.write { try $0.createIndex(index, in: "c") }
+      try probe.insert(["a": 1], into: "other")
+      try expect(try probe.write { try $0.dropCollection("c") }, "dropped")
+      try probe.read { reader in
+        try expectEqual(try reader.collections().map(\.name), ["other"], "collections")
+        try expectEqual(try reader.ids(), [], "documents")
+        try expectEqual(try reader.indexes(in: "c"), [], "indexes")
+        try expectEqual(try reader.observedPaths(in: "c"), [], "paths")
+      }
+      try probe.write { writer in
+        try writer.insert(["a": [1]], key: "k")
+        try writer.insert(["a": [1]])
+      }
+      try expectEqual(try probe.ids().count, 2, "documents of the new collection")
+    },
+    Check("The paths of documents are observed with their types") { probe in
+      try probe.insert(["a": ["b": 1], "l": [["n": "x"], 2.5], "z": nil])
+      try probe.insert(["a": ["b": "text"], "$d": ["x.y": true]])
+      let paths = try probe.read { try $0.observedPaths(in: "c") }
+      let found = Dictionary(uniqueKeysWithValues: paths.map { ($0.path, $0.types) })
+      let expected: [String: ObservedTypes] = [
+        "a": .object, "a.b": [.int, .string], "l": .array, "l[]": [.object, .double],
+        "l[].n": .string, "z": .null, "$d": .object,
+        #"$d."x.y""#: .bool,
+      ]
+      for (path, types) in expected { try expectEqual(found[path], types, "types at \(path)") }
+    },
+  ]
+}

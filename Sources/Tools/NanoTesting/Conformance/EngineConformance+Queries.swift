@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+extension EngineConformance {
+  private static func fill(_ probe: Probe) throws -> [Int64] {
+    try probe.write { writer in
+      try [3, 1, 2, 1, nil].map { try writer.insert(["n": $0, "tags": ["a", $0]]) }
+    }
+  }
+
+  static let queries: [Check] = [
+    Check("Without an order documents come by row id") { probe in
+      let ids = try fill(probe)
+      try expectEqual(try probe.ids(), ids.sorted(), "all")
+      try expectEqual(ids, ids.sorted(), "row ids ascend")
+    },
+    Check("A page is cut after sorting, and ties go by row id") { probe in
+      let ids = try fill(probe)
+      func asked(_ query: Query) throws -> [Int] {
+        try probe.ids(query).map { id in ids.firstIndex(of: id) ?? -1 }
+      }
+      let up = [Ordering("n")]
+      let down = [Ordering("n", descending: true)]
+      try expectEqual(try asked(Query(orderings: up)), [4, 1, 3, 2, 0], "ascending")
+      try expectEqual(try asked(Query(orderings: down)), [0, 2, 1, 3, 4], "descending")
+      try expectEqual(try asked(Query(orderings: up, limit: 2, offset: 1)), [1, 3], "page")
+      try expectEqual(try asked(Query(orderings: up, limit: 0)), [], "no document")
+      try expectEqual(try asked(Query(orderings: up, offset: 4)), [0], "offset alone")
+      let after = PagePosition(values: [.int(1)], rowID: ids[1])
+      try expectEqual(try asked(Query(orderings: up, limit: 2, after: after)), [3, 2], "after")
+      try expectEqual(try asked(Query(orderings: down, after: after)), [3, 4], "after, descending")
+    },
+    Check("Counting counts what finding finds, page and all") { probe in
+      _ = try fill(probe)
+      let one = Condition.comparison(.field("n"), .equal, .value(.int(1)))
+      try probe.read { reader in
+        try expectEqual(try reader.count(Query(), in: "c"), 5, "all")
+        try expectEqual(try reader.count(Query(one), in: "c"), 2, "a condition")
+        try expectEqual(try reader.count(Query(limit: 3, offset: 4), in: "c"), 1, "a page")
+      }
+    },
+    Check("Aggregates are taken over what the query finds") { probe in
+      _ = try fill(probe)
+      let all: [Aggregate] = [
+        .count, .countOf("n"), .minimum("n"), .maximum("n"), .average("n"), .total("n"),
+      ]
+      try probe.read { reader in
+        let rows = try reader.aggregate(AggregateQuery(aggregates: all), in: "c")
+        let values: [DocumentValue] = [.int(5), .int(5), .int(1), .int(3), .double(1.75), .int(7)]
+        try expectEqual(rows, [AggregateRow(group: [], values: values)], "all")
+        let groups = try reader.aggregate(
+          AggregateQuery(groups: ["n"], aggregates: [.count]), in: "c")
+        let counts: [(DocumentValue, Int64)] = [
+          (.null, 1), (.int(1), 2), (.int(2), 1), (.int(3), 1),
+        ]
+        let expected = counts.map { AggregateRow(group: [$0.0], values: [.int($0.1)]) }
+        try expectEqual(groups, expected, "groups in sort order")
+        let cut = AggregateQuery(
+          Query(orderings: [Ordering("n")], limit: 2), aggregates: [.total("n")])
+        let total = try reader.aggregate(cut, in: "c").first?.values
+        try expectEqual(total, [.int(1)], "of a page")
+      }
+    },
+    Check("Distinct values come in sort order, those of arrays one by one") { probe in
+      _ = try fill(probe)
+      let values = try probe.read { try $0.distinct("tags", Query(), in: "c") }
+      try expectEqual(values, [.null, .int(1), .int(2), .int(3), .string("a")], "values")
+    },
+    Check("Removing by query removes just what it finds") { probe in
+      let ids = try fill(probe)
+      let query = Query(orderings: [Ordering("n", descending: true)], limit: 2)
+      try expectEqual(try probe.write { try $0.remove(query, from: "c") }, 2, "removed")
+      try expectEqual(try probe.ids(), [ids[1], ids[3], ids[4]], "what is left")
+      try expectEqual(try probe.write { try $0.remove(Query(), from: "c") }, 3, "all the others")
+    },
+    Check("Finding ends when the closure has seen enough") { probe in
+      _ = try fill(probe)
+      var shown = 0
+      try probe.read { reader in
+        try reader.find(Query(), in: "c") { _ in
+          shown += 1
+          return shown < 2
+        }
+      }
+      try expectEqual(shown, 2, "documents shown")
+    },
+    Check("An error of the closure comes out as it is, and the engine goes on") { probe in
+      struct Stop: Error {}
+      _ = try fill(probe)
+      do {
+        try probe.read { reader in try reader.find(Query(), in: "c") { _ in throw Stop() } }
+        try expect(false, "nothing was thrown")
+      } catch is Stop {}
+      try expectEqual(try probe.ids().count, 5, "documents")
+    },
+    Check("Queries may stand inside queries") { probe in
+      let ids = try fill(probe)
+      var pairs = 0
+      try probe.read { reader in
+        try reader.find(Query(), in: "c") { outer in
+          let outerID = outer.rowID
+          try reader.find(Query(), in: "c") { inner in
+            if inner.rowID == outerID { pairs += 1 }
+            return true
+          }
+          try expect(outer.rowID == outerID && !outer.body.isEmpty, "the outer document stays")
+          return true
+        }
+      }
+      try expectEqual(pairs, ids.count, "pairs")
+    },
+    Check("A regular expression that is none is refused") { probe in
+      _ = try fill(probe)
+      let query = Query(.text(.field("tags"), .regexp, .value(.string("("))))
+      try expectError(.invalidArgument, "find") { _ = try probe.ids(query) }
+      try expectEqual(try probe.ids().count, 5, "documents")
+    },
+  ]
+}

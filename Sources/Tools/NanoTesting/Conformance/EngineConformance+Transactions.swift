@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+private struct Undo: Error {}
+
+extension Probe {
+  /// Runs a write that ends with an error of the caller's own.
+  fileprivate func undone(_ work: (any EngineWriter) throws -> Void) throws {
+    do {
+      try write { writer in
+        try work(writer)
+        throw Undo()
+      }
+    } catch is Undo {}
+  }
+}
+
+extension EngineWriter {
+  fileprivate func undone(_ work: () throws -> Void) throws {
+    do {
+      try savepoint {
+        try work()
+        throw Undo()
+      }
+    } catch is Undo {}
+  }
+}
+
+extension EngineConformance {
+  private static let one = Query(.comparison(.field("a"), .equal, .value(.int(1))))
+
+  /// Everything that a transaction can change.
+  private static func changeEverything(_ writer: any EngineWriter, _ kept: Int64) throws {
+    try writer.insert(["a": 1], key: "new")
+    try writer.save(["a": 1], key: "kept")
+    _ = try writer.remove(.rowID(kept + 1), from: "c")
+    try writer.insert([:], into: "brought")
+    try writer.createIndex(IndexDefinition(columns: [.init("a")]), in: "c")
+    _ = try writer.dropIndex("b", in: "c")
+    try writer.setMetadata(.int(2), "m")
+    try writer.setMetadata(.int(2), "n")
+  }
+
+  private static func prepare(_ probe: Probe) throws -> Int64 {
+    try probe.write { writer in
+      let kept = try writer.insert(["a": 0], key: "kept")
+      try writer.insert(["a": 0])
+      try writer.createIndex(IndexDefinition(columns: [.init("b")]), in: "c")
+      try writer.setMetadata(.int(1), "m")
+      return kept
+    }
+  }
+
+  private static func expectNothingChanged(
+    _ reader: any EngineReader, _ kept: Int64, line: UInt = #line
+  ) throws {
+    try expectEqual(try reader.ids(), [kept, kept + 1], "documents", line: line)
+    try expectEqual(
+      try reader.document(.rowID(kept))?.body, #"{"a":0}"#, "the saved document", line: line)
+    try expectEqual(try reader.count(one, in: "c"), 0, "found by new values", line: line)
+    try expectEqual(try reader.collections().map(\.name), ["c"], "collections", line: line)
+    try expectEqual(try reader.indexes(in: "c").map(\.name), ["b"], "indexes", line: line)
+    try expectEqual(try reader.metadata("m"), .int(1), "metadata", line: line)
+    try expectEqual(try reader.metadataNames(), ["m"], "metadata names", line: line)
+  }
+
+  static let transactions: [Check] = [
+    Check("A write block that throws leaves everything as it was") { probe in
+      let kept = try prepare(probe)
+      try probe.undone { try changeEverything($0, kept) }
+      try probe.read { try expectNothingChanged($0, kept) }
+      try probe.insert(["a": 1])
+      try expectEqual(try probe.read { try $0.count(one, in: "c") }, 1, "found afterwards")
+    },
+    Check("An engine's own error that leaves the block rolls back too") { probe in
+      let kept = try prepare(probe)
+      try expectError(.duplicateKey, "insert") {
+        try probe.write { writer in
+          try changeEverything(writer, kept)
+          try writer.insert([:], key: "new")
+        }
+      }
+      try probe.read { try expectNothingChanged($0, kept) }
+    },
+    Check("A savepoint that throws undoes its changes, and the transaction goes on") { probe in
+      let kept = try prepare(probe)
+      try probe.write { writer in
+        try writer.undone { try changeEverything(writer, kept) }
+        try expectNothingChanged(writer, kept)
+        try writer.insert(["a": 1], key: "after")
+      }
+      let keys = try probe.read { reader in
+        try reader.ids(one).map { try reader.document(.rowID($0))?.key?.description }
+      }
+      try expectEqual(keys, ["after"], "what was written afterwards")
+    },
+    Check("Savepoints nest, and the outer one undoes the inner") { probe in
+      try probe.write { writer in
+        try writer.insert(["n": 0])
+        try writer.savepoint {
+          try writer.insert(["n": 1])
+          try writer.undone {
+            try writer.insert(["n": 2])
+            _ = try writer.savepoint { try writer.insert(["n": 3]) }
+          }
+          try writer.insert(["n": 4])
+        }
+        try writer.undone { _ = try writer.savepoint { try writer.insert(["n": 5]) } }
+      }
+      let numbers = try probe.read { try $0.distinct("n", Query(), in: "c") }
+      try expectEqual(numbers, [.int(0), .int(1), .int(4)], "what is left")
+    },
+    Check("What a savepoint undid does not count for later queries") { probe in
+      let index = IndexDefinition(columns: [.init("a")])
+      let pattern = Query(.comparison(.field("a"), .greater, .value(.int(0))))
+      try probe.write { writer in
+        try writer.createIndex(index, in: "c")
+        try writer.insert(["a": 1])
+        try writer.undone { _ = try writer.insert(["a": [5, 6]]) }
+        try writer.insert(["a": [7]])
+        try writer.insert(["a": "text"])
+        try expectEqual(try writer.count(pattern, in: "c"), 2, "in the transaction")
+      }
+      try expectEqual(try probe.read { try $0.count(pattern, in: "c") }, 2, "afterwards")
+    },
+    Check("A block sees what it wrote") { probe in
+      try probe.write { writer in
+        let id = try writer.insert(["a": 1], key: "k")
+        try expectEqual(try writer.ids(one), [id], "found")
+        try expect(try writer.document(.rowID(id)) != nil, "got by row id")
+        try writer.save(["a": 2], key: "k")
+        try expectEqual(try writer.ids(one), [], "found after the change")
+        _ = try writer.remove(.rowID(id), from: "c")
+        try expect(try writer.document(.rowID(id)) == nil, "got after the removal")
+      }
+    },
+    Check("Blocks give their results") { probe in
+      try expectEqual(try probe.write { _ in 42 }, 42, "write")
+      try expectEqual(try probe.read { _ in "x" }, "x", "read")
+      try expectEqual(try probe.write { try $0.savepoint { true } }, true, "savepoint")
+    },
+    Check("An interruption that came before stops a call") { probe in
+      try probe.insert([:])
+      let interruption = Interruption()
+      interruption.trigger()
+      try expectError(.interrupted, "read") {
+        try probe.engine.read(.call, interruption) { _ = try $0.ids() }
+      }
+      try expectError(.interrupted, "write") {
+        try probe.engine.write(interruption) { _ = try $0.insert([:]) }
+      }
+      try expectEqual(try probe.ids().count, 1, "documents")
+    },
+    Check("An interrupted search ends, and the engine goes on") { probe in
+      try probe.write { writer in for _ in 0..<1_000 { try writer.insert(["a": 1]) } }
+      var shown = 0
+      let interruption = Interruption()
+      try expectError(.interrupted, "find") {
+        try probe.engine.read(.snapshot, interruption) { reader in
+          try reader.find(one, in: "c") { _ in
+            shown += 1
+            if shown == 10 { interruption.trigger() }
+            return true
+          }
+        }
+      }
+      try expect(shown < 1_000, "documents shown")
+      try expectEqual(try probe.ids(one).count, 1_000, "found afterwards")
+    },
+    Check("An interrupted write is undone") { probe in
+      let interruption = Interruption()
+      try expectError(.interrupted, "write") {
+        try probe.engine.write(interruption) { writer in
+          for _ in 0..<1_000 { try writer.insert(["a": 1]) }
+          try writer.find(one, in: "c") { _ in
+            interruption.trigger()
+            return true
+          }
+        }
+      }
+      try expectEqual(try probe.ids().count, 0, "documents")
+      try probe.insert(["a": 1])
+      try expectEqual(try probe.ids(one).count, 1, "documents afterwards")
+    },
+  ]
+}

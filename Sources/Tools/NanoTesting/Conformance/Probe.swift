@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// An engine under examination, with short ways to do and to expect things.
+final class Probe {
+  private(set) var engine: any Engine
+  private let reopenEngine: ((any Engine) throws -> any Engine)?
+
+  init(_ engine: any Engine, reopen: ((any Engine) throws -> any Engine)?) {
+    self.engine = engine
+    reopenEngine = reopen
+  }
+
+  func has(_ capability: Capabilities) -> Bool { engine.capabilities.contains(capability) }
+
+  /// Closes the engine and opens its database again.
+  func reopen(file: StaticString = #fileID, line: UInt = #line) throws {
+    guard let reopenEngine else {
+      throw ConformanceFailure("a durable engine needs a way to be reopened", file, line)
+    }
+    engine = try reopenEngine(engine)
+  }
+
+  func write<Result>(_ work: (any EngineWriter) throws -> Result) throws -> Result {
+    try engine.write(nil, work)
+  }
+  func read<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
+    try engine.read(.snapshot, nil, work)
+  }
+
+  @discardableResult
+  func insert(_ object: DocumentObject, key: String? = nil, into collection: String = "c") throws
+    -> Int64
+  {
+    try write { try $0.insert(object, key: key, into: collection) }
+  }
+
+  func ids(_ query: Query = Query(), in collection: String = "c") throws -> [Int64] {
+    try read { try $0.ids(query, in: collection) }
+  }
+}
+
+extension EngineReader {
+  func ids(_ query: Query = Query(), in collection: String = "c") throws -> [Int64] {
+    var ids: [Int64] = []
+    try find(query, in: collection) {
+      ids.append($0.rowID)
+      return true
+    }
+    return ids
+  }
+
+  /// A copy of one document; nil if there is none.
+  func document(_ identity: Identity, in collection: String = "c") throws -> Snapshot? {
+    var found: Snapshot?
+    try get(identity, in: collection) { found = Snapshot($0) }
+    return found
+  }
+}
+
+extension EngineWriter {
+  @discardableResult
+  func insert(_ object: DocumentObject, key: String? = nil, into collection: String = "c") throws
+    -> Int64
+  {
+    let key = try key.map { try DocumentKey($0) }
+    return try GeneratedDocument(object, key: key).new { try insert($0, into: collection) }
+  }
+
+  @discardableResult
+  func save(_ object: DocumentObject, key: String? = nil, in collection: String = "c") throws
+    -> Int64
+  {
+    let key = try key.map { try DocumentKey($0) }
+    return try GeneratedDocument(object, key: key).new { try save($0, into: collection) }
+  }
+}
+
+/// A stored document that outlives the closure it was shown to.
+struct Snapshot: Equatable {
+  var rowID: Int64
+  var key: DocumentKey?
+  var type: String?
+  var version: Int64?
+  var added: Int64?
+  var revision: Int64?
+  var body: String
+
+  init(_ document: StoredDocument) {
+    rowID = document.rowID
+    key = document.key
+    type = document.type
+    version = document.version
+    added = document.added
+    revision = document.revision
+    body = String(decoding: document.body, as: UTF8.self)
+  }
+}
+
+func expect(
+  _ condition: Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID,
+  line: UInt = #line
+) throws {
+  if !condition { throw ConformanceFailure(message(), file, line) }
+}
+
+func expectEqual<Value: Equatable>(
+  _ actual: Value, _ expected: Value, _ message: String, file: StaticString = #fileID,
+  line: UInt = #line
+) throws {
+  try expect(
+    actual == expected, "\(message): expected \(expected), got \(actual)", file: file, line: line)
+}
+
+@discardableResult
+func expectError(
+  _ code: StoreError.Code, _ message: String, file: StaticString = #fileID, line: UInt = #line,
+  _ work: () throws -> Void
+) throws -> StoreError {
+  do {
+    try work()
+  } catch let error as StoreError where error.code == code {
+    return error
+  } catch let failure as ConformanceFailure {
+    throw failure
+  } catch {
+    throw ConformanceFailure(
+      "\(message): expected \(code.rawValue), got \(String(reflecting: error))", file, line)
+  }
+  throw ConformanceFailure("\(message): expected \(code.rawValue), nothing was thrown", file, line)
+}

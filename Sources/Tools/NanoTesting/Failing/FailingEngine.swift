@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+public import NanoEngine
+import Synchronization
+
+/// An engine that passes every call on to another one and fails one of them.
+///
+/// A call is each method of a reader or writer and each way into the engine: `read`, `write`,
+/// `compact`, `backup`, `verify`, `statistics`, `close`, and the commit at the end of a `write`.
+///
+/// ```swift
+/// let engine = FailingEngine(try SQLiteEngine(.memory, .init()))
+/// engine.fail(at: 3, StoreError(.full, "No space is left for the database"))
+/// ```
+public final class FailingEngine: Engine {
+  private let engine: any Engine
+  private let plan = FailurePlan()
+
+  public init(_ engine: any Engine) { self.engine = engine }
+
+  /// Makes one call fail, counted from one and from now; every other call is passed on.
+  public func fail(at call: Int, _ error: StoreError) { plan.set(call, error) }
+
+  /// Makes no call fail, and counts from one again.
+  public func succeed() { plan.set(0, nil) }
+
+  /// How many calls were made since the last ``fail(at:_:)`` or ``succeed()``.
+  public var calls: Int { plan.count }
+
+  /// SQL of the caller is not passed on.
+  public var capabilities: Capabilities { engine.capabilities.subtracting(.sql) }
+
+  public func read<Result>(
+    _ scope: ReadScope, _ interruption: Interruption?,
+    _ work: (any EngineReader) throws -> Result
+  ) throws -> Result {
+    try plan.call()
+    return try engine.read(scope, interruption) { try work(FailingReader($0, plan)) }
+  }
+
+  public func write<Result>(
+    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result {
+    try plan.call()
+    return try engine.write(interruption) { writer in
+      let result = try work(FailingWriter(writer, plan))
+      // The commit.
+      try plan.call()
+      return result
+    }
+  }
+
+  public func compact() throws {
+    try plan.call()
+    try engine.compact()
+  }
+
+  public func backup(
+    to destination: BackupDestination, progress: ((Double) throws -> Void)?
+  ) throws {
+    try plan.call()
+    try engine.backup(to: destination, progress: progress)
+  }
+
+  public func verify() throws -> [VerificationProblem] {
+    try plan.call()
+    return try engine.verify()
+  }
+
+  public func statistics() throws -> EngineStatistics {
+    try plan.call()
+    return try engine.statistics()
+  }
+
+  public func close() throws {
+    try plan.call()
+    try engine.close()
+  }
+}
+
+/// Which call fails and how many were made.
+final class FailurePlan: Sendable {
+  private struct State {
+    var count = 0
+    var failing = 0
+    var error: StoreError?
+  }
+  private let state = Mutex(State())
+
+  var count: Int { state.withLock(\.count) }
+
+  func set(_ call: Int, _ error: StoreError?) {
+    state.withLock { $0 = State(count: 0, failing: call, error: error) }
+  }
+
+  func call() throws(StoreError) {
+    try state.withLock { state throws(StoreError) in
+      state.count += 1
+      if state.count == state.failing, let error = state.error { throw error }
+    }
+  }
+}

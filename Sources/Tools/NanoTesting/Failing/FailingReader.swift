@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// Counts each call and passes it on.
+class FailingReader: EngineReader {
+  private let reader: any EngineReader
+  let plan: FailurePlan
+
+  init(_ reader: any EngineReader, _ plan: FailurePlan) {
+    self.reader = reader
+    self.plan = plan
+  }
+
+  private func counted() throws -> any EngineReader {
+    try plan.call()
+    return reader
+  }
+
+  func collections() throws -> [CollectionDescription] { try counted().collections() }
+  func identity(of collection: String) throws -> CollectionIdentity {
+    try counted().identity(of: collection)
+  }
+  @discardableResult
+  func get(
+    _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    try counted().get(identity, in: collection, show)
+  }
+  func find(
+    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    try counted().find(query, in: collection, show)
+  }
+  func count(_ query: Query, in collection: String) throws -> Int {
+    try counted().count(query, in: collection)
+  }
+  func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
+    try counted().aggregate(query, in: collection)
+  }
+  func distinct(
+    _ field: FieldPath, _ query: Query, in collection: String
+  ) throws -> [DocumentValue] {
+    try counted().distinct(field, query, in: collection)
+  }
+  func explain(_ query: Query, in collection: String) throws -> Explanation {
+    try counted().explain(query, in: collection)
+  }
+  func indexes(in collection: String) throws -> [IndexDefinition] {
+    try counted().indexes(in: collection)
+  }
+  func observedPaths(in collection: String) throws -> [ObservedPath] {
+    try counted().observedPaths(in: collection)
+  }
+  func metadata(_ name: String) throws -> DocumentValue? { try counted().metadata(name) }
+  func metadataNames() throws -> [String] { try counted().metadataNames() }
+}

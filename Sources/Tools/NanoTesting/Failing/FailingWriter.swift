@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+final class FailingWriter: FailingReader, EngineWriter {
+  private let writer: any EngineWriter
+
+  init(_ writer: any EngineWriter, _ plan: FailurePlan) {
+    self.writer = writer
+    super.init(writer, plan)
+  }
+
+  private func counted() throws -> any EngineWriter {
+    try plan.call()
+    return writer
+  }
+
+  func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
+    try counted().insert(document, into: collection)
+  }
+  func save(_ document: NewDocument, into collection: String) throws -> Int64 {
+    try counted().save(document, into: collection)
+  }
+  func replace(
+    _ identity: Identity, with document: NewDocument, in collection: String
+  ) throws -> Bool {
+    try counted().replace(identity, with: document, in: collection)
+  }
+  func remove(_ identity: Identity, from collection: String) throws -> Bool {
+    try counted().remove(identity, from: collection)
+  }
+  func remove(_ query: Query, from collection: String) throws -> Int {
+    try counted().remove(query, from: collection)
+  }
+  func createCollection(_ description: CollectionDescription) throws {
+    try counted().createCollection(description)
+  }
+  func dropCollection(_ name: String) throws -> Bool { try counted().dropCollection(name) }
+  func createIndex(_ index: IndexDefinition, in collection: String) throws {
+    try counted().createIndex(index, in: collection)
+  }
+  func dropIndex(_ name: String, in collection: String) throws -> Bool {
+    try counted().dropIndex(name, in: collection)
+  }
+  func setMetadata(_ value: DocumentValue?, _ name: String) throws {
+    try counted().setMetadata(value, name)
+  }
+  func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
+    try counted().savepoint(work)
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+public import NanoQuery
+
+extension ConditionGenerator {
+  mutating func expression(_ depth: Int) -> QueryExpression {
+    guard depth > 0, !values.random.oneIn(2) else { return expressionLeaf() }
+    let next = depth - 1
+    switch values.random.number(0...6) {
+    case 0: return .negated(expression(next))
+    case 1, 2:
+      return .arithmetic(
+        expression(next), values.random.pick(Arithmetic.allCases), expression(next))
+    case 3:
+      let function = values.random.pick(Function.allCases)
+      let arity = function.arity
+      let count = values.random.number(
+        arity.lowerBound...min(arity.upperBound, arity.lowerBound + 2))
+      return .function(function, (0..<count).map { _ in expression(next) })
+    case 4: return .cast(expression(next), values.random.pick(CastType.allCases))
+    case 5:
+      let branches = (0..<values.random.number(1...2)).map { _ in
+        QueryExpression.Branch(when: condition(next), then: expression(next))
+      }
+      return .choice(branches, otherwise: expression(next))
+    default: return .truth(condition(next))
+    }
+  }
+
+  private mutating func expressionLeaf() -> QueryExpression {
+    switch values.random.number(0...9) {
+    case 0: .attribute(values.random.pick(Attribute.allCases))
+    case 1...3: constant()
+    default: .field(path())
+    }
+  }
+
+  mutating func constant() -> QueryExpression {
+    .value(values.value(values.random.pick([.mixed, .int, .text, .number])))
+  }
+
+  /// Often a value that some document has at the path, or one beside it.
+  mutating func constant(near path: FieldPath) -> QueryExpression {
+    guard !documents.isEmpty, !values.random.oneIn(4) else { return constant() }
+    let found = PathValues.values(in: .object(values.random.pick(documents)), at: path)
+    guard !found.isEmpty else { return constant() }
+    return .value(neighbour(values.random.pick(found)))
+  }
+
+  private mutating func neighbour(_ value: DocumentValue) -> DocumentValue {
+    guard values.random.oneIn(4) else { return value }
+    switch value {
+    case .int(let number): return .double(Double(number))
+    case .double(let number):
+      return values.random.oneIn(2)
+        ? .double(number.nextUp) : .int(Int64(exactly: number) ?? 7)
+    case .string(let text): return .string(String(text.dropLast()))
+    case .date(let date):
+      return .date(
+        .init(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.nextUp))
+    case .url(let url): return .string(url.absoluteString)
+    case .bool(let flag): return .int(flag ? 1 : 0)
+    default: return value
+    }
+  }
+
+  /// The same condition written as text and read again, as often as not.
+  public mutating func throughText(_ condition: Condition) throws -> Condition {
+    values.random.oneIn(2) ? try QueryText(condition.queryText).condition : condition
+  }
+
+  /// An order by a field, as a rule.
+  public mutating func ordering() -> Ordering {
+    let expression: QueryExpression =
+      switch values.random.number(0...9) {
+      case 0: .attribute(values.random.pick(Attribute.allCases))
+      case 1: self.expression(2)
+      default: .field(path())
+      }
+    return Ordering(expression, descending: values.random.oneIn(2))
+  }
+
+  /// A condition with an order and perhaps a page.
+  public mutating func query() -> Query {
+    var query = Query(values.random.oneIn(2) ? simpleCondition() : condition(3))
+    if values.random.oneIn(2) {
+      query.orderings = (0..<values.random.number(1...2)).map { _ in ordering() }
+    }
+    if values.random.oneIn(4) { query.limit = values.random.number(0...6) }
+    if values.random.oneIn(5) { query.offset = values.random.number(0...6) }
+    return query
+  }
+
+  /// Aggregates over what the query finds, in up to two groupings.
+  public mutating func aggregates(_ query: Query) -> AggregateQuery {
+    let groups = (0..<values.random.pick([0, 0, 1, 1, 2])).map { _ in path() }
+    let aggregates = (0..<values.random.number(1...3)).map { _ -> Aggregate in
+      let path = path()
+      return values.random.pick([
+        .count, .countOf(path), .minimum(path), .maximum(path), .average(path), .total(path),
+      ])
+    }
+    return AggregateQuery(query, groups: groups, aggregates: aggregates)
+  }
+}

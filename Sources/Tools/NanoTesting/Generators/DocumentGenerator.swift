@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+
+/// Documents of one collection: each field has a kind, which all documents keep until
+/// ``change()``, so that what an engine concludes from uniform collections is put to the test, and
+/// what it must forget when they are uniform no more.
+public struct DocumentGenerator: Sendable {
+  private struct Plan {
+    var name: String
+    var kind: ValueGenerator.Kind
+    /// How often in ten the field is there.
+    var frequency: Int
+    /// Fields of an object.
+    var inner: [Plan] = []
+  }
+
+  /// Where the values come from.
+  public var values: ValueGenerator
+  private var plans: [Plan] = []
+
+  /// - Parameter isUniform: Whether each field has one plain kind at first.
+  public init(random: SplitMix, isUniform: Bool) {
+    values = ValueGenerator(random: random)
+    plans = makePlans(isUniform ? Self.plainKinds : ValueGenerator.Kind.allCases)
+  }
+
+  private static let plainKinds: [ValueGenerator.Kind] = [
+    .bool, .int, .double, .number, .text, .text, .date, .object, .int, .array,
+  ]
+  private static let topNames = [
+    "a", "b", "list", "name", "x.y", "$d", "é", "q\"t", "x'\u{301}", "$\u{301}",
+  ]
+
+  private mutating func makePlans(_ kinds: [ValueGenerator.Kind]) -> [Plan] {
+    Self.topNames.map { name in
+      var plan = Plan(
+        name: name, kind: values.random.pick(kinds), frequency: values.random.pick([10, 9, 5, 10]))
+      if name == "list", values.random.oneIn(2) { plan.kind = .array }
+      if plan.kind == .object {
+        plan.inner = ["a", "b", "name", "$date"].map {
+          Plan(name: $0, kind: values.random.pick(kinds), frequency: 8)
+        }
+      }
+      return plan
+    }
+  }
+
+  /// From now on some fields hold values of another kind.
+  public mutating func change() {
+    for index in plans.indices where values.random.oneIn(3) {
+      plans[index].kind = values.random.pick(ValueGenerator.Kind.allCases)
+      plans[index].inner = []
+    }
+  }
+
+  /// Whether documents hold values of just one kind at a path, for which equality in an index is
+  /// that of conditions in every engine.
+  public func isSimple(at path: FieldPath) -> Bool {
+    var plans = plans
+    for name in path.components {
+      guard let plan = plans.first(where: { $0.name == name }) else { return false }
+      switch plan.kind {
+      case .int, .text, .date: if name == path.components.last { return true }
+      default: break
+      }
+      plans = plan.inner
+    }
+    return false
+  }
+
+  /// The fields of one document.
+  public mutating func object() -> DocumentObject { object(plans) }
+
+  private mutating func object(_ plans: [Plan]) -> DocumentObject {
+    var object = DocumentObject()
+    for plan in plans where values.random.number(1...10) <= plan.frequency {
+      object[plan.name] = value(plan)
+    }
+    return object
+  }
+
+  private mutating func value(_ plan: Plan) -> DocumentValue {
+    if values.random.oneIn(12) { return .null }
+    guard plan.kind == .object, !plan.inner.isEmpty else { return values.value(plan.kind) }
+    return .object(object(plan.inner))
+  }
+
+  /// A whole document: every third has a key, some a class and a version.
+  public mutating func document(key: DocumentKey? = nil) -> GeneratedDocument {
+    GeneratedDocument(
+      key: key, type: values.random.pick([nil, nil, "Person", "Årstid"]),
+      version: values.random.pick([nil, nil, 1, 2]),
+      added: Int64(values.random.pick([0, 1, 1_000_000, 978_307_200_000_000, -1])),
+      object: object())
+  }
+}
+
+/// A document before it is stored.
+public struct GeneratedDocument: Sendable, Hashable {
+  public var key: DocumentKey?
+  public var type: String?
+  public var version: Int64?
+  /// Microseconds since 1970.
+  public var added: Int64
+  public var object: DocumentObject
+
+  /// A document of no class, known by its row id unless it has a key.
+  public init(
+    _ object: DocumentObject, key: DocumentKey? = nil, type: String? = nil, version: Int64? = nil,
+    added: Int64 = 0
+  ) {
+    self.init(key: key, type: type, version: version, added: added, object: object)
+  }
+
+  init(key: DocumentKey?, type: String?, version: Int64?, added: Int64, object: DocumentObject) {
+    self.key = key
+    self.type = type
+    self.version = version
+    self.added = added
+    self.object = object
+  }
+}

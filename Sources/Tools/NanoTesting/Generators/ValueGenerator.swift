@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+public import NanoDocument
+
+/// Values on which engines stumble, drawn from small pools so that equal ones meet often.
+public struct ValueGenerator: Sendable {
+  /// A kind of values that one field of a collection holds.
+  public enum Kind: Sendable, CaseIterable {
+    case null, bool, int, double, number, text, date, data, url, array, object
+    /// Doubles that are not finite among the others; texts with NUL and those that look like stored
+    /// forms; dates between two nanoseconds.
+    case anyDouble, anyText, anyDate
+    case mixed
+  }
+
+  /// Where choices come from.
+  public var random: SplitMix
+  /// Texts that are not drawn because the engine is known not to keep them.
+  public var avoided: Set<String> = []
+  /// Values that depend on the generator's seed alone.
+  public init(random: SplitMix) { self.random = random }
+
+  /// A value of a kind; containers have at most so many storeys.
+  public mutating func value(_ kind: Kind, depth: Int = 2) -> DocumentValue {
+    switch kind {
+    case .null: return .null
+    case .bool: return .bool(random.oneIn(2))
+    case .int: return .int(int())
+    case .double: return .double(double())
+    case .number: return random.oneIn(2) ? .int(int()) : .double(double())
+    case .text: return .string(text(Self.texts))
+    case .date: return .date(Date(timeIntervalSinceReferenceDate: random.pick(Self.regularDates)))
+    case .data: return .data(random.pick(Self.data))
+    case .url: return .url(random.pick(Self.urls))
+    case .array: return array(depth)
+    case .object: return .object(object(depth))
+    case .anyDouble: return .double(random.oneIn(3) ? random.pick(Self.irregularDoubles) : double())
+    case .anyText: return .string(text(random.oneIn(3) ? Self.oddTexts : Self.texts))
+    case .anyDate:
+      let pool = random.oneIn(2) ? Self.irregularDates : Self.regularDates
+      return .date(Date(timeIntervalSinceReferenceDate: random.pick(pool)))
+    case .mixed: return mixed(depth)
+    }
+  }
+
+  private mutating func mixed(_ depth: Int) -> DocumentValue {
+    let scalars: [Kind] = [
+      .null, .bool, .number, .anyDouble, .text, .anyText, .anyDate, .data, .url, .text, .int,
+    ]
+    guard depth > 0, random.oneIn(3) else { return value(random.pick(scalars)) }
+    return value(random.pick([.array, .object]), depth: depth)
+  }
+
+  private mutating func text(_ pool: [String]) -> String {
+    let text = random.pick(pool)
+    return avoided.contains(text) ? "avoided" : text
+  }
+
+  private mutating func int() -> Int64 {
+    random.oneIn(8) ? Int64(truncatingIfNeeded: random.next()) : random.pick(Self.ints)
+  }
+
+  private mutating func double() -> Double {
+    switch random.number(0...9) {
+    case 0:
+      let number = Double(bitPattern: random.next())
+      return number.isFinite ? number : 0.5
+    case 1: return Double(random.number(-1_000_000...1_000_000)) / 1000
+    case 2: return Double.random(in: -1...1, using: &random)
+    default: return random.pick(Self.doubles)
+    }
+  }
+
+  /// Arrays in arrays, of one kind or of many.
+  private mutating func array(_ depth: Int) -> DocumentValue {
+    let kind = random.pick([Kind.int, .text, .mixed, .mixed, .object, .anyDate])
+    return .array((0..<random.number(0...3)).map { _ in value(kind, depth: depth - 1) })
+  }
+
+  mutating func object(_ depth: Int) -> DocumentObject {
+    var object = DocumentObject()
+    guard depth > 0 else { return object }
+    for _ in 0..<random.number(0...3) {
+      object[random.pick(Self.names)] = value(
+        random.pick([.int, .text, .mixed, .bool, .date]), depth: depth - 1)
+    }
+    return object
+  }
+}
+
+extension ValueGenerator {
+  /// Names of fields; the first ones are drawn most often elsewhere.
+  public static let names = [
+    "a", "b", "list", "name", "x.y", "$d", "$date", "0", "1", "é", "e\u{301}", "q\"t", "\u{301}x",
+    "x'\u{301}", "$\u{301}",
+    "back\\slash",
+    "a", "b", "name",
+  ]
+
+  static let ints: [Int64] = [
+    0, 1, 2, 3, -1, 10, 9, 42, 1 << 53, (1 << 53) - 1, (1 << 53) + 1, -(1 << 53) - 1, .max,
+    .max - 1,
+    .min, .min + 1, 999_999_999_999_999_999, 1_234_567_890_123_456_789, 1 << 32,
+  ]
+  static let doubles: [Double] = [
+    0, -0.0, 1, 2, 1.5, -1.5, 0.1, 0.2, 0.1 + 0.2, 0x1p53, 0x1p53 + 2, 0x1p63, -0x1p63, 0x1p64,
+    1e15, 1e16, 1e17, 1e22, 1e23, 1e100, 1e300, -1e300, 1.7976931348623157e308,
+    .leastNonzeroMagnitude,
+    2.2250738585072014e-308, 1.2345678901234567, 123_456_789_012_345_680, 9.5, 10,
+  ]
+  static let irregularDoubles: [Double] = [.nan, .infinity, -.infinity]
+  static let texts = [
+    "", "a", "A", "ab", "abc", "abd", "b", "B", "é", "e\u{301}", "É", "ß", "SS", "ss", "ς", "σ",
+    "Σ",
+    "🙂", "🙂🙂", "\u{FFFF}", "\u{10FFFF}", "\u{D7FF}", "\u{E000}", "a\u{D7FF}", "a\u{10FFFF}b", "1",
+    "10", "9", "true", "null", "%", "a%", "_", "*", "a*c", "[a]", "K", "k", "\u{212A}", "İ", "ı",
+    "i",
+    "ﬁ", "it's", "it'\u{301}s", "\u{301}", "a b", " a ", "https://example.org/", "a\nb", "tab\t",
+    "quote\"", "back\\",
+    "\u{7F}",
+    "\u{1}", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
+  ]
+  static let oddTexts = [
+    "\u{0}", "a\u{0}", "a\u{0}b", "{\"$date\":\"2001-01-01T00:00:00.000000000Z\"}", "{}", "[]",
+    "[1]",
+    "{\"$numberDouble\":\"NaN\"}", "{\"$binary\":{\"base64\":\"\",\"subType\":\"00\"}}",
+    "2001-01-01T00:00:00.000000000Z", "{", "1.0", "-0.0",
+  ]
+  /// Seconds since 2001 that nine digits hold exactly.
+  static let regularDates: [Double] = [
+    0, 1, -1, 100.25, 1e6, 1e9, 725_846_400.5, -978_307_200, -63_145_526_400, 252_423_993_599,
+    86_400,
+    31_536_000, 1_234_567_890.125,
+  ]
+  static let irregularDates: [Double] = [
+    1e-9, 1.3e-9, 0.7e-9, 1e-10, -1e-10, -0.0, 1.000_000_000_1, 0.1 + 1e-12, .leastNonzeroMagnitude,
+    2e-9,
+  ]
+  static let data: [Data] = [
+    Data(), Data([0]), Data([0, 0]), Data([0, 1]), Data([1]), Data([255]), Data([251, 239]),
+    Data("abc".utf8),
+  ]
+  static let urls: [URL] = [
+    URL(string: "https://example.org/")!, URL(string: "a")!, URL(string: "mailto:a@b.c")!,
+    URL(string: "b", relativeTo: URL(string: "https://example.org/a/"))!,
+  ]
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+
+extension ReferenceCollection {
+  /// Remembers every path of a document with the type that stands there.
+  mutating func observe(_ object: DocumentObject) throws(StoreError) {
+    for (name, value) in object { observe(value, at: Self.written(name)) }
+  }
+
+  private mutating func observe(_ value: DocumentValue, at path: String) {
+    observed[path, default: []].insert(Self.type(value))
+    switch value {
+    case .array(let array):
+      for element in array { observe(element, at: path + "[]") }
+    case .object(let object):
+      for (name, field) in object { observe(field, at: "\(path).\(Self.written(name))") }
+    default: break
+    }
+  }
+
+  private static func written(_ name: String) -> String {
+    let isPlain = !name.isEmpty && !name.utf8.contains { ".\"[]".utf8.contains($0) }
+    if isPlain { return name }
+    return "\"" + name.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
+  }
+
+  private static func type(_ value: DocumentValue) -> ObservedTypes {
+    switch value {
+    case .null: .null
+    case .bool: .bool
+    case .int: .int
+    case .double(let number): number.isFinite ? .double : [.double, .irregular]
+    case .string(let text): text.utf8.contains(0) ? [.string, .irregular] : .string
+    case .date: .date
+    case .data: .data
+    case .url: .url
+    case .array: .array
+    case .object: .object
+    }
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+public import NanoEngine
+
+/// The engine contract in the most obvious way: documents in arrays, conditions asked of each.
+///
+/// Every other engine is compared with it. It is not fast and keeps nothing on disk.
+///
+/// ```swift
+/// let engine = ReferenceEngine()
+/// let id = try engine.write(nil) { try $0.insert(document, into: "people") }
+/// ```
+// @unchecked: `state` and the counters are touched only while `lock` is held.
+public final class ReferenceEngine: Engine, @unchecked Sendable {
+  private let lock = NSCondition()
+  private var state = ReferenceState()
+  private var isWriting = false
+  private var running = 0
+  private var isClosed = false
+
+  public init() {}
+
+  public var capabilities: Capabilities { [.uniqueIndexes, .elementIndexes, .concurrentReads] }
+
+  /// A value is its own snapshot: what is committed later is another value.
+  public func read<Result>(
+    _ scope: ReadScope, _ interruption: Interruption?,
+    _ work: (any EngineReader) throws -> Result
+  ) throws -> Result {
+    try running(interruption) { stop in
+      try work(ReferenceReader(lock.withLock { state }, stop))
+    }
+  }
+
+  public func write<Result>(
+    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result {
+    try running(interruption) { stop in
+      lock.lock()
+      while isWriting { lock.wait() }
+      isWriting = true
+      let writer = ReferenceWriter(state, stop)
+      lock.unlock()
+      defer {
+        lock.lock()
+        isWriting = false
+        lock.broadcast()
+        lock.unlock()
+      }
+      let result = try work(writer)
+      lock.withLock { state = writer.state }
+      return result
+    }
+  }
+
+  private func running<Result>(
+    _ interruption: Interruption?, _ work: (StopFlag) throws -> Result
+  ) throws -> Result {
+    try lock.withLock {
+      guard !isClosed else { throw StoreError(.closed, "The store is closed") }
+      running += 1
+    }
+    defer {
+      lock.lock()
+      running -= 1
+      lock.broadcast()
+      lock.unlock()
+    }
+    let stop = StopFlag()
+    guard let interruption else { return try work(stop) }
+    return try interruption.whileRunning(stop: { stop.set() }) { try work(stop) }
+  }
+
+  public func compact() throws { try running(nil) { _ in } }
+
+  public func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?) throws
+  {
+    throw StoreError(
+      .unsupported, "The reference engine keeps no files", [.capability: "backup"])
+  }
+
+  public func verify() throws -> [VerificationProblem] { try running(nil) { _ in [] } }
+
+  public func statistics() throws -> EngineStatistics {
+    try read(.snapshot, nil) { reader in
+      EngineStatistics(
+        collections: try reader.collections().map {
+          EngineStatistics.Collection(
+            name: $0.name, documents: try reader.count(.init(), in: $0.name),
+            indexes: try reader.indexes(in: $0.name).count)
+        },
+        size: 0, unused: 0, engine: "reference", settings: [:])
+    }
+  }
+
+  public func close() throws {
+    lock.lock()
+    isClosed = true
+    while running > 0 { lock.wait() }
+    lock.unlock()
+  }
+
+  deinit { try? close() }
+}

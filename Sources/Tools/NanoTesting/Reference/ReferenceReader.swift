@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// A state and the questions one may ask of it.
+class ReferenceReader: EngineReader {
+  var state: ReferenceState
+  let stop: StopFlag
+
+  init(_ state: ReferenceState, _ stop: StopFlag) {
+    self.state = state
+    self.stop = stop
+  }
+
+  func collections() throws -> [CollectionDescription] {
+    state.collections.sorted { $0.key < $1.key }.map(\.value.description)
+  }
+
+  func identity(of collection: String) throws -> CollectionIdentity {
+    state[collection]?.description.identity ?? .key
+  }
+
+  @discardableResult
+  func get(
+    _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    guard let found = state[collection], let position = found.position(of: identity) else {
+      return false
+    }
+    try found.documents[position].show(show)
+    return true
+  }
+
+  func find(
+    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    for document in try found(by: query, in: collection) {
+      try stop.check()
+      guard try document.show(show) else { return }
+    }
+  }
+
+  func count(_ query: Query, in collection: String) throws -> Int {
+    try found(by: query, in: collection).count
+  }
+
+  func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
+    var groups = GroupedAggregation(query)
+    for document in try found(by: query.query, in: collection) {
+      let subject = document.subject
+      try groups.add { (path) throws(StoreError) in subject.values(at: path) }
+    }
+    return groups.rows
+  }
+
+  func distinct(
+    _ field: FieldPath, _ query: Query, in collection: String
+  ) throws -> [DocumentValue] {
+    let values = try found(by: query, in: collection).flatMap { $0.subject.values(at: field) }
+      .filter(Aggregation.counts)
+    var distinct: [DocumentValue] = []
+    for value in values.sorted(by: { ValueOrder.compare($0, $1) < 0 }) {
+      if let last = distinct.last, ValueOrder.compare(last, value) == 0 { continue }
+      distinct.append(value)
+    }
+    return distinct
+  }
+
+  func explain(_ query: Query, in collection: String) throws -> Explanation {
+    Explanation(
+      statement: query.condition.queryText, plan: ["read every document"], indexes: [],
+      checkedPerDocument: query.condition.queryText)
+  }
+
+  func indexes(in collection: String) throws -> [IndexDefinition] {
+    (state[collection]?.indexes ?? []).sorted { $0.name < $1.name }
+  }
+
+  func observedPaths(in collection: String) throws -> [ObservedPath] {
+    (state[collection]?.observed ?? [:]).sorted { $0.key < $1.key }
+      .map { ObservedPath(path: $0.key, types: $0.value) }
+  }
+
+  func metadata(_ name: String) throws -> DocumentValue? { state.metadata[name] }
+  func metadataNames() throws -> [String] { state.metadata.keys.sorted() }
+}
+
+extension ReferenceReader {
+  /// The documents of a query: those that fulfil the condition, sorted, then cut.
+  func found(by query: Query, in collection: String) throws -> [ReferenceDocument] {
+    var rows: [Row] = []
+    for document in state[collection]?.documents ?? [] {
+      try stop.check()
+      let subject = document.subject
+      guard try Evaluator(subject).holds(query.condition) else { continue }
+      rows.append(
+        Row(document: document, values: try query.orderings.map { try $0.value(for: subject) }))
+    }
+    rows.sort { Self.order($0.place, $1.place, query.orderings) < 0 }
+    if let after = query.after {
+      rows.removeAll { Self.order($0.place, after, query.orderings) <= 0 }
+    }
+    let page = rows.dropFirst(query.offset)
+    return page.prefix(query.limit ?? page.count).map(\.document)
+  }
+
+  private struct Row {
+    let document: ReferenceDocument
+    let values: [DocumentValue]
+    var place: PagePosition { PagePosition(values: values, rowID: document.rowID) }
+  }
+
+  private static func order(_ a: PagePosition, _ b: PagePosition, _ orderings: [Ordering]) -> Int {
+    for (index, ordering) in orderings.enumerated() {
+      let order = ValueOrder.compare(a.values[index], b.values[index])
+      if order != 0 { return ordering.descending ? -order : order }
+    }
+    return a.rowID < b.rowID ? -1 : a.rowID == b.rowID ? 0 : 1
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// Everything that a reference engine holds, as one value.
+struct ReferenceState {
+  /// By name without regard to the case of ASCII letters.
+  private(set) var collections: [String: ReferenceCollection] = [:]
+  var metadata: [String: DocumentValue] = [:]
+
+  subscript(name: String) -> ReferenceCollection? {
+    get { collections[Self.folded(name)] }
+    set { collections[Self.folded(name)] = newValue }
+  }
+
+  private static func folded(_ name: String) -> String {
+    String(decoding: name.utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 + 0x20 : $0 }, as: UTF8.self)
+  }
+}
+
+struct ReferenceCollection {
+  let description: CollectionDescription
+  /// By row id.
+  var documents: [ReferenceDocument] = []
+  /// The largest row id ever given.
+  var lastRowID: Int64 = 0
+  var indexes: [IndexDefinition] = []
+  /// Every path ever seen; it never shrinks.
+  var observed: [String: ObservedTypes] = [:]
+
+  func position(of identity: Identity) -> Int? {
+    switch identity {
+    case .rowID(let id): documents.firstIndex { $0.rowID == id }
+    case .key(let key): documents.firstIndex { $0.key == key }
+    }
+  }
+}
+
+struct ReferenceDocument {
+  let rowID: Int64
+  let key: DocumentKey?
+  var type: String?
+  var version: Int64?
+  let added: Int64
+  var revision: Int64 = 1
+  var body: [UInt8]
+  var object: DocumentObject
+
+  init(_ new: NewDocument, rowID: Int64) throws(StoreError) {
+    self.rowID = rowID
+    key = new.key
+    type = new.type
+    version = new.version
+    added = new.added
+    body = Array(new.body)
+    object = try Self.object(new.body)
+  }
+
+  /// The same document with another body.
+  func replaced(by new: NewDocument) throws(StoreError) -> ReferenceDocument {
+    var copy = self
+    copy.type = new.type
+    copy.version = new.version
+    copy.revision += 1
+    copy.body = Array(new.body)
+    copy.object = try Self.object(new.body)
+    return copy
+  }
+
+  private static func object(_ body: UnsafeRawBufferPointer) throws(StoreError) -> DocumentObject {
+    var reader = JSONReader(body)
+    return try reader.object()
+  }
+
+  /// The document as conditions see it.
+  var subject: DocumentSubject {
+    DocumentSubject(
+      object, key: key.map { .string($0.description) } ?? .null, rowID: rowID,
+      type: type.map { .string($0) } ?? .null, version: version.map { .int($0) } ?? .null,
+      added: .date(Date(timeIntervalSince1970: Double(added) / 1e6)))
+  }
+
+  func show<Result>(_ work: (StoredDocument) throws -> Result) rethrows -> Result {
+    try body.withUnsafeBytes {
+      try work(
+        StoredDocument(
+          rowID: rowID, key: key, type: type, version: version, added: added, revision: revision,
+          body: $0))
+    }
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// A transaction: a state of its own, which becomes the engine's if the block returns.
+final class ReferenceWriter: ReferenceReader, EngineWriter {
+  func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
+    var found = try collectionForWriting(collection)
+    let stored = try ReferenceDocument(document, rowID: found.lastRowID + 1)
+    if let key = stored.key, found.position(of: .key(key)) != nil {
+      throw StoreError(
+        .duplicateKey, "A document with this key exists already",
+        [.collection: found.description.name, .key: key.description])
+    }
+    try found.checkUnique(stored)
+    found.documents.append(stored)
+    found.lastRowID += 1
+    try found.observe(stored.object)
+    state[collection] = found
+    return stored.rowID
+  }
+
+  func save(_ document: NewDocument, into collection: String) throws -> Int64 {
+    guard let key = document.key,
+      let found = state[collection], let position = found.position(of: .key(key))
+    else { return try insert(document, into: collection) }
+    try replace(at: position, with: document, in: collection)
+    return found.documents[position].rowID
+  }
+
+  func replace(
+    _ identity: Identity, with document: NewDocument, in collection: String
+  ) throws -> Bool {
+    guard let position = state[collection]?.position(of: identity) else { return false }
+    try replace(at: position, with: document, in: collection)
+    return true
+  }
+
+  private func replace(at position: Int, with document: NewDocument, in collection: String) throws {
+    guard var found = state[collection] else { return }
+    let stored = try found.documents[position].replaced(by: document)
+    try found.checkUnique(stored)
+    found.documents[position] = stored
+    try found.observe(stored.object)
+    state[collection] = found
+  }
+
+  func remove(_ identity: Identity, from collection: String) throws -> Bool {
+    guard let position = state[collection]?.position(of: identity) else { return false }
+    state[collection]?.documents.remove(at: position)
+    return true
+  }
+
+  func remove(_ query: Query, from collection: String) throws -> Int {
+    let ids = Set(try found(by: query, in: collection).map(\.rowID))
+    state[collection]?.documents.removeAll { ids.contains($0.rowID) }
+    return ids.count
+  }
+
+  func createCollection(_ description: CollectionDescription) throws {
+    let name = description.name
+    guard !name.isEmpty, !name.utf8.contains(0), !name.lowercased().hasPrefix("nano_"),
+      !name.lowercased().hasPrefix("sqlite_")
+    else {
+      throw StoreError(
+        .invalidName, "A collection cannot have this name", [.collection: name])
+    }
+    guard let known = state[name] else {
+      state[name] = ReferenceCollection(description: description)
+      return
+    }
+    guard known.description.identity == description.identity else {
+      throw StoreError(
+        .alreadyExists, "A collection of this name has another identity", [.collection: name])
+    }
+  }
+
+  private func collectionForWriting(_ name: String) throws -> ReferenceCollection {
+    try state[name]
+      ?? {
+        try createCollection(CollectionDescription(name: name))
+        return state[name]!
+      }()
+  }
+
+  func dropCollection(_ name: String) throws -> Bool {
+    guard state[name] != nil else { return false }
+    state[name] = nil
+    return true
+  }
+
+  func createIndex(_ index: IndexDefinition, in collection: String) throws {
+    try index.validate()
+    var found = try collectionForWriting(collection)
+    if let known = found.indexes.first(where: { $0.name == index.name }) {
+      guard known == index else {
+        throw StoreError(
+          .alreadyExists, "An index of this name has another definition",
+          [.collection: collection, .index: index.name])
+      }
+      return
+    }
+    found.indexes.append(index)
+    guard try found.documents.allSatisfy({ try found.violation(by: $0) == nil }) else {
+      throw StoreError(
+        .uniqueViolation, "Documents have equal values, so the index cannot be unique",
+        [.collection: collection, .index: index.name])
+    }
+    state[collection] = found
+  }
+
+  func dropIndex(_ name: String, in collection: String) throws -> Bool {
+    guard let position = state[collection]?.indexes.firstIndex(where: { $0.name == name }) else {
+      return false
+    }
+    state[collection]?.indexes.remove(at: position)
+    return true
+  }
+
+  func setMetadata(_ value: DocumentValue?, _ name: String) throws {
+    state.metadata[name] = value
+  }
+
+  func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
+    let before = state
+    do {
+      return try work()
+    } catch {
+      state = before
+      throw error
+    }
+  }
+}

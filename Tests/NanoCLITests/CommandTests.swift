@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@Suite("nanostore commands on documents")
+struct CommandTests {
+  let command: CommandRunner
+
+  init() throws { command = try CommandRunner().withFilms() }
+
+  @Test("find gives what fulfils the condition, sorted and cut, with the chosen fields")
+  func find() throws {
+    let found = try command.run(
+      "find", "library.db", "films",
+      "[year] BETWEEN 1970 AND 1990 AND [genres] = 'Science Fiction'",
+      "--sort", "year:desc", "--limit", "1", "--offset", "1", "--fields", "title,year", "--json")
+
+    #expect(found.status == 0)
+    #expect(found.output == "[\n{\"title\":\"Alien\",\"year\":1979}\n]\n")
+  }
+
+  @Test("The default for other programs is one document a line")
+  func ndjson() throws {
+    let found = try command.run("find", "library.db", "films", "[year] > ?", "--arg", "1980")
+
+    #expect(found.lines.count == 2)
+    #expect(
+      found.lines[0] == #"{"title":"Brazil","year":1985,"genres":["Science Fiction"],"rating":7.8}"#
+    )
+  }
+
+  @Test("Nothing found is an empty array, an empty output, a header")
+  func nothing() throws {
+    #expect(try command.run("find", "library.db", "films", "FALSE", "--json").output == "[]\n")
+    #expect(try command.run("find", "library.db", "films", "FALSE").output.isEmpty)
+    #expect(
+      try command.run("find", "library.db", "films", "FALSE", "--csv", "--fields", "a").output
+        == "a\n")
+  }
+
+  @Test("CSV has a column for every field, lists as JSON, and quotes where needed")
+  func csv() throws {
+    try command.run("put", "library.db", "c", "1", #"{"a":"x,\"y\"","b":[1,"z"]}"#)
+    try command.run("put", "library.db", "c", "2", #"{"c":{"$date":"2020-01-01T00:00:00Z"}}"#)
+
+    let found = try command.run("find", "library.db", "c", "--csv")
+
+    #expect(
+      found.output == """
+        a,b,c
+        "x,""y""\","[1,""z""]",
+        ,,2020-01-01T00:00:00Z
+
+        """)
+  }
+
+  @Test("A table has its header underlined, numbers to the right, no blanks at line ends")
+  func table() throws {
+    let found = try command.run(
+      "find", "library.db", "films", "--table", "--fields", "title,year,genres,__key__")
+
+    #expect(
+      found.output == """
+        title   year  genres                   __key__
+        ──────  ────  ───────────────────────  ───────
+        Alien   1979  Horror, Science Fiction  Alien
+        Brazil  1985  Science Fiction          Brazil
+        Caché   2005  Drama                    Caché
+
+        """)
+  }
+
+  @Test("A table is as wide as the terminal")
+  func tableWidth() throws {
+    for width in [20, 40, 60, 100] {
+      let found = try command.run(
+        "find", "library.db", "films", "--table", environment: ["COLUMNS": "\(width)"])
+      #expect(found.lines.allSatisfy { $0.count <= width })
+    }
+  }
+
+  @Test("Nothing in a document reaches the terminal as a control character")
+  func controlCharacters() throws {
+    try command.run(
+      "put", "library.db", "c", "1", #"{"a\u001b[31m":"x\u001b]0;evil\u0007\n\u202e"}"#)
+
+    let found = try command.run("find", "library.db", "c", "--table")
+
+    #expect(found.lines[2] == #"x\u{1b}]0;evil\u{7}\n\u{202e}"#)
+    #expect(!found.output.utf8.contains(0x1B))
+  }
+
+  @Test("--keys gives keys alone")
+  func keys() throws {
+    let found = try command.run("find", "library.db", "films", "[year] < 2000", "--keys")
+
+    #expect(found.lines == ["Alien", "Brazil"])
+  }
+
+  @Test("Arguments are integers, numbers, words, lists, or text")
+  func arguments() throws {
+    func count(_ arguments: String...) throws -> String {
+      try command.run(["count", "library.db", "films"] + arguments).output
+    }
+
+    #expect(try count("[year] = ?", "--arg", "1979") == "1\n")
+    #expect(try count("[year] = ?", "--text-arg", "1979") == "0\n")
+    #expect(try count("[year] = ?", "--arg", "'1979'") == "0\n")
+    #expect(try count("[rating] > ? AND [year] > ?", "--arg", "7.9", "--arg=-5") == "1\n")
+    #expect(try count("[year] > ?", "--arg", "-5") == "3\n")
+    #expect(
+      try count("[title] = ? OR [year] = ?", "--text-arg", "Brazil", "--arg", "1979") == "2\n")
+    #expect(try count("[title] IN ?", "--arg", #"["Alien","Brazil"]"#) == "2\n")
+    #expect(try count("[year] = :y", "--named", "y=2005") == "1\n")
+    #expect(try count("[seen] > ?", "--arg", #"{"$date":"2006-01-01T00:00:00Z"}"#) == "1\n")
+  }
+
+  @Test("A wrong condition is shown with a caret under the place")
+  func syntaxError() throws {
+    let outcome = try command.run("find", "library.db", "films", "[título] = 'é' AND AND [b]")
+
+    #expect(outcome.status == 1)
+    let lines = outcome.diagnostics.split(separator: "\n")
+    #expect(lines[0].hasPrefix("error: "))
+    #expect(lines[1] == "  [título] = 'é' AND AND [b]")
+    #expect(lines[2] == "                     ^")
+  }
+
+  @Test("get shows a document; without one the status is 2")
+  func get() throws {
+    #expect(try command.run("get", "library.db", "films", "Alien").output.contains("1979"))
+    #expect(
+      try command.run("get", "library.db", "films", "2", "--row-id").output.contains("Brazil"))
+    let missing = try command.run("get", "library.db", "films", "Aliens")
+    #expect(missing.status == 2)
+    #expect(missing.output.isEmpty)
+    #expect(missing.diagnostics == "error: There is no document with the key Aliens in films\n")
+  }
+
+  @Test("put stores from the argument and the standard input, and replaces unless told")
+  func put() throws {
+    let outcome = try command.run("put", "new.db", "c", "k", #"{"a":1}"#)
+    #expect(outcome.output == "stored k in c\n")
+    try command.run("put", "new.db", "c", "k", input: #"{"a":2}"#)
+    #expect(try command.run("get", "new.db", "c", "k").output == "{\"a\":2}\n")
+
+    let refused = try command.run("put", "new.db", "c", "k", "{}", "--new")
+    #expect(refused.status == 1)
+    #expect(refused.diagnostics.contains("exists already: collection c, key k"))
+
+    let bad = try command.run("put", "other.db", "c", "k", "{a:1}")
+    #expect(bad.status == 1)
+    #expect(bad.diagnostics.contains("byte 1"))
+    #expect(!command.exists("other.db"))
+  }
+
+  @Test("remove takes keys, a condition, or everything, and never an empty condition")
+  func remove() throws {
+    #expect(
+      try command.run("remove", "library.db", "films", "Alien", "none").output
+        == "removed 1 document\n")
+    #expect(
+      try command.run("remove", "library.db", "films", "--where", "[year] = ?", "--arg", "1985")
+        .output == "removed 1 document\n")
+    #expect(try command.run("remove", "library.db", "films", "--where", " ").status == 64)
+    #expect(try command.run("remove", "library.db", "films").status == 64)
+    #expect(try command.run("count", "library.db", "films").output == "1\n")
+    #expect(
+      try command.run("remove", "library.db", "films", "--all").output == "removed 1 document\n")
+  }
+
+  @Test("aggregate gives its columns in the order in which they are asked for")
+  func aggregate() throws {
+    let counts = try command.run(
+      "aggregate", "library.db", "films", "--group", "genres", "--min", "year", "--count",
+      "--average", "rating", "--csv", "--sort", "count:desc", "--limit", "2")
+    #expect(
+      counts.output == """
+        genres,min_year,count,average_rating
+        Science Fiction,1979,2,8.15
+        Drama,2005,1,null
+
+        """)
+
+    let all = try command.run(
+      "aggregate", "library.db", "films", "[year] < 2000", "--total", "year", "--max", "title")
+    #expect(all.output == #"{"total_year":3964,"max_title":"Brazil"}"# + "\n")
+  }
+
+  @Test("schema tells paths, types, and how many documents have them")
+  func schema() throws {
+    let lines = try command.run("schema", "library.db", "films", "--csv").lines
+
+    #expect(lines[0] == "path,types,documents,share")
+    #expect(lines.contains("genres[],text 3,3,100.0 %"))
+    #expect(lines.contains("seen,date 1,1,33.3 %"))
+  }
+
+  @Test("A reader that closes the pipe ends the command quietly")
+  func brokenPipe() throws {
+    let lines = (0..<20_000).map { "{\"a\":\($0),\"text\":\"some text to fill the pipe\"}" }
+    try command.write("many", lines.joined(separator: "\n"))
+    try command.run("import", "library.db", "many", "many")
+
+    for form in ["find library.db many", "find library.db many --table", "export library.db many"] {
+      let outcome = try command.shell("{ $N \(form); echo $? >status; } | head -n 1")
+      #expect(outcome.lines.count == 1)
+      #expect(outcome.diagnostics.isEmpty, "\(outcome.diagnostics)")
+      #expect(try command.read("status") == "0\n")
+    }
+  }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@Suite("nanostore commands on databases")
+struct DatabaseCommandTests {
+  let command: CommandRunner
+
+  init() throws { command = try CommandRunner().withFilms() }
+
+  @Test(
+    "A command that reads or changes does not make a database",
+    arguments: [
+      ["find", "no.db", "c"], ["get", "no.db", "c", "k"], ["count", "no.db", "c"],
+      ["aggregate", "no.db", "c"], ["export", "no.db", "c"], ["collections", "no.db"],
+      ["schema", "no.db", "c"], ["index", "no.db", "c", "f"], ["index", "list", "no.db", "c"],
+      ["explain", "no.db", "c"], ["sql", "no.db", "SELECT 1"], ["verify", "no.db"],
+      ["compact", "no.db"], ["backup", "no.db", "b.db"], ["stats", "no.db"],
+      ["remove", "no.db", "c", "k"],
+    ])
+  func missingDatabase(arguments: [String]) throws {
+    let outcome = try command.run(arguments)
+
+    #expect(outcome.status == 1)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.diagnostics.hasPrefix("error: There is no database at no.db"))
+    #expect(!command.exists("no.db"))
+  }
+
+  @Test("A file that is no database is refused and stays as it is")
+  func notADatabase() throws {
+    try command.write("text", "this is no database, but long enough to be taken for one")
+
+    for arguments in [
+      ["find", "text", "c"], ["put", "text", "c", "k", "{}"], ["verify", "text"],
+    ] {
+      let outcome = try command.run(arguments)
+      #expect(outcome.status == 1)
+      #expect(outcome.diagnostics.contains("text"), "\(outcome.diagnostics)")
+      #expect(outcome.diagnostics.split(separator: "\n").count == 1)
+    }
+    #expect(try command.read("text").hasPrefix("this is no database"))
+  }
+
+  @Test("A collection that is not there is empty, and a note says so")
+  func missingCollection() throws {
+    let found = try command.run("count", "library.db", "film")
+
+    #expect(found.status == 0)
+    #expect(found.output == "0\n")
+    #expect(found.diagnostics == "note: There is no collection film; there are: films\n")
+    #expect(try command.run("index", "library.db", "film", "year").status == 1)
+    #expect(try command.run("collections", "library.db", "--csv").lines.count == 2)
+  }
+
+  @Test("An index is made, listed, used and dropped")
+  func index() throws {
+    let before = try command.run("explain", "library.db", "films", "[year] = 1979")
+    #expect(before.lines[0] == "indexes    none")
+
+    let made = try command.run("index", "library.db", "films", "year", "title:desc", "--unique")
+    #expect(made.output == "made index year_title_desc_unique on films\n")
+    #expect(
+      try command.run("index", "list", "library.db", "films", "--csv").lines == [
+        "index,fields,unique,of", "year_title_desc_unique,\"year, title:desc\",true,values",
+      ])
+    let after = try command.run("explain", "library.db", "films", "[year] = 1979")
+    #expect(after.lines[0] == "indexes    year_title_desc_unique")
+    let json = try command.run("explain", "library.db", "films", "[year] = 1979", "--json")
+    #expect(json.output.contains(#""indexes": ["#))
+
+    let double = try command.run(
+      "put", "library.db", "films", "other", #"{"title":"Alien","year":1979}"#)
+    #expect(double.status == 1)
+    #expect(double.diagnostics.contains("index year_title_desc_unique, row id 1, key Alien"))
+
+    #expect(
+      try command.run("index", "drop", "library.db", "films", "year_title_desc_unique").status == 0)
+    #expect(
+      try command.run("index", "drop", "library.db", "films", "year_title_desc_unique").status == 1)
+  }
+
+  @Test("sql reads, writes only when permitted, and takes arguments")
+  func sql() throws {
+    let rows = try command.run(
+      "sql", "library.db", "SELECT key, id AS n, id AS n FROM films WHERE id > ?", "--arg", "2")
+    #expect(rows.output == #"{"key":"Caché","n":3,"n:2":3}"# + "\n")
+
+    let refused = try command.run("sql", "library.db", "DELETE FROM films")
+    #expect(refused.status == 1)
+    #expect(refused.diagnostics == "error: The statement writes (--write permits it)\n")
+    #expect(try command.run("count", "library.db", "films").output == "3\n")
+
+    let removed = try command.run("sql", "library.db", "DELETE FROM films WHERE id = 1", "--write")
+    #expect(removed.status == 0)
+    #expect(removed.diagnostics == "changed 1 row\n")
+    #expect(try command.run("count", "library.db", "films").output == "2\n")
+
+    let two = try command.run("sql", "library.db", "SELECT 1; DELETE FROM films", "--write")
+    #expect(two.diagnostics.hasPrefix("error: A text holds more than one statement"))
+    #expect(try command.run("sql", "library.db", "SELECT 1 AS n; -- one").output == "{\"n\":1}\n")
+
+    #expect(try command.run("sql", "library.db", "SELEC 1").diagnostics.contains("SELEC"))
+  }
+
+  @Test("verify says that all is well, or what is not")
+  func verify() throws {
+    try command.run("index", "library.db", "films", "genres")
+    #expect(try command.run("verify", "library.db").output == "no problems\n")
+
+    try command.run(
+      "sql", "library.db", "UPDATE films SET body = '{\"a\":' WHERE id = 1", "--write")
+    try command.run(
+      "sql", "library.db", "DELETE FROM nano_elements_films_genres_elements", "--write")
+    let outcome = try command.run("verify", "library.db")
+    #expect(outcome.status == 1)
+    #expect(outcome.output.contains("films: "))
+  }
+
+  @Test("compact gives space back, also with indexes")
+  func compact() throws {
+    try command.run("index", "library.db", "films", "year")
+    let text = String(repeating: "x", count: 500_000)
+    try command.run("put", "library.db", "films", "big", input: "{\"text\":\"\(text)\"}")
+    try command.run("remove", "library.db", "films", "big")
+
+    let outcome = try command.run("compact", "library.db")
+
+    #expect(outcome.status == 0, "\(outcome.diagnostics)")
+    let size =
+      try FileManager.default.attributesOfItem(
+        atPath: command.folder.appending(path: "library.db").path)[.size] as? Int
+    #expect(try #require(size) < 100_000)
+    #expect(try command.run("verify", "library.db").status == 0)
+  }
+
+  @Test("backup copies, and replaces a file only when told")
+  func backup() throws {
+    #expect(try command.run("backup", "library.db", "copy.db").output == "copied to copy.db\n")
+    #expect(try command.run("count", "copy.db", "films").output == "3\n")
+    try command.run("remove", "library.db", "films", "Alien")
+
+    let refused = try command.run("backup", "library.db", "copy.db")
+    #expect(refused.status == 1)
+    #expect(refused.diagnostics == "error: copy.db is there already (--force replaces it)\n")
+
+    #expect(try command.run("backup", "library.db", "copy.db", "--force").status == 0)
+    #expect(try command.run("count", "copy.db", "films").output == "2\n")
+  }
+
+  @Test("collections and stats count")
+  func collectionsAndStats() throws {
+    #expect(
+      try command.run("collections", "library.db").output
+        == #"{"collection":"films","documents":3,"indexes":0,"known by":"key"}"# + "\n")
+    #expect(try command.run("stats", "library.db").output.contains("3 documents, 0 indexes"))
+    #expect(
+      try command.run("stats", "library.db", "--json").output.contains(#""journal_mode": "wal""#))
+  }
+
+  @Test("Wrong usage has the status 64, help and version 0")
+  func usage() throws {
+    #expect(try command.run("find").status == 64)
+    #expect(try command.run("nonsense").status == 64)
+    #expect(try command.run("import", "db", "c", "-", "--max-record", "0").status == 64)
+    #expect(try command.run("--help").status == 0)
+    #expect(try command.run("--version").output.hasPrefix("nanostore "))
+    #expect(
+      try command.run("--generate-completion-script", "bash").output.contains("_nanostore"))
+  }
+
+  @Test("A database that another process writes to can be read, and written when that is done")
+  func locked() throws {
+    let other = Process()
+    let pipe = Pipe()
+    other.executableURL = CommandRunner.binary
+    other.arguments = ["import", "library.db", "films", "-"]
+    other.currentDirectoryURL = command.folder
+    other.standardInput = pipe
+    other.standardOutput = FileHandle.nullDevice
+    try other.run()
+    // Its transaction stays open until its input ends.
+    try pipe.fileHandleForWriting.write(contentsOf: Data(#"{"title":"Ran"}"#.utf8))
+    Thread.sleep(forTimeInterval: 0.5)
+
+    #expect(try command.run("count", "library.db", "films").output == "3\n")
+    let refused = try command.run("put", "library.db", "films", "x", "{}")
+    #expect(refused.status == 1)
+    #expect(refused.diagnostics.hasPrefix("error: Another connection holds the lock"))
+
+    try pipe.fileHandleForWriting.close()
+    other.waitUntilExit()
+    #expect(try command.run("count", "library.db", "films").output == "4\n")
+  }
+
+  @Test("Strange arguments are errors, not crashes")
+  func strangeArguments() throws {
+    for arguments in [
+      ["aggregate", "library.db", "films", "--column", ""],
+      ["aggregate", "library.db", "films", "--column", ":"],
+      ["aggregate", "library.db", "films", "--min", ""],
+      ["find", "library.db", "films", "--sort", ":desc"],
+      ["find", "library.db", "films", "--fields", ","],
+      ["find", "library.db", "", "--table"], ["get", "library.db", "films", ""],
+      ["get", "library.db", "films", "x", "--row-id"],
+      ["index", "library.db", "films", ""], ["sql", "library.db", ""], ["sql", "library.db", ";"],
+      ["find", "library.db", "films", "--named", "x"],
+      ["find", "library.db", "films", "--arg", "1"],
+      ["find", "library.db", "films", String(repeating: "(", count: 10_000)],
+    ] {
+      let outcome = try command.run(arguments)
+      #expect([1, 2, 64].contains(outcome.status) || arguments[2].isEmpty, "\(arguments)")
+    }
+  }
+
+  @Test("A command whose errors nobody reads ends as it would")
+  func closedDiagnostics() throws {
+    #expect(try command.shell("$N count no.db c 2>&-").status == 1)
+    #expect(try command.shell("{ $N count no.db c; echo $? >status; } 2>&1 | true").status == 0)
+    #expect(try command.read("status") == "1\n")
+    #expect(try command.shell("$N count library.db films >&-").status == 1)
+  }
+
+  @Test("--debug shows the code of an error")
+  func debug() throws {
+    let outcome = try command.run("put", "library.db", "films", "k", "[]", "--debug")
+
+    #expect(outcome.diagnostics.contains("[invalidJSON]"))
+  }
+}

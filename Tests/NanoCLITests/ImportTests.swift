@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("nanostore import and export")
+struct ImportTests {
+  let command: CommandRunner
+
+  init() throws { command = try CommandRunner() }
+
+  private func keys() throws -> [String] {
+    try command.run("find", "db", "c", "--keys").lines
+  }
+
+  @Test(
+    "Arrays, lines and values one behind the other are imported",
+    arguments: [
+      #"[{"a":1},{"a":2}]"#, "{\"a\":1}\n{\"a\":2}\n", "{\"a\":1}\r\n{\"a\":2}",
+      "{\n \"a\": 1\n}\n{\n \"a\": 2\n}", #"{"a":1}{"a":2}"#, "\u{FEFF}[{\"a\":1},\n{\"a\":2}]\n",
+    ])
+  func forms(text: String) throws {
+    let outcome = try command.run("import", "db", "c", "-", "--key", "a", input: text)
+
+    #expect(outcome.status == 0, "\(outcome.diagnostics)")
+    #expect(outcome.output.hasPrefix("imported 2 documents into c in "))
+    #expect(try keys() == ["1", "2"])
+  }
+
+  @Test("Extended JSON gives dates and ids; --plain takes it as it stands")
+  func extendedJSON() throws {
+    let text =
+      #"{"_id":{"$oid":"55f14312c7447c3da7051b26"},"at":{"$date":"2009-04-01T00:00:00.000-0700"}}"#
+    try command.run("import", "db", "c", "-", "--key", "_id", input: text)
+    try command.run("import", "db", "p", "-", "--plain", input: text)
+
+    let found = try command.run("get", "db", "c", "55f14312c7447c3da7051b26", "--plain")
+    #expect(
+      found.output == #"{"_id":"55f14312c7447c3da7051b26","at":"2009-04-01T07:00:00Z"}"# + "\n")
+    let schema = try command.run("schema", "db", "p", "--csv").lines
+    #expect(schema.contains("_id.$oid,text 1,1,100.0 %"))
+  }
+
+  struct Bad: CustomTestStringConvertible {
+    let text: String
+    let message: String
+    var arguments: [String] = []
+    var testDescription: String { text }
+  }
+
+  static let bad = [
+    Bad(
+      text: "{\"a\":1}\n{\"a\":2,}\n{\"a\":3}\n",
+      message: "line 2, byte 14: A comma stands before a closing brace: expected '}'"),
+    Bad(
+      text: "[\n{\"a\":1},\n{\"a\":\n tru}\n]",
+      message: "line 4, byte 21: "),
+    Bad(text: "{\"a\":1}\n42\n", message: "line 2, byte 8: The value is not an object"),
+    Bad(text: "[{\"a\":1},,]", message: "line 1, byte 9: An element of the array is missing"),
+    Bad(text: "[{\"a\":1}", message: "line 1, byte 8: The array has no end"),
+    Bad(text: "{\"a\":1}\n{\"a\":1,\"a\":2}", message: "line 2, byte 15: An object has two fields"),
+    Bad(text: "{\"a\":1}\n{\"a\":\"\u{1}\"}", message: "line 2, byte 14: "),
+    Bad(
+      text: "{\"a\":1}\n{\"b\":1}\n",
+      message: "line 2, byte 8: The field that gives the key is missing: field a",
+      arguments: ["--key", "a"]),
+    Bad(
+      text: "{\"a\":1}\n{\"a\":2}\n{\"a\":1}\n",
+      message: "line 3, byte 16: A document with this key exists already",
+      arguments: ["--key", "a"]),
+    Bad(
+      text: "{\"a\":1}\n{\"d\":{\"$date\":\"yesterday\"}}\n",
+      message: "line 2, byte 22: A form for a special value holds something else: expected a date"),
+    Bad(
+      text: "{\"$nanostore\":{\"key\":1},\"a\":1}\n",
+      message: "line 1, byte 14: The header of an exported document"),
+    Bad(text: "col1,col2\n1,2\n", message: "line 1, byte 0: "),
+  ]
+
+  @Test(
+    "A bad record ends the import with its line, byte and reason; nothing is stored", arguments: bad
+  )
+  func badRecord(bad: Bad) throws {
+    let outcome = try command.run(["import", "db", "c", "-"] + bad.arguments, input: bad.text)
+
+    #expect(outcome.status == 1)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.diagnostics.hasPrefix("error: \(bad.message)"), "\(outcome.diagnostics)")
+    #expect(outcome.diagnostics.hasSuffix("; nothing was imported\n"))
+    #expect(try command.run("collections", "db").output.isEmpty)
+  }
+
+  @Test("With --skip-bad bad records are told and counted, and the others stored")
+  func skipBad() throws {
+    let text = "{\"a\":1}\n{\"a\":2,}\n{\"a\":1}\n\n{\"a\":4}\nnull\n"
+
+    let outcome = try command.run(
+      "import", "db", "c", "-", "--key", "a", "--skip-bad", input: text)
+
+    #expect(outcome.status == 0)
+    #expect(outcome.output.hasPrefix("imported 2 documents into c, skipped 3 in "))
+    let skipped = outcome.diagnostics.split(separator: "\n")
+    #expect(skipped.count == 3)
+    #expect(skipped.contains { $0.hasPrefix("skipped: line 2, byte 14: ") })
+    #expect(skipped.contains { $0.hasPrefix("skipped: line 3, byte 17: ") })
+    #expect(try keys() == ["1", "4"])
+  }
+
+  @Test("A bad record behind several batches leaves nothing of them")
+  func allOrNothing() throws {
+    let lines = (0..<3_500).map { "{\"a\":\($0)}" }
+    try command.write("good.ndjson", lines.joined(separator: "\n"))
+    try command.write("bad.ndjson", (lines + ["{"]).joined(separator: "\n"))
+
+    let bad = try command.run("import", "db", "c", "bad.ndjson")
+    #expect(bad.status == 1)
+    #expect(bad.diagnostics.contains("line 3501, "))
+    #expect(try command.run("count", "db", "c").output == "0\n")
+
+    try command.run("import", "db", "c", "good.ndjson", "--key", "a")
+    #expect(try command.run("count", "db", "c").output == "3500\n")
+  }
+
+  @Test("--replace replaces what has the same key")
+  func replace() throws {
+    try command.run("import", "db", "c", "-", "--key", "k", input: #"{"k":"x","n":1}"#)
+    let refused = try command.run(
+      "import", "db", "c", "-", "--key", "k", input: #"{"k":"x","n":2}"#)
+    #expect(refused.status == 1)
+
+    try command.run(
+      "import", "db", "c", "-", "--key", "k", "--replace", input: #"{"k":"x","n":3}"#)
+
+    #expect(try command.run("get", "db", "c", "x").output == #"{"k":"x","n":3}"# + "\n")
+  }
+
+  @Test("A missing file makes no database")
+  func missingFile() throws {
+    let outcome = try command.run("import", "db", "c", "nowhere.json")
+
+    #expect(outcome.status == 1)
+    #expect(
+      outcome.diagnostics == "error: nowhere.json cannot be read: No such file or directory\n")
+    #expect(!command.exists("db"))
+  }
+
+  @Test("What is exported is imported identically: keys, types, versions, moments, order")
+  func roundTrip() throws {
+    do {
+      let store = try Store(.file(command.folder.appending(path: "db").path))
+      var odd: DocumentObject = ["$nanostore": ["key": "no"], "$date": 1, "n": .double(1)]
+      odd["x"] = .double(.nan)
+      let header = Document.Header(
+        key: try DocumentKey("a\n\"b\""), type: "Person", version: 3, added: 1_234_567)
+      try store["c"].insert(Document(odd).with(header))
+      try store["c"].insert(["date": .date(Date(timeIntervalSinceReferenceDate: 0.1))])
+      try store["c"].insert([:], key: "empty")
+      try store["c"].insert(["$nanostore": 5])
+      let rows = try store.createCollection("rows", identity: .rowID)
+      try rows.insert(["n": 1])
+      try rows.insert(["n": 2], key: "two")
+      try store.close()
+    }
+    for collection in ["c", "rows"] {
+      let exported = try command.run("export", "db", collection)
+      #expect(exported.status == 0)
+      try command.write("out", exported.output)
+      let imported = try command.run("import", "copy", collection, "out")
+      #expect(imported.status == 0, "\(imported.diagnostics)")
+      #expect(try command.run("export", "copy", collection).output == exported.output)
+    }
+    let copy = try Store(.file(command.folder.appending(path: "copy").path))
+    let person = try #require(try copy["c"].get("a\n\"b\""))
+    #expect(person.type == "Person")
+    #expect(person.version == 3)
+    #expect(person.header.added == 1_234_567)
+    #expect(try person.object().names == ["$nanostore", "$date", "n", "x"])
+    #expect(person["n"] == .double(1))
+    #expect(try copy["rows"].documents().map(\.key) == [nil, "two"])
+  }
+
+  @Test("--no-header and --plain export the fields alone")
+  func exportForms() throws {
+    try command.run("put", "db", "c", "k", #"{"$x":1,"at":{"$date":"2020-01-01T00:00:00Z"}}"#)
+
+    #expect(
+      try command.run("export", "db", "c", "--no-header").output
+        == #"{"$$x":1,"at":{"$date":"2020-01-01T00:00:00.000000000Z"}}"# + "\n")
+    #expect(
+      try command.run("export", "db", "c", "--plain").output
+        == #"{"$x":1,"at":"2020-01-01T00:00:00Z"}"# + "\n")
+  }
+}

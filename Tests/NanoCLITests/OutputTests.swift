@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+import Testing
+
+@testable import NanoCLI
+
+@Suite("What nanostore writes")
+struct OutputTests {
+  @Test("Text is as wide as a terminal draws it")
+  func displayWidth() {
+    #expect(DisplayWidth.of("abc") == 3)
+    #expect(DisplayWidth.of("Caché") == 5)
+    #expect(DisplayWidth.of("Cache\u{301}") == 5)
+    #expect(DisplayWidth.of("日本語") == 6)
+    #expect(DisplayWidth.of("한국") == 4)
+    #expect(DisplayWidth.of("ｆｕｌｌ") == 8)
+    #expect(DisplayWidth.of("😀") == 2)
+    #expect(DisplayWidth.of("👨‍👩‍👧") == 2)
+    #expect(DisplayWidth.of("🇩🇪") == 2)
+    #expect(DisplayWidth.of("❤️") == 2)
+    #expect(DisplayWidth.of("") == 0)
+  }
+
+  @Test("Text that is too wide ends with an ellipsis and fits", arguments: 0...12)
+  func fitted(width: Int) {
+    for text in ["abcdefgh", "日本語日本語", "a😀b😀c😀", "a b c d e f"] {
+      let fitted = DisplayWidth.fitted(text, width)
+      #expect(DisplayWidth.of(fitted) <= width)
+      #expect(fitted == text || width == 0 || fitted.hasSuffix("…"))
+    }
+  }
+
+  @Test("The widest columns give first, and all room is used")
+  func layout() {
+    func widths(_ natural: [Int], _ width: Int) -> [Int] {
+      TableLayout(natural: natural, isNumeric: natural.map { _ in false }, width: width).widths
+    }
+    #expect(widths([5, 10], 80) == [5, 10])
+    #expect(widths([4, 100, 30], 60) == [4, 26, 26])
+    #expect(widths([4, 100, 100], 61) == [4, 27, 26])
+    #expect(widths([20, 20, 20, 20], 40) == [12, 12, 12].map { $0 })
+    #expect(widths([200], 10) == [10])
+    #expect(widths([], 10) == [])
+  }
+
+  @Test("Control characters and changes of direction are escaped, everything else stays")
+  func printable() {
+    #expect(Printable.text("a\tb\r\n\u{1B}[0m\u{7F}\u{9B}") == #"a\tb\r\n\u{1b}[0m\u{7f}\u{9b}"#)
+    #expect(Printable.text("é 日本 👨‍👩‍👧 \\n") == "é 日本 👨‍👩‍👧 \\n")
+  }
+
+  @Test("JSON for a terminal is the same JSON without characters that act on it")
+  func printableJSON() throws {
+    let value: DocumentValue = ["a\u{9B}": "\u{1B}\u{7F}\u{202E}é\n", "b": [1]]
+    for isPretty in [false, true] {
+      let shown = Printable.json(value.jsonString(pretty: isPretty))
+      #expect(try DocumentValue(json: shown) == value)
+      #expect(
+        !shown.unicodeScalars.contains { $0 == "\u{9B}" || $0 == "\u{7F}" || $0 == "\u{202E}" })
+    }
+  }
+
+  @Test("Numbers and durations are for people")
+  func quantities() {
+    #expect(Quantity.count(0) == "0")
+    #expect(Quantity.count(999) == "999")
+    #expect(Quantity.count(1_234_567) == "1,234,567")
+    #expect(Quantity.count(-1_000) == "-1,000")
+    #expect(Quantity.bytes(999) == "999 bytes")
+    #expect(Quantity.bytes(2_500_000) == "2.5 MB")
+    #expect(Quantity.duration(0.004) == "4 ms")
+    #expect(Quantity.duration(125) == "2 min 5 s")
+  }
+
+  @Test("Progress has a bar and the time that is left, if the size is known")
+  func progress() {
+    #expect(
+      ProgressLine.line(0.25, "10 documents", after: 2)
+        == "[#####---------------] 25 %  10 documents, 6.0 s left")
+    #expect(ProgressLine.line(nil, "10 documents", after: 2) == "10 documents")
+    #expect(
+      ProgressLine.line(0, "0 documents", after: 0) == "[--------------------] 0 %  0 documents")
+  }
+
+  @Test("The order of options of different names is kept")
+  func orderedArguments() {
+    #expect(
+      OrderedArguments.joined(["aggregate", "d", "c", "--max", "y", "--count", "--min=x"])
+        == ["aggregate", "d", "c", "--column", "max:y", "--column", "count", "--column", "min:x"])
+    #expect(
+      OrderedArguments.joined(["find", "--arg", "--text-arg", "--text-arg", "it's"])
+        == ["find", "--arg", "--text-arg", "--arg", "'it''s'"])
+    #expect(OrderedArguments.joined(["aggregate", "--min"]) == ["aggregate", "--min"])
+    #expect(
+      OrderedArguments.joined(["x", "--", "--text-arg", "a"]) == ["x", "--", "--text-arg", "a"])
+  }
+
+  @Test(
+    "Quoted text is itself, whatever it looks like",
+    arguments: ["7", "it's", "''", "", "null", "[1]"])
+  func quotedArguments(text: String) {
+    #expect(ArgumentValue.parse(ArgumentValue.quoted(text)) == .string(text))
+  }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQLite
+import NanoTesting
+import Testing
+
+/// The file is an ordinary SQLite database: other programs may write to it, and nothing goes stale.
+@Suite("Other programs at the same file")
+struct ForeignProgramTests {
+  private let folder: TemporaryFolder
+  private let engine: SQLiteEngine
+  private let foreign: PlainSQLite
+
+  init() throws {
+    folder = try TemporaryFolder()
+    engine = try SQLiteEngine(.file(folder.file()), SQLiteConfiguration())
+    foreign = try PlainSQLite(folder.file())
+  }
+
+  private func insert(_ object: DocumentObject, key: String? = nil) throws {
+    let document = GeneratedDocument(object, key: try key.map { try DocumentKey($0) })
+    _ = try engine.write(nil) { writer in try document.new { try writer.insert($0, into: "c") } }
+  }
+
+  private func createIndexes(_ indexes: [IndexDefinition]) throws {
+    try engine.write(nil) { writer in
+      for index in indexes { try writer.createIndex(index, in: "c") }
+    }
+  }
+
+  private func count(_ path: FieldPath, _ comparison: Comparison, _ value: DocumentValue) throws
+    -> Int
+  {
+    let query = Query(.comparison(.field(path), comparison, .value(value)))
+    return try engine.read(.call, nil) { try $0.count(query, in: "c") }
+  }
+
+  @Test("An array that another program puts where only numbers stood is found by its elements")
+  func foreignArray() throws {
+    try createIndexes([IndexDefinition(columns: [.init("a")])])
+    try insert(["a": 1])
+    #expect(try count("a", .equal, 1) == 1)
+
+    try foreign.run("INSERT INTO c(body) VALUES (?)", #"{"a":[1, 2]}"#)
+    #expect(try count("a", .equal, 1) == 2)
+    #expect(try count("a", .equal, 2) == 1)
+
+    try insert(["a": 2])
+    #expect(try count("a", .equal, 2) == 2)
+    #expect(try engine.verify() == [])
+  }
+
+  @Test("A body that another program changes is found by its new values only")
+  func foreignUpdate() throws {
+    try createIndexes([
+      IndexDefinition(columns: [.init("a")]),
+      IndexDefinition(columns: [.init("list")], kind: .elements),
+    ])
+    try insert(["a": 1, "list": ["x"]])
+
+    try foreign.run("UPDATE c SET body = json_set(body, '$.a', 'text', '$.list[#]', 'y')")
+
+    #expect(try count("a", .equal, 1) == 0)
+    #expect(try count("a", .equal, "text") == 1)
+    #expect(try count("list", .equal, "y") == 1)
+    try foreign.run("DELETE FROM c")
+    #expect(try count("list", .equal, "y") == 0)
+    #expect(try engine.verify() == [])
+  }
+
+  @Test("A unique index holds for other programs too")
+  func foreignViolation() throws {
+    try createIndexes([
+      IndexDefinition(columns: [.init("a")], isUnique: true),
+      IndexDefinition(columns: [.init("list")], isUnique: true, kind: .elements),
+    ])
+    try insert(["a": 1, "list": ["x"]])
+
+    for body in [#"{"a":1}"#, #"{"list":["y","x"]}"#] {
+      #expect(throws: PlainSQLite.Failure.self) {
+        try foreign.run("INSERT INTO c(body) VALUES (?)", body)
+      }
+    }
+    #expect(try foreign.run("SELECT count(*) FROM c") == [["1"]])
+    // A row that is replaced takes its elements with it.
+    try foreign.run("INSERT OR REPLACE INTO c(id, body) VALUES (1, ?)", #"{"list":["z"]}"#)
+    try foreign.run("INSERT INTO c(body) VALUES (?)", #"{"list":["x"]}"#)
+    #expect(try engine.verify() == [])
+  }
+
+  @Test("A row that another program removed does not give its id away")
+  func foreignRemoval() throws {
+    try insert(["a": 1])
+    try insert(["a": 2])
+    try foreign.run("DELETE FROM c WHERE id = 2")
+    try insert(["a": 3])
+    #expect(try foreign.run("SELECT max(id) FROM c") == [["3"]])
+  }
+
+  @Test("A damaged body is an error where it is read, and hides nothing else")
+  func foreignDamage() throws {
+    try createIndexes([IndexDefinition(columns: [.init("a")])])
+    try insert(["a": 1])
+    try foreign.run("DROP INDEX nano_index_c_a")
+    try foreign.run("INSERT INTO c(body) VALUES ('{\"a\":1')")
+    #expect(throws: StoreError.self) { try count("b", .equal, 1) }
+    try foreign.run("DELETE FROM c WHERE id = 2")
+    #expect(try count("a", .equal, 1) == 1)
+  }
+
+  @Test("Two spellings of a collection's name are one collection")
+  func spellings() throws {
+    try createIndexes([IndexDefinition(columns: [.init("a")])])
+    let (one, many) = (GeneratedDocument(["a": 1]), GeneratedDocument(["a": [1, 2]]))
+    let found = try engine.write(nil) { writer in
+      _ = try one.new { try writer.insert($0, into: "c") }
+      _ = try many.new { try writer.insert($0, into: "C") }
+      return try writer.count(Query(.comparison(.field("a"), .equal, .value(1))), in: "c")
+    }
+    #expect(found == 2)
+  }
+}

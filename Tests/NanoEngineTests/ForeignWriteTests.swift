@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQLite
+import NanoTesting
+import Testing
+
+/// Random documents written by us and by a program that knows nothing of us, in turns.
+@Suite("Other programs' writes compared with the definition")
+struct ForeignWriteTests {
+  private static let indexes = [
+    IndexDefinition(columns: [.init("a")]), IndexDefinition(columns: [.init("a.b")]),
+    IndexDefinition(columns: [.init("b", descending: true), .init("name")]),
+    IndexDefinition(columns: [.init("list")], kind: .elements),
+    IndexDefinition(columns: [.init("list.name")], kind: .elements),
+  ]
+
+  @Test("Queries answer right and plain SQLite finds its indexes in order", arguments: 0..<10)
+  func turns(part: UInt64) throws {
+    let seed = ComparisonTests.seed &+ part
+    print("foreign writes: NANOSTORE_SEED=\(ComparisonTests.seed) (part \(part))")
+    var random = SplitMix(seed: seed)
+    let folder = try TemporaryFolder()
+    let engine = try SQLiteEngine(.file(folder.file()), SQLiteConfiguration())
+    let foreign = try PlainSQLite(folder.file())
+    var documents = DocumentGenerator(random: random.split(), isUniform: random.oneIn(2))
+    var conditions = ConditionGenerator(random: random.split())
+    conditions.favourites = ["a", "a.b", "b", "name", "list", "list.name"]
+    try engine.write(nil) { writer in
+      for index in Self.indexes { try writer.createIndex(index, in: "c") }
+    }
+
+    for round in 0..<6 {
+      if round == 3 { documents.change() }
+      for _ in 0..<random.number(0...4) {
+        let document = documents.document()
+        conditions.documents.append(document.object)
+        try engine.write(nil) { writer in
+          _ = try document.new { try writer.insert($0, into: "c") }
+        }
+      }
+      try ask(engine, foreign, &conditions, seed)
+      for _ in 0..<random.number(1...4) {
+        let document = documents.document()
+        conditions.documents.append(document.object)
+        try Self.write(try Self.text(document, &random), foreign, &random)
+      }
+      try ask(engine, foreign, &conditions, seed)
+    }
+    #expect(try engine.verify() == [], "seed \(seed)")
+    #expect(try foreign.integrity() == "ok", "seed \(seed)")
+  }
+
+  private static func write(
+    _ body: String, _ foreign: PlainSQLite, _ random: inout SplitMix
+  ) throws {
+    let id = "\(random.number(1...20))"
+    switch random.number(0...5) {
+    case 0...2: try foreign.run("INSERT INTO c(body) VALUES (?)", body)
+    case 3: try foreign.run("UPDATE c SET body = ? WHERE id = ?", body, id)
+    case 4: try foreign.run("INSERT OR REPLACE INTO c(id, body) VALUES (?, ?)", id, body)
+    default: try foreign.run("DELETE FROM c WHERE id = ?", id)
+    }
+  }
+
+  /// The document as others might write it: with white space, and dates to the second.
+  private static func text(
+    _ document: GeneratedDocument, _ random: inout SplitMix
+  ) throws -> String {
+    let text = try document.new { String(decoding: $0.body, as: UTF8.self) }
+    if random.oneIn(2) { return text }
+    var spaced = ""
+    var isInString = false
+    var isEscaped = false
+    for scalar in text.unicodeScalars {
+      spaced.unicodeScalars.append(scalar)
+      if scalar == "\"", !isEscaped { isInString.toggle() }
+      isEscaped = scalar == "\\" && !isEscaped
+      if !isInString, ":,[{".unicodeScalars.contains(scalar) { spaced += " " }
+    }
+    return random.oneIn(2) ? spaced.replacing(".000000000Z", with: "Z") : spaced
+  }
+
+  private func ask(
+    _ engine: SQLiteEngine, _ foreign: PlainSQLite, _ conditions: inout ConditionGenerator,
+    _ seed: UInt64
+  ) throws {
+    let rows = try foreign.run("SELECT id, body FROM c ORDER BY id").map { row in
+      let id = row[0].flatMap { Int64($0) } ?? 0
+      let bytes = Array((row[1] ?? "").utf8)
+      return try bytes.withUnsafeBytes { bytes in
+        var reader = JSONReader(bytes)
+        return DocumentSubject(try reader.object(), rowID: id)
+      }
+    }
+    for _ in 0..<10 {
+      let condition = conditions.condition(2)
+      // Attributes are compared elsewhere; these rows have none.
+      guard !condition.queryText.contains("__"), !condition.queryText.contains("REGEXP") else {
+        continue
+      }
+      let expected = try rows.filter { try Evaluator($0).holds(condition) }.map(\.rowID)
+      var actual: [Int64] = []
+      try engine.read(.snapshot, nil) { reader in
+        try reader.find(Query(condition), in: "c") {
+          actual.append($0.rowID)
+          return true
+        }
+      }
+      guard expected != actual else { continue }
+      let plan = try engine.read(.call, nil) { try $0.explain(Query(condition), in: "c") }
+      let bodies = try foreign.run("SELECT id, revision, body FROM c ORDER BY id")
+      Issue.record(
+        "seed \(seed): \(condition.queryText): expected \(expected), got \(actual)\n\(plan)\n\(bodies)"
+      )
+      return
+    }
+  }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQLite
+import NanoTesting
+import Testing
+
+/// Tools that never fail prove nothing.
+@Suite("The tools that test engines")
+struct ToolTests {
+  @Test("The comparison notices an engine that forgets a document, and shows a small case")
+  func forgetfulEngine() throws {
+    let comparison = EngineComparison { ForgetfulEngine() }
+    let failure = #expect(throws: ComparisonFailure.self) {
+      try comparison.run(seed: ComparisonTests.seed, pairs: 500)
+    }
+    #expect(failure?.mismatch != nil)
+    #expect((failure?.script.steps.count ?? 99) <= 2, "\(failure?.description ?? "")")
+  }
+
+  @Test("The conformance suite notices it too")
+  func forgetfulConformance() {
+    #expect(throws: ConformanceFailure.self) { try EngineConformance { ForgetfulEngine() }.run() }
+  }
+
+  @Test("Generated questions are answered by indexes and plain SQL as well as by our functions")
+  func coverage() throws {
+    var (asked, indexed, exact) = (0, 0, 0)
+    var seeds = SplitMix(seed: ComparisonTests.seed)
+    for _ in 0..<15 {
+      var generator = ScriptGenerator(seed: seeds.next())
+      let engine = try SQLiteEngine(.memory, SQLiteConfiguration())
+      for step in try generator.script(questions: 10).steps {
+        switch step {
+        case .write(let operations):
+          try engine.write(nil) { writer in
+            for operation in operations { _ = try operation.apply(to: writer, Script.collection) }
+          }
+        case .ask(let question):
+          let found = try engine.read(.call, nil) {
+            try $0.explain(question.query, in: Script.collection)
+          }
+          asked += 1
+          if !found.indexes.isEmpty { indexed += 1 }
+          if found.checkedPerDocument == nil, question.query.condition != .constant(true) {
+            exact += 1
+          }
+        }
+      }
+    }
+    #expect(indexed * 10 > asked, "\(indexed) of \(asked) use an index")
+    #expect(exact * 25 > asked, "\(exact) of \(asked) are plain SQL")
+  }
+
+  @Test("A seed gives the same script each time")
+  func repeatable() throws {
+    var (one, other) = (ScriptGenerator(seed: 7), ScriptGenerator(seed: 7))
+    #expect(try one.script(questions: 5).steps == other.script(questions: 5).steps)
+  }
+
+  @Test("The failing engine fails the call it was told to, and what was written is undone")
+  func failing() throws {
+    let engine = FailingEngine(ReferenceEngine())
+    let full = StoreError(.full, "No space is left for the database")
+    func insertTwo() throws {
+      try engine.write(nil) { writer in
+        for _ in 0..<2 {
+          _ = try GeneratedDocument(["n": 1]).new { try writer.insert($0, into: "c") }
+        }
+      }
+    }
+
+    // The way into the block, two inserts, the commit.
+    for call in 1...4 {
+      engine.fail(at: call, full)
+      #expect(throws: full) { try insertTwo() }
+      engine.succeed()
+      #expect(try engine.read(.call, nil) { try $0.count(Query(), in: "c") } == 0)
+    }
+    engine.fail(at: 5, full)
+    try insertTwo()
+    #expect(engine.calls == 4)
+    #expect(throws: full) { try engine.statistics() }
+  }
+}
+
+/// The reference engine, but its readers never see the last document of a query.
+private final class ForgetfulEngine: Engine {
+  private let engine = ReferenceEngine()
+  var capabilities: Capabilities { engine.capabilities }
+
+  func read<Result>(
+    _ scope: ReadScope, _ interruption: Interruption?,
+    _ work: (any EngineReader) throws -> Result
+  ) throws -> Result {
+    try engine.read(scope, interruption) { try work(ForgetfulReader($0)) }
+  }
+  func write<Result>(
+    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result {
+    try engine.write(interruption, work)
+  }
+  func compact() throws { try engine.compact() }
+  func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?) throws {
+    try engine.backup(to: destination, progress: progress)
+  }
+  func verify() throws -> [VerificationProblem] { try engine.verify() }
+  func statistics() throws -> EngineStatistics { try engine.statistics() }
+  func close() throws { try engine.close() }
+}
+
+private final class ForgetfulReader: EngineReader {
+  private let reader: any EngineReader
+  init(_ reader: any EngineReader) { self.reader = reader }
+
+  func find(_ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool) throws {
+    let count = try reader.count(query, in: collection)
+    var shown = 0
+    try reader.find(query, in: collection) {
+      shown += 1
+      return shown == count ? false : try show($0)
+    }
+  }
+
+  func collections() throws -> [CollectionDescription] { try reader.collections() }
+  func identity(of collection: String) throws -> CollectionIdentity {
+    try reader.identity(of: collection)
+  }
+  func get(
+    _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    try reader.get(identity, in: collection, show)
+  }
+  func count(_ query: Query, in collection: String) throws -> Int {
+    try reader.count(query, in: collection)
+  }
+  func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
+    try reader.aggregate(query, in: collection)
+  }
+  func distinct(
+    _ field: FieldPath, _ query: Query, in collection: String
+  ) throws -> [DocumentValue] {
+    try reader.distinct(field, query, in: collection)
+  }
+  func explain(_ query: Query, in collection: String) throws -> Explanation {
+    try reader.explain(query, in: collection)
+  }
+  func indexes(in collection: String) throws -> [IndexDefinition] {
+    try reader.indexes(in: collection)
+  }
+  func observedPaths(in collection: String) throws -> [ObservedPath] {
+    try reader.observedPaths(in: collection)
+  }
+  func metadata(_ name: String) throws -> DocumentValue? { try reader.metadata(name) }
+  func metadataNames() throws -> [String] { try reader.metadataNames() }
+}

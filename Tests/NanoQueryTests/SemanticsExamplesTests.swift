@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoQuery
+import Testing
+
+@Suite("The examples of docs/QUERY-SEMANTICS.md")
+struct SemanticsExamplesTests {
+  @Test("Each line of each table is what the evaluator computes")
+  func examples() throws {
+    let examples = try Example.all()
+    #expect(examples.count > 100)
+    for example in examples {
+      let actual = try #require(try example.actual(), "\(example)")
+      #expect(actual == example.expected, "\(example)")
+    }
+  }
+}
+
+/// A line of a table: a document or several, a question, and the answer.
+private struct Example: CustomStringConvertible {
+  let heading: [String]
+  let documents: String
+  let question: String
+  let expected: String
+
+  var description: String { "\(documents) | \(question)" }
+
+  static func all() throws -> [Example] {
+    let file = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../docs/QUERY-SEMANTICS.md")
+    var heading: [String] = []
+    var examples: [Example] = []
+    for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+      guard line.hasPrefix("| ") else {
+        if !line.hasPrefix("|---") { heading = [] }
+        continue
+      }
+      let cells = cells(line)
+      if heading.isEmpty {
+        heading = cells
+      } else if heading[0].hasPrefix("document") {
+        examples.append(
+          Example(
+            heading: heading, documents: cells[0], question: cells[1], expected: cells[2]))
+      }
+    }
+    return examples
+  }
+
+  /// The cells of a line, without the quotes of code. A bar in a cell is written `\|`.
+  private static func cells(_ line: Substring) -> [String] {
+    line.replacing("\\|", with: "\u{1}").split(separator: "|", omittingEmptySubsequences: false)
+      .dropFirst().dropLast().map {
+        $0.replacing("\u{1}", with: "|").replacing("`", with: "")
+          .trimmingCharacters(in: .whitespaces)
+      }
+  }
+
+  /// The answer as the table writes it; nil for a table of an unknown kind.
+  func actual() throws -> String? {
+    switch heading[1] {
+    case "condition":
+      let condition = try QueryText(question).condition
+      return try Evaluator(subject()).holds(condition) ? "yes" : "no"
+    case "expression":
+      let expression = try QueryText.orderings(question)[0].expression
+      return try Evaluator(subject()).values(expression).map(Self.text).joined(separator: ", ")
+    case "ascending by":
+      return Self.text(try QueryText.orderings(question)[0].value(for: subject()))
+    case "aggregate", "grouped by": return try aggregated()
+    case "distinct":
+      let values = DistinctValues(FieldPath(question))
+      try eachBody { try values.add($0) }
+      return values.values.map(Self.text).joined(separator: ", ")
+    default: return nil
+    }
+  }
+
+  private func subject() throws -> DocumentSubject {
+    DocumentSubject(try DocumentObject(json: documents))
+  }
+
+  private func aggregated() throws -> String {
+    let words = question.split(separator: " ").map(String.init)
+    guard heading[1] == "aggregate" else {
+      let program = AggregationProgram(
+        AggregateQuery(groups: [FieldPath(question)], aggregates: [.count]))
+      try eachBody { try program.add($0) }
+      return program.rows.map { "\(Self.text($0.group[0])): \(Self.text($0.values[0]))" }
+        .joined(separator: ", ")
+    }
+    let path = FieldPath(words.last ?? "")
+    let aggregate: Aggregate =
+      switch words[0] {
+      case "countOf": .countOf(path)
+      case "maximum": .maximum(path)
+      case "average": .average(path)
+      case "total": .total(path)
+      default: .count
+      }
+    let program = AggregationProgram(AggregateQuery(aggregates: [aggregate]))
+    try eachBody { try program.add($0) }
+    return program.rows[0].values.map(Self.text).joined()
+  }
+
+  private func eachBody(_ add: (UnsafeRawBufferPointer) throws -> Void) throws {
+    for text in documents.replacing("} {", with: "}\u{1}{").split(separator: "\u{1}") {
+      var writer = JSONWriter()
+      writer.object(try DocumentObject(json: String(text)))
+      try add(writer.bytes)
+    }
+  }
+
+  private static func text(_ value: DocumentValue) -> String {
+    QueryExpression.value(value).queryText
+  }
+}
