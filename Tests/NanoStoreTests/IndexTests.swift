@@ -58,7 +58,7 @@ struct IndexTests {
     ]
     for (call, run) in calls {
       let error = error { try run() }
-      #expect(error?.code == .uniqueViolation, "\(name) \(call)")
+      #expect(error?.code == .uniqueViolation, "\(name) \(call) \(error?.debugDescription ?? "")")
       guard call != "SQL" else { continue }
       #expect(error?[.index] == name, "\(call)")
       #expect(error?[.collection] == "people")
