@@ -57,7 +57,7 @@ struct OpeningTests {
       _ = code {
         let store = try Store(.file(path))
         // Whatever can be read is right, and looking for damage finds it.
-        let readable = code { try store["notes"].documents().forEach { _ = try $0.object() } }
+        let readable = code { for note in try store["notes"].documents() { _ = try note.object() } }
         #expect([nil, .corruptFile, .corruptDocument, .database].contains(readable))
         let problems = try store.verify()
         #expect(!problems.isEmpty)

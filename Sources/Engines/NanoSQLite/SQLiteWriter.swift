@@ -81,6 +81,11 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
         return nil
       }
     }
+    // Rows that the other program replaced were removed without the triggers that remove entries.
+    for index in table.indexes where index.kind == .elements {
+      guard let side = table.sqlNames[index.name].map(SQLName.quoted) else { continue }
+      try connection.execute("DELETE FROM \(side) WHERE id NOT IN (SELECT id FROM \(name))")
+    }
     for id in ids.compactMap(\.self) {
       try connection.run(SQLFragment("UPDATE \(name) SET revision = 0 WHERE id = ?", [.int(id)]))
     }

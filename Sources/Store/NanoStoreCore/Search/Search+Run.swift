@@ -61,7 +61,7 @@ extension Search {
   private func grouped(_ collection: DocumentCollection) throws -> [Document] {
     var seen: Set<[UInt8]> = []
     var kept: [Document] = []
-    try query(in: collection).forEach { document in
+    try query(in: collection).each { document in
       let leaves = Leaves.all(in: .object(try document.object()))
       for leaf in leaves where try matches(leaf) {
         guard seen.insert(SortKey.bytes(leaf.value)).inserted else { continue }
