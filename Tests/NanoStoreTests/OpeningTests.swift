@@ -19,8 +19,9 @@ struct OpeningTests {
     Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0xFF, count: 5_000),
   ]
 
-  @Test("A file that is no database is refused and stays as it is", arguments: others)
-  func notADatabase(bytes: [UInt8]) throws {
+  @Test("A file that is no database is refused and stays as it is", arguments: others.indices)
+  func notADatabase(index: Int) throws {
+    let bytes = Self.others[index]
     let path = try scratch.write(bytes, "a.db")
 
     let error = error { _ = try Store(.file(path)) }

@@ -113,6 +113,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
 extension SQLiteWriter {
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     let table = try tableForWriting(collection)
+    if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
     let isPlain = table.nextRowID == nil && document.type == nil && document.version == nil
     return try connection.with(table, isPlain ? .insertPlain : .insert) { statement in
@@ -136,6 +137,7 @@ extension SQLiteWriter {
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {
     guard let key = document.key else { return try insert(document, into: collection) }
     let table = try tableForWriting(collection)
+    if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
     sqlite3_set_last_insert_rowid(connection.handle, 0)
     try connection.with(table, .save) { statement in
@@ -177,6 +179,7 @@ extension SQLiteWriter {
     _ identity: Identity, with document: NewDocument, in collection: String
   ) throws -> Bool {
     guard let table = try existing(collection) else { return false }
+    if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
     let kind: CollectionTable.Statement
     switch identity {
