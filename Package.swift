@@ -81,6 +81,7 @@ let package = Package(
       dependencies: [
         "NanoStore", "nanostore-test-helper", .product(name: "Logging", package: "swift-log"),
       ],
+      exclude: ["Cases"],
       swiftSettings: strict),
     .testTarget(
       name: "NanoQueryTests", dependencies: ["NanoQuery", "NanoDocument"], swiftSettings: strict),

@@ -49,7 +49,8 @@ extension DocumentValue {
     case (.array(let a), .array(let b)):
       a.count == b.count && zip(a, b).allSatisfy { $0.matches($1) }
     case (.object(let a), .object(let b)):
-      a.count == b.count && a.allSatisfy { field in b[field.name].map { field.value.matches($0) } ?? false }
+      a.count == b.count
+        && a.allSatisfy { field in b[field.name].map { field.value.matches($0) } ?? false }
     default: self == other
     }
   }

@@ -127,7 +127,8 @@ extension NanoStoreCaseRunner {
       var search = Search(value: given?["value"], key: given?["key"]?.string)
       search.reset()
       return state(search)
-    case "search.attribute": return ["value": .string(Search(attribute: given?.string).attribute ?? "")]
+    case "search.attribute":
+      return ["value": .string(Search(attribute: given?.string).attribute ?? "")]
     case "search.value": return ["value": Search(value: given).value ?? .null]
     case "search.match":
       return ["value": .string(given?.string.flatMap(Match.init)?.rawValue ?? "")]
@@ -175,7 +176,9 @@ extension NanoStoreCaseRunner {
     case "engine.cacheSize":
       return ["value": .int(-number("cache_size") * 1024 / number("page_size"))]
     case "engine.encoding":
-      return ["value": .string(settings["encoding"]?.hasPrefix("UTF-16") == true ? "UTF-16" : "UTF-8")]
+      return [
+        "value": .string(settings["encoding"]?.hasPrefix("UTF-16") == true ? "UTF-16" : "UTF-8")
+      ]
     case "engine.busyTimeout": return ["value": .int(number("busy_timeout"))]
     default:
       let isFast = number("synchronous") == 0

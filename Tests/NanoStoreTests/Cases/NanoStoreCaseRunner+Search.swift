@@ -75,7 +75,8 @@ extension NanoStoreCaseRunner {
       "keys": .array(found.compactMap(\.key).map { .string(names[$0] ?? $0) }),
       // Results are lists always; the original gave a mapping where nothing was sorted.
       "isList": .bool(step["returns"] == "keys" || step["sort"] != nil),
-      "ordered": .array(found.map { field.flatMap { $0.isEmpty ? nil : $0 }.flatMap($0.subscriptPath) ?? .null }),
+      "ordered": .array(
+        found.map { field.flatMap { $0.isEmpty ? nil : $0 }.flatMap($0.subscriptPath) ?? .null }),
       "infos": .array(try found.map { .object(try $0.object()) }),
     ]
   }

@@ -52,7 +52,7 @@ extension NanoStoreCaseRunner {
     case "remove":
       for name in strings(step["items"]) {
         if let bag = bags[name] {
-          try store.removeBag(bag)
+          try store.removeBag(key: bag.key)
         } else if let document = documents[name] {
           try objects.remove(document)
         }
@@ -62,11 +62,11 @@ extension NanoStoreCaseRunner {
       let keys = try (step["keys"]?.array ?? []).compactMap { try value($0).string }
       guard !keys.isEmpty else { return ["ok": false] }
       try objects.remove(keys: keys)
-      for bag in try store.bags(keys: keys) { try store.removeBag(bag) }
+      for bag in try store.bags(keys: keys) { try store.removeBag(key: bag.key) }
       return ["ok": true]
     case "removeAll":
       try objects.removeAll()
-      for bag in try store.bags() { try store.removeBag(bag) }
+      for bag in try store.bags() { try store.removeBag(key: bag.key) }
       return ["ok": true]
     case "save":
       try store.flush()
@@ -83,7 +83,9 @@ extension NanoStoreCaseRunner {
       return ["ok": .bool(store.isInTransaction)]
     case "fetchKeys":
       let keys = try (step["keys"]?.array ?? []).compactMap { try value($0).string }
-      return ["count": .int(Int64(try objects.get(keys: keys).count + store.bags(keys: keys).count))]
+      return [
+        "count": .int(Int64(try objects.get(keys: keys).count + store.bags(keys: keys).count))
+      ]
     case "fetchClass": return try fetchClass(step)
     case "allClasses":
       var types = try objects.types()
@@ -134,7 +136,9 @@ extension NanoStoreCaseRunner {
     let type = step["class"]?.string ?? ""
     let found: [DocumentObject]
     if type == "bag" {
-      let bags = try store.bags().map { ["name": $0.name.map { .string($0) } ?? .null] as DocumentObject }
+      let bags = try store.bags().map {
+        ["name": $0.name.map { .string($0) } ?? .null] as DocumentObject
+      }
       found = bags.sorted { ValueOrder.compare($0["name"] ?? .null, $1["name"] ?? .null) < 0 }
     } else {
       var search = Search(type: type)

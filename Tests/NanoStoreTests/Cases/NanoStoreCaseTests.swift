@@ -29,7 +29,9 @@ struct NanoStoreCaseTests {
     return nil
   }
 
-  @Test("What the original's own tests and documents say", arguments: try AcceptanceCase.all(of: "NanoStore"))
+  @Test(
+    "What the original's own tests and documents say",
+    arguments: try AcceptanceCase.all(of: "NanoStore"))
   func holds(one: AcceptanceCase) throws {
     if Self.exclusion(one) != nil { return }
     try NanoStoreCaseRunner(one).run()
