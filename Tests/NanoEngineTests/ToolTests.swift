@@ -57,7 +57,8 @@ struct ToolTests {
   @Test("A seed gives the same script each time")
   func repeatable() throws {
     var (one, other) = (ScriptGenerator(seed: 7), ScriptGenerator(seed: 7))
-    #expect(try one.script(questions: 5).steps == other.script(questions: 5).steps)
+    // As text, since NaN does not equal itself.
+    #expect(try "\(one.script(questions: 5).steps)" == "\(other.script(questions: 5).steps)")
   }
 
   @Test("The failing engine fails the call it was told to, and what was written is undone")

@@ -95,6 +95,8 @@ public protocol EngineReader: AnyObject {
   func explain(_ query: Query, in collection: String) throws -> Explanation
   /// The indexes of a collection, by name.
   func indexes(in collection: String) throws -> [IndexDefinition]
+  /// What is indexed beside them; ``IndexingPolicy/declared`` if there is no such collection.
+  func indexing(in collection: String) throws -> IndexingPolicy
   /// Every path that documents of the collection ever held, with the types seen there.
   func observedPaths(in collection: String) throws -> [ObservedPath]
   /// A value kept beside the collections; nil if there is none of this name.
@@ -130,6 +132,23 @@ public protocol EngineWriter: EngineReader {
   func createIndex(_ index: IndexDefinition, in collection: String) throws
   /// Removes an index and says whether there was one.
   func dropIndex(_ name: String, in collection: String) throws -> Bool
+  /// Says what is indexed, for the documents that are there and those to come. Answers are the same
+  /// either way.
+  ///
+  /// - Parameter progress: Called with 0...1. It must not use the store; an error that it throws
+  ///   undoes the change.
+  /// - Throws: ``StoreError/Code/unsupported`` for a policy that the engine does not have.
+  func setIndexing(
+    _ policy: IndexingPolicy, in collection: String, _ progress: ((Double) throws -> Void)?
+  ) throws
+  /// Makes every index of a collection anew, as after damage or writes of other programs.
+  ///
+  /// - Parameter progress: As in ``setIndexing(_:in:_:)``.
+  func rebuildIndexes(in collection: String, _ progress: ((Double) throws -> Void)?) throws
+  /// Removes every index of a collection, goes back to ``IndexingPolicy/declared``, and says how
+  /// many definitions were removed.
+  @discardableResult
+  func dropIndexes(in collection: String) throws -> Int
   /// Nil removes the entry.
   func setMetadata(_ value: DocumentValue?, _ name: String) throws
 
@@ -153,4 +172,6 @@ public struct Capabilities: OptionSet, Sendable, Hashable {
   public static let concurrentReads = Capabilities(rawValue: 16)
   /// What is written is still there after the process has ended.
   public static let durable = Capabilities(rawValue: 32)
+  /// ``IndexingPolicy/everything``.
+  public static let everythingIndex = Capabilities(rawValue: 64)
 }

@@ -12,17 +12,21 @@ public struct CollectionFacts {
   public var elementTables: [String: String]
   /// Whether the database compares texts by code point; if not, it can only find equal ones.
   public var ordersText: Bool
+  /// The table of all leaves; nil if the collection has none.
+  public var leaves: LeafIndexFacts?
   /// What stands at a path; nil if that is not known.
   public var observed: (FieldPath) -> PathFacts?
 
   public init(
     table: String, indexes: [IndexDefinition], elementTables: [String: String],
-    ordersText: Bool = true, observed: @escaping (FieldPath) -> PathFacts?
+    ordersText: Bool = true, leaves: LeafIndexFacts? = nil,
+    observed: @escaping (FieldPath) -> PathFacts?
   ) {
     self.table = table
     self.indexes = indexes
     self.elementTables = elementTables
     self.ordersText = ordersText
+    self.leaves = leaves
     self.observed = observed
   }
 

@@ -20,17 +20,25 @@ struct ConditionCompiler {
   }
 
   func split(_ condition: Condition) -> Split {
-    var parts: [SQLFragment] = []
+    var answers: [Answer] = []
     var rest: [Condition] = []
     for conjunct in Self.conjuncts(condition) {
       if case .constant(true) = conjunct { continue }
       let answer = answer(conjunct)
-      if let answer { parts.append(answer.sql) }
+      if let answer { answers.append(answer) }
       if answer?.isExact != true { rest.append(conjunct) }
     }
     return Split(
-      sql: SQLFragment.all(parts),
+      sql: SQLFragment.all(Self.useful(answers).map(\.sql)),
       rest: rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .all(rest))
+  }
+
+  /// SQLite gathers all that each of several look-ups finds. A range of leaves, which may be many, is
+  /// only worth it where there is nothing better; what is left out is checked on the documents.
+  private static func useful(_ answers: [Answer]) -> [Answer] {
+    let others = answers.filter { $0.leaves != .range }
+    guard !others.contains(where: \.isLookUp) else { return others }
+    return others + answers.filter { $0.leaves == .range }.prefix(1)
   }
 
   static func conjuncts(_ condition: Condition) -> [Condition] {
@@ -42,9 +50,30 @@ struct ConditionCompiler {
     var sql: SQLFragment
     /// Whether it finds nothing but what fulfils the condition.
     var isExact: Bool
+    /// How it uses the table of all leaves, if it does.
+    var leaves: Leaves?
+    /// Whether an index finds it.
+    var isLookUp = false
+
+    enum Leaves { case equality, range }
   }
 
   private func answer(_ condition: Condition) -> Answer? {
+    plainAnswer(condition) ?? leafAnswer(condition)
+  }
+
+  private func leafAnswer(_ condition: Condition) -> Answer? {
+    guard let leaves = facts.leaves else { return nil }
+    let compiler = LeafCompiler(
+      index: leaves, collection: facts.table, ordersText: facts.ordersText)
+    return compiler.answer(condition).map {
+      Answer(
+        sql: $0.sql, isExact: false, leaves: $0.isEquality ? .equality : .range,
+        isLookUp: $0.isEquality)
+    }
+  }
+
+  private func plainAnswer(_ condition: Condition) -> Answer? {
     switch condition {
     case .constant(let truth): return Answer(sql: truth ? "1" : "0", isExact: true)
     case .all(let parts):
@@ -104,10 +133,12 @@ extension ConditionCompiler {
   }
 
   private func finish(_ place: Place, _ test: SQLFragment, isExact: Bool) -> Answer {
-    guard let table = place.elements else { return Answer(sql: test, isExact: isExact) }
+    guard let table = place.elements else {
+      return Answer(sql: test, isExact: isExact, isLookUp: true)
+    }
     let sql = SQLFragment("id IN (SELECT id FROM \(SQLName.quoted(table)) WHERE ") + test + ")"
     // An element's type is not kept in the side table: a boolean looks like a number there.
-    return Answer(sql: sql, isExact: false)
+    return Answer(sql: sql, isExact: false, isLookUp: true)
   }
 
   private func field(_ path: FieldPath, _ comparison: Comparison, _ value: DocumentValue) -> Answer?

@@ -15,6 +15,8 @@ final class CollectionTable {
   /// Whether SQLite compares texts by code point, as it does not in UTF-16.
   private let ordersText: Bool
   let paths: PathTrie
+  /// The table of all leaves, if the collection has one.
+  let leaves: LeafIndex?
   /// Counts changes of indexes and paths; the file's is newer if another connection changed them.
   var generation: Int64
   /// Whether rows stand in the table that another program wrote and the paths do not know.
@@ -30,7 +32,7 @@ final class CollectionTable {
 
   init(
     _ description: CollectionDescription, generation: Int64, indexes: [IndexDefinition],
-    sqlNames: [String: String], paths: PathTrie, ordersText: Bool
+    sqlNames: [String: String], paths: PathTrie, indexing: IndexingPolicy, ordersText: Bool
   ) {
     self.description = description
     self.generation = generation
@@ -41,6 +43,7 @@ final class CollectionTable {
       indexes.contains { $0.name == name && $0.kind == .elements }
     }
     self.paths = paths
+    leaves = indexing == .everything ? LeafIndex(collection: description.name) : nil
     texts = Statement.allCases.map { $0.sql(SQLName.quoted(description.name)) }
     statements = Array(repeating: nil, count: texts.count)
   }
@@ -69,9 +72,14 @@ final class CollectionTable {
   var facts: CollectionFacts {
     let paths = paths
     let isKnown = !hasForeignRows
+    let leaves = leaves.map { index in
+      LeafIndexFacts(
+        table: index.name, lacksForeignRows: hasForeignRows,
+        attributes: { paths.attributes(at: $0) }, all: { paths.leafAttributes() })
+    }
     return CollectionFacts(
       table: description.name, indexes: indexes, elementTables: elementTables,
-      ordersText: ordersText,
+      ordersText: ordersText, leaves: leaves,
       observed: { isKnown ? paths.facts(at: $0) : nil })
   }
 }
@@ -80,7 +88,7 @@ extension CollectionTable {
   /// What is done with single documents.
   enum Statement: Int, CaseIterable {
     case getByKey, getByRowID, insert, insertPlain, save, replaceByKey, replaceByRowID, removeByKey
-    case removeByRowID, rowIDOfKey
+    case removeByRowID, rowIDOfKey, bodyByKey, bodyByRowID
     /// The largest id ever removed, the largest there is, and whether foreign rows are there.
     case rowIDState
 
@@ -107,6 +115,8 @@ extension CollectionTable {
       case .removeByKey: return "DELETE FROM \(table) WHERE key = ?1"
       case .removeByRowID: return "DELETE FROM \(table) WHERE id = ?1"
       case .rowIDOfKey: return "SELECT id FROM \(table) WHERE key = ?1"
+      case .bodyByKey: return "SELECT id, body FROM \(table) WHERE key = ?1"
+      case .bodyByRowID: return "SELECT id, body FROM \(table) WHERE id = ?1"
       case .rowIDState:
         return "SELECT high_water, (SELECT coalesce(max(id), 0) FROM \(table)), "
           + "EXISTS (SELECT 1 FROM \(table) WHERE revision IS NULL) "
@@ -130,15 +140,17 @@ extension SQLiteConnection {
   func table(_ name: String) throws -> CollectionTable? {
     let state = try first(
       SQLFragment(
-        "SELECT name, identity, generation FROM nano_collections WHERE name = ?", [.text(name)])
+        "SELECT name, identity, generation, indexing FROM nano_collections WHERE name = ?",
+        [.text(name)])
     ) { row in
       (
         CollectionDescription(
           name: row.text(0) ?? name,
-          identity: CollectionIdentity(rawValue: row.text(1) ?? "") ?? .key), row.int(2)
+          identity: CollectionIdentity(rawValue: row.text(1) ?? "") ?? .key), row.int(2),
+        IndexingPolicy(rawValue: row.text(3) ?? "") ?? .declared
       )
     }
-    guard let (description, generation) = state else {
+    guard let (description, generation, indexing) = state else {
       tables[name] = nil
       return nil
     }
@@ -149,7 +161,7 @@ extension SQLiteConnection {
       if name != description.name { tables[name] = known }
       return known
     }
-    let table = try load(description, generation)
+    let table = try load(description, generation, indexing)
     tables[name] = table
     tables[description.name] = table
     return table
@@ -169,7 +181,7 @@ extension SQLiteConnection {
   }
 
   private func load(
-    _ description: CollectionDescription, _ generation: Int64
+    _ description: CollectionDescription, _ generation: Int64, _ indexing: IndexingPolicy
   ) throws -> CollectionTable {
     let rows = try all(
       SQLFragment(
@@ -189,7 +201,7 @@ extension SQLiteConnection {
     return CollectionTable(
       description, generation: generation, indexes: rows.map(\.0),
       sqlNames: Dictionary(uniqueKeysWithValues: rows.map { ($0.0.name, $0.1) }), paths: paths,
-      ordersText: try encoding() == "UTF-8")
+      indexing: indexing, ordersText: try encoding() == "UTF-8")
   }
 }
 
@@ -197,10 +209,13 @@ extension SQLiteConnection {
   /// Adds what the file's catalogue knows of a collection.
   func addStoredPaths(of collection: String, to paths: PathTrie) throws {
     try with(
-      SQLFragment("SELECT path, types FROM nano_paths WHERE collection = ?", [.text(collection)])
+      SQLFragment(
+        "SELECT path, types, attribute FROM nano_paths WHERE collection = ?", [.text(collection)])
     ) { row in
       while try row.step() {
-        paths.add(CataloguePath(row.text(0) ?? ""), Int32(truncatingIfNeeded: row.int(1)))
+        paths.add(
+          CataloguePath(row.text(0) ?? ""), Int32(truncatingIfNeeded: row.int(1)),
+          attribute: Int32(truncatingIfNeeded: row.int(2)))
       }
     }
     paths.settle()

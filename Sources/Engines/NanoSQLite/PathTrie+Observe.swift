@@ -4,19 +4,23 @@ import NanoDocument
 import NanoEngine
 
 extension PathTrie {
-  /// Marks every path and type of a document.
+  /// Marks every path and type of a document, and gathers its leaves where they are indexed.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` if it is not an object.
-  func observe(_ body: UnsafeRawBufferPointer) throws(StoreError) {
+  func observe(
+    _ body: UnsafeRawBufferPointer, _ leaves: LeafBuffer? = nil
+  ) throws(StoreError) {
     var reader = JSONReader(body)
     guard reader.kind() == .object else {
       throw StoreError(
         .corruptDocument, "A stored document is not an object", [.byteOffset: "0"])
     }
-    try object(&reader, Self.root)
+    try object(&reader, Self.root, leaves)
   }
 
-  private func object(_ reader: inout JSONReader, _ node: Int32) throws(StoreError) {
+  private func object(
+    _ reader: inout JSONReader, _ node: Int32, _ leaves: LeafBuffer?
+  ) throws(StoreError) {
     _ = reader.peekConsume(UInt8(ascii: "{"))
     if reader.peekConsume(UInt8(ascii: "}")) { return }
     // The field that followed last time.
@@ -24,7 +28,7 @@ extension PathTrie {
     repeat {
       if predicted >= 0, reader.match(quotedName(predicted)) {
         let child = predicted
-        try value(&reader, child)
+        try value(&reader, child, leaves)
         predicted = nodes[Int(child)].nextSibling
         continue
       }
@@ -33,13 +37,15 @@ extension PathTrie {
       if name.hasEscapes {
         // Another program may have written it with other escapes than ours.
         let stored = StoredName(try name.text)
-        child = stored.utf8.withUnsafeBytes { findOrMake(node, $0) }
+        child = stored.utf8.withUnsafeBytes { self.child(node, $0, leaves) }
       } else {
-        child = findOrMake(node, name.bytes)
+        child = self.child(node, name.bytes, leaves)
       }
       if child >= 0 {
-        try value(&reader, child)
+        try value(&reader, child, leaves)
         predicted = nodes[Int(child)].nextSibling
+      } else if let leaves {
+        try unfollowed(&reader, node, leaves)
       } else {
         try reader.skipValue()
       }
@@ -47,32 +53,70 @@ extension PathTrie {
     try reader.expect(UInt8(ascii: "}"))
   }
 
-  private func value(_ reader: inout JSONReader, _ node: Int32) throws(StoreError) {
+  /// The leaves of a document that goes away are looked for where they were put: under a name only if
+  /// it was kept then.
+  private func child(
+    _ node: Int32, _ name: UnsafeRawBufferPointer, _ leaves: LeafBuffer?
+  ) -> Int32 {
+    leaves?.isRemoving == true ? find(node, name) : findOrMake(node, name)
+  }
+
+  private func value(
+    _ reader: inout JSONReader, _ node: Int32, _ leaves: LeafBuffer?
+  ) throws(StoreError) {
     switch reader.kind() {
     case .string:
       let string = try reader.rawString()
       // SQLite's JSON functions take a text to end at its first NUL.
       let isCut = string.isEscaped && string.text.utf8.contains(0)
       mark(node, Int32((isCut ? [.string, .irregular] : ObservedTypes.string).rawValue))
+      if let leaves { text(string, node, leaves) }
     case .number:
+      let before = reader
       let isNegative = reader.next == UInt8(ascii: "-")
       let (isDouble, length) = reader.skipNumber()
-      mark(node, Self.numberType(isDouble, digits: length - (isNegative ? 1 : 0)))
+      let digits = length - (isNegative ? 1 : 0)
+      mark(node, Self.numberType(isDouble, digits: digits))
+      if let leaves { try number(before, node, isInteger: !isDouble && digits < 19, leaves) }
     case .bool:
       mark(node, Int32(ObservedTypes.bool.rawValue))
-      try reader.skipValue()
+      let flag = try reader.bool()
+      if let leaves { leaves.add(nodes[Int(node)].attribute, integer: flag ? 1 : 0) }
     case .null:
       mark(node, Int32(ObservedTypes.null.rawValue))
       try reader.skipValue()
-    case .array: try array(&reader, node)
+      if let leaves { leaves.add(nodes[Int(node)].attribute, value: .null) }
+    case .array: try array(&reader, node, leaves)
     case .object:
-      if reader.isStoredForm { return try storedForm(&reader, node) }
+      if reader.isStoredForm { return try storedForm(&reader, node, leaves) }
       mark(node, Int32(ObservedTypes.object.rawValue))
-      try object(&reader, node)
+      try object(&reader, node, leaves)
     case .none:
       throw StoreError(
         .corruptDocument, "A stored document does not decode",
         [.byteOffset: "\(reader.offset)", .expected: "a value"])
+    }
+  }
+
+  @inline(__always)
+  private func text(_ string: JSONReader.RawString, _ node: Int32, _ leaves: LeafBuffer) {
+    let attribute = nodes[Int(node)].attribute
+    if string.isEscaped {
+      leaves.add(attribute, value: .string(string.text))
+    } else {
+      leaves.add(attribute, text: string.bytes)
+    }
+  }
+
+  private func number(
+    _ reader: JSONReader, _ node: Int32, isInteger: Bool, _ leaves: LeafBuffer
+  ) throws(StoreError) {
+    var reader = reader
+    let attribute = nodes[Int(node)].attribute
+    if isInteger {
+      leaves.add(attribute, integer: try reader.integer())
+    } else {
+      leaves.add(attribute, value: try reader.value())
     }
   }
 
@@ -83,22 +127,31 @@ extension PathTrie {
     return Int32((digits > 19 ? ObservedTypes.int.union(.irregular) : .int).rawValue)
   }
 
-  private func array(_ reader: inout JSONReader, _ node: Int32) throws(StoreError) {
+  private func array(
+    _ reader: inout JSONReader, _ node: Int32, _ leaves: LeafBuffer?
+  ) throws(StoreError) {
     mark(node, Int32(ObservedTypes.array.rawValue))
     let element = elementNode(node)
     _ = reader.peekConsume(UInt8(ascii: "["))
     if reader.peekConsume(UInt8(ascii: "]")) { return }
-    repeat { try value(&reader, element) } while reader.peekConsume(UInt8(ascii: ","))
+    repeat { try value(&reader, element, leaves) } while reader.peekConsume(UInt8(ascii: ","))
     try reader.expect(UInt8(ascii: "]"))
   }
 
   /// A value that JSON lacks. One whose text does not sort with the others of its type is marked as
   /// irregular.
-  private func storedForm(_ reader: inout JSONReader, _ node: Int32) throws(StoreError) {
-    if reader.skipStoredDate() { return mark(node, Int32(ObservedTypes.date.rawValue)) }
+  private func storedForm(
+    _ reader: inout JSONReader, _ node: Int32, _ leaves: LeafBuffer?
+  ) throws(StoreError) {
+    if leaves == nil, reader.skipStoredDate() {
+      return mark(node, Int32(ObservedTypes.date.rawValue))
+    }
+    var ahead = reader
+    let isRegular = ahead.skipStoredDate()
+    let value = try reader.value()
     let types: ObservedTypes
-    switch try reader.value() {
-    case .date: types = [.date, .irregular]
+    switch value {
+    case .date: types = isRegular ? .date : [.date, .irregular]
     case .data: types = .data
     case .url: types = .url
     case .double: types = [.double, .irregular]
@@ -107,5 +160,21 @@ extension PathTrie {
     default: types = .irregular
     }
     mark(node, Int32(types.rawValue))
+    if let leaves { gather(value, node, leaves) }
+  }
+
+  /// A value whose name is not kept: its leaves are indexed together with others of the object.
+  private func unfollowed(
+    _ reader: inout JSONReader, _ node: Int32, _ leaves: LeafBuffer
+  ) throws(StoreError) {
+    gather(try reader.value(), node, leaves)
+  }
+
+  private func gather(_ value: DocumentValue, _ node: Int32, _ leaves: LeafBuffer) {
+    switch value {
+    case .array(let array): for element in array { gather(element, node, leaves) }
+    case .object(let object): for (_, value) in object { gather(value, node, leaves) }
+    default: leaves.add(nodes[Int(node)].attribute, value: value)
+    }
   }
 }

@@ -24,6 +24,9 @@ final class PathTrie {
     var element: Int32 = -1
     var childCount: Int32 = 0
     var parent: Int32
+    /// The number under which the leaves that stand here are indexed; ``unnumbered`` before a value
+    /// stood here.
+    var attribute: Int32 = PathTrie.unnumbered
     var isChanged = false
   }
 
@@ -43,10 +46,18 @@ final class PathTrie {
 
   static let root: Int32 = 0
 
+  /// Leaves whose names are not kept because the document has too many.
+  static let rootAttribute: Int32 = 0
+  static let unnumbered: Int32 = -1
+  /// The greatest number in use.
+  private var lastAttribute = PathTrie.rootAttribute
+
   init() {
     nodes = .allocate(capacity: capacity)
     names = .allocate(capacity: nameCapacity)
-    nodes.initialize(to: Node(nameOffset: 0, nameLength: 0, types: 0, parent: -1))
+    nodes.initialize(
+      to: Node(
+        nameOffset: 0, nameLength: 0, types: 0, parent: -1, attribute: Self.rootAttribute))
   }
 
   deinit {
@@ -63,6 +74,10 @@ final class PathTrie {
   private func markNew(_ node: Int32, _ types: Int32) {
     nodes[Int(node)].types |= types
     guard node != Self.root, !nodes[Int(node)].isChanged else { return }
+    if nodes[Int(node)].attribute == Self.unnumbered {
+      lastAttribute += 1
+      nodes[Int(node)].attribute = lastAttribute
+    }
     nodes[Int(node)].isChanged = true
     changed.append(node)
   }
@@ -205,7 +220,7 @@ extension PathTrie {
   }
 
   /// Adds a path of the file.
-  func add(_ path: CataloguePath, _ types: Int32) {
+  func add(_ path: CataloguePath, _ types: Int32, attribute: Int32) {
     var node = Self.root
     for step in path.steps {
       switch step {
@@ -217,5 +232,7 @@ extension PathTrie {
       }
     }
     nodes[Int(node)].types |= types
+    nodes[Int(node)].attribute = attribute
+    lastAttribute = max(lastAttribute, attribute)
   }
 }

@@ -30,7 +30,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   private let owner = Atomic<UInt>(0)
 
   public var capabilities: Capabilities {
-    var all: Capabilities = [.sql, .uniqueIndexes, .elementIndexes, .backup]
+    var all: Capabilities = [.sql, .uniqueIndexes, .elementIndexes, .backup, .everythingIndex]
     if path != nil { all.insert(.durable) }
     if readers != nil { all.insert(.concurrentReads) }
     return all
@@ -131,7 +131,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
           connection.noteBegin()
           warnOfSeveralWriters(connection)
           let result = try work(transaction)
-          try transaction.flushPaths()
+          try transaction.flush()
           return result
         }
         connection.noteCommit()

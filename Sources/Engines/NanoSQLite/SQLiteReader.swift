@@ -11,6 +11,9 @@ class SQLiteReader: EngineReader {
   let connection: SQLiteConnection
   init(_ connection: SQLiteConnection) { self.connection = connection }
 
+  /// Makes sure that what is known of the documents is in the tables that a query looks at.
+  func prepareForQuery(_ table: CollectionTable) throws {}
+
   /// Runs a statement of the caller's own.
   func aroundForeignStatement<Result>(_ work: () throws -> Result) throws -> Result { try work() }
 
@@ -93,7 +96,11 @@ class SQLiteReader: EngineReader {
   private func querying<Result>(
     _ collection: String, _ work: (CollectionTable) throws -> Result
   ) throws -> Result? {
-    try connection.consistently { try connection.tableForQuery(collection).map(work) }
+    try connection.consistently {
+      guard let table = try connection.tableForQuery(collection) else { return nil }
+      try prepareForQuery(table)
+      return try work(table)
+    }
   }
 
   func count(_ query: Query, in collection: String) throws -> Int {
@@ -138,8 +145,13 @@ class SQLiteReader: EngineReader {
       guard let name = table.sqlNames[index.name] else { return false }
       return plan.contains { Self.mentions($0, name) }
     }
+    let usesLeaves = table.leaves.map { leaves in
+      plan.contains { Self.mentions($0, leaves.name) }
+    }
     return Explanation(
-      statement: compiled.sql.text, plan: plan, indexes: used.map(\.name),
+      statement: compiled.sql.text, plan: plan,
+      indexes: used.map(\.name)
+        + (usesLeaves == true ? [IndexingPolicy.everything.rawValue] : []),
       checkedPerDocument: compiled.rest.map(\.queryText))
   }
 
@@ -150,6 +162,10 @@ class SQLiteReader: EngineReader {
 
   func indexes(in collection: String) throws -> [IndexDefinition] {
     try connection.table(collection)?.indexes ?? []
+  }
+
+  func indexing(in collection: String) throws -> IndexingPolicy {
+    try connection.table(collection)?.leaves == nil ? .declared : .everything
   }
 
   func observedPaths(in collection: String) throws -> [ObservedPath] {

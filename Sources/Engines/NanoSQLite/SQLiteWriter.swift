@@ -12,6 +12,8 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   private var touched: [String: CollectionTable] = [:]
   private var last: (name: String, table: CollectionTable)?
   private var savepoints = 0
+  /// Whether indexes are being made while a progress closure of the caller runs.
+  var isReorganizing = false
 
   override func identity(of collection: String) throws -> CollectionIdentity {
     try existing(collection)?.description.identity ?? .key
@@ -20,15 +22,21 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   /// A statement of the caller's own finds our paths in the file, and what it changed is looked at
   /// anew.
   override func aroundForeignStatement<Result>(_ work: () throws -> Result) throws -> Result {
-    try connection.requireTransaction()
-    try flushPaths()
+    try requireFree()
+    try flush()
     defer { forgetTables() }
     return try work()
   }
 
+  /// What the documents brought is written before a query looks for it.
+  override func prepareForQuery(_ table: CollectionTable) throws {
+    try requireFree()
+    try table.leaves?.flush(connection)
+  }
+
   /// The table of a collection, made if there is none.
-  private func tableForWriting(_ name: String) throws -> CollectionTable {
-    try connection.requireTransaction()
+  func tableForWriting(_ name: String) throws -> CollectionTable {
+    try requireFree()
     if let last, last.name == name { return last.table }
     let table = try touchedTable(name) ?? existingOrNew(name)
     touched[table.description.name] = table
@@ -75,9 +83,11 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
       SQLFragment("SELECT id, body FROM \(name) WHERE revision IS NULL")
     ) { row in
       do {
-        try table.paths.observe(row.bytes(1))
+        try table.paths.observe(row.bytes(1), table.leaves?.buffer)
+        table.leaves?.buffer.commit(id: row.int(0))
         return row.int(0) as Int64?
       } catch {
+        table.leaves?.buffer.discard()
         return nil
       }
     }
@@ -91,8 +101,8 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     }
   }
 
-  private func existing(_ name: String) throws -> CollectionTable? {
-    try connection.requireTransaction()
+  func existing(_ name: String) throws -> CollectionTable? {
+    try requireFree()
     if let table = try touchedTable(name) { return table }
     guard try connection.table(name) != nil else { return nil }
     return try tableForWriting(name)
@@ -114,7 +124,17 @@ extension SQLiteWriter {
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     let table = try tableForWriting(collection)
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
-    try table.paths.observe(document.body)
+    guard let leaves = table.leaves else {
+      try table.paths.observe(document.body)
+      return try insert(document, table)
+    }
+    return try indexing(leaves) {
+      try table.paths.observe(document.body, leaves.buffer)
+      return try insert(document, table)
+    }
+  }
+
+  private func insert(_ document: NewDocument, _ table: CollectionTable) throws -> Int64 {
     let isPlain = table.nextRowID == nil && document.type == nil && document.version == nil
     return try connection.with(table, isPlain ? .insertPlain : .insert) { statement in
       if isPlain {
@@ -139,6 +159,15 @@ extension SQLiteWriter {
     let table = try tableForWriting(collection)
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
+    guard let leaves = table.leaves else { return try save(document, key, table) }
+    return try indexing(leaves, replacing: .key(key), with: document.body, in: table) { _ in
+      try save(document, key, table)
+    } ?? 0
+  }
+
+  private func save(
+    _ document: NewDocument, _ key: DocumentKey, _ table: CollectionTable
+  ) throws -> Int64 {
     sqlite3_set_last_insert_rowid(connection.handle, 0)
     try connection.with(table, .save) { statement in
       try bind(document, table, statement)
@@ -181,6 +210,15 @@ extension SQLiteWriter {
     guard let table = try existing(collection) else { return false }
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
+    guard let leaves = table.leaves else { return try replace(identity, document, table) }
+    return try indexing(leaves, replacing: identity, with: document.body, in: table) { known in
+      try replace(identity, document, table) ? known : nil
+    } != nil
+  }
+
+  private func replace(
+    _ identity: Identity, _ document: NewDocument, _ table: CollectionTable
+  ) throws -> Bool {
     let kind: CollectionTable.Statement
     switch identity {
     case .key: kind = .replaceByKey
@@ -204,7 +242,7 @@ extension SQLiteWriter {
     }
   }
 
-  private func bind(_ identity: Identity, _ statement: SQLiteStatement) throws {
+  func bind(_ identity: Identity, _ statement: SQLiteStatement) throws {
     switch identity {
     case .key(let key): try statement.bind(key, at: 1)
     case .rowID(let id): statement.bind(id, at: 1)
@@ -213,29 +251,55 @@ extension SQLiteWriter {
 
   func remove(_ identity: Identity, from collection: String) throws -> Bool {
     guard let table = try existing(collection) else { return false }
+    let isFound = try remove(identity, table)
+    try removed(isFound ? 1 : 0, from: table)
+    return isFound
+  }
+
+  private func remove(_ identity: Identity, _ table: CollectionTable) throws -> Bool {
+    guard let leaves = table.leaves else { return try removeRow(identity, table) }
+    return try indexing(leaves, replacing: identity, with: nil, in: table) { known in
+      try removeRow(identity, table) ? known : nil
+    } != nil
+  }
+
+  private func removeRow(_ identity: Identity, _ table: CollectionTable) throws -> Bool {
     let kind: CollectionTable.Statement
     switch identity {
     case .key: kind = .removeByKey
     case .rowID: kind = .removeByRowID
     }
-    let count = try connection.with(table, kind) { statement in
+    return try connection.with(table, kind) { statement in
       try bind(identity, statement)
       try statement.finish()
-      return connection.changes
+      return connection.changes > 0
     }
-    try removed(count, from: table)
-    return count > 0
   }
 
   func remove(_ query: Query, from collection: String) throws -> Int {
     guard let table = try existing(collection) else { return 0 }
     table.hasForeignRows = try connection.hasForeignRows(table.description.name)
-    let count = try connection.with(QueryCompiler(table.facts).remove(query).sql) { statement in
+    let count = try table.leaves == nil ? removeRows(query, table) : removeEach(query, table)
+    try removed(count, from: table)
+    return count
+  }
+
+  private func removeRows(_ query: Query, _ table: CollectionTable) throws -> Int {
+    try connection.with(QueryCompiler(table.facts).remove(query).sql) { statement in
       try statement.finish()
       return connection.changes
     }
-    try removed(count, from: table)
-    return count
+  }
+
+  /// One by one, since the leaves of each are to be removed as well.
+  private func removeEach(_ query: Query, _ table: CollectionTable) throws -> Int {
+    try prepareForQuery(table)
+    let ids = try connection.all(QueryCompiler(table.facts).select(query, columns: "id").sql) {
+      $0.int(0)
+    }
+    // Undone as a whole if one fails, as a single statement would be.
+    try savepoint { for id in ids { _ = try remove(.rowID(id), table) } }
+    return ids.count
   }
 }
 
@@ -275,9 +339,12 @@ extension SQLiteWriter {
   private static func firstGeneration() -> Int64 { .random(in: 1...(1 << 52)) }
 
   func dropCollection(_ name: String) throws -> Bool {
-    try connection.requireTransaction()
+    try requireFree()
     guard let table = try connection.table(name) else { return false }
     let name = table.description.name
+    // What is known of other collections is forgotten below.
+    try flush()
+    try connection.execute(LeafIndex.drop(name))
     for schema in table.schemas { try connection.execute(schema.drop()) }
     try connection.execute("DROP TABLE \(SQLName.quoted(name))")
     for internalTable in ["nano_indexes", "nano_paths"] {
@@ -305,15 +372,8 @@ extension SQLiteWriter {
     }
     let schema = IndexSchema(
       collection: name, index: index, sqlName: try freeName(for: index, in: name))
-    do {
-      // An index on elements is made by several statements, of which the first would remain.
-      try savepoint { try connection.execute(try schema.create()) }
-    } catch {
-      guard let error = error as? StoreError, error.isConstraint else { throw error }
-      throw StoreError(
-        .uniqueViolation, "Documents have equal values, so the index cannot be unique",
-        [.collection: name, .index: index.name])
-    }
+    // An index on elements is made by several statements, of which the first would remain.
+    try savepoint { try create(schema) }
     try connection.run(
       SQLFragment(
         "INSERT INTO nano_indexes(collection, name, kind, is_unique, columns, sql_name, origin) "
@@ -324,6 +384,17 @@ extension SQLiteWriter {
           .text(schema.sqlName),
         ]))
     try nextGeneration(name)
+  }
+
+  func create(_ schema: IndexSchema) throws {
+    do {
+      try connection.execute(try schema.create())
+    } catch {
+      guard error.isConstraint else { throw error }
+      throw StoreError(
+        .uniqueViolation, "Documents have equal values, so the index cannot be unique",
+        [.collection: schema.collection, .index: schema.index.name])
+    }
   }
 
   private func freeName(for index: IndexDefinition, in collection: String) throws -> String {
@@ -352,15 +423,15 @@ extension SQLiteWriter {
   }
 
   /// Other connections load the collection anew when they see this; so does this one.
-  private func nextGeneration(_ name: String) throws {
-    try flushPaths()
+  func nextGeneration(_ name: String) throws {
+    try flush()
     try connection.run(
       SQLFragment(
         "UPDATE nano_collections SET generation = generation + 1 WHERE name = ?", [.text(name)]))
     forgetTables()
   }
 
-  fileprivate func forgetTables() {
+  func forgetTables() {
     connection.tables.removeAll()
     touched.removeAll()
     last = nil
@@ -385,8 +456,8 @@ extension SQLiteWriter {
 
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
     try connection.requireTransaction()
-    // What came before the savepoint stays when it is undone, and so must its paths.
-    try flushPaths()
+    // What came before the savepoint stays when it is undone, and so must its paths and leaves.
+    try flush()
     savepoints += 1
     defer { savepoints -= 1 }
     let name = "nano_\(savepoints)"
@@ -406,18 +477,25 @@ extension SQLiteWriter {
     }
   }
 
-  /// Writes the paths and types that are new into the file, before the commit.
-  func flushPaths() throws {
+  /// Writes what the documents brought beside themselves into the file, before the commit.
+  func flush() throws {
+    try flushPaths()
+    for table in touched.values { try table.leaves?.flush(connection) }
+  }
+
+  /// The paths and types that are new.
+  private func flushPaths() throws {
     for table in touched.values where !table.paths.changed.isEmpty {
       let name = table.description.name
       for node in table.paths.takeChanged() {
         try connection.run(
           SQLFragment(
-            "INSERT INTO nano_paths(collection, path, types) VALUES (?, ?, ?) "
+            "INSERT INTO nano_paths(collection, path, types, attribute) VALUES (?, ?, ?, ?) "
               + "ON CONFLICT (collection, path) DO UPDATE SET types = types | excluded.types",
             [
               .text(name), .text(table.paths.path(of: node).text),
               .int(Int64(table.paths.nodes[Int(node)].types)),
+              .int(Int64(table.paths.nodes[Int(node)].attribute)),
             ]))
       }
       try connection.run(

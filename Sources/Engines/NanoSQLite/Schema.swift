@@ -17,7 +17,8 @@ enum Schema {
       name TEXT PRIMARY KEY COLLATE NOCASE,
       identity TEXT NOT NULL,
       high_water INTEGER NOT NULL DEFAULT 0,
-      generation INTEGER NOT NULL DEFAULT 0
+      generation INTEGER NOT NULL DEFAULT 0,
+      indexing TEXT NOT NULL DEFAULT 'declared'
     ) WITHOUT ROWID;
     CREATE TABLE nano_indexes (
       collection TEXT NOT NULL COLLATE NOCASE,
@@ -33,6 +34,7 @@ enum Schema {
       collection TEXT NOT NULL COLLATE NOCASE,
       path TEXT NOT NULL,
       types INTEGER NOT NULL,
+      attribute INTEGER NOT NULL,
       PRIMARY KEY (collection, path)
     ) WITHOUT ROWID;
     CREATE TABLE nano_metadata (
@@ -61,7 +63,7 @@ enum Schema {
         WHERE key IS NOT NULL;
       CREATE INDEX \(SQLName.quoted("nano_foreign_" + name)) ON \(table)(id)
         WHERE revision IS NULL;
-      CREATE TRIGGER \(SQLName.quoted("nano_foreign_" + name)) AFTER UPDATE OF body ON \(table)
+      CREATE TRIGGER \(SQLName.quoted("nano_foreign_" + name)) AFTER UPDATE OF body, id ON \(table)
         WHEN NEW.revision IS OLD.revision
       BEGIN
         UPDATE \(table) SET revision = NULL WHERE id = NEW.id;

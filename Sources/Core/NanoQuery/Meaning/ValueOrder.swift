@@ -51,7 +51,7 @@ public enum ValueOrder {
   }
 
   /// The text of a string or a URL, empty for every other value.
-  static func text(_ value: DocumentValue) -> String {
+  public static func text(_ value: DocumentValue) -> String {
     switch value {
     case .string(let text): text
     case .url(let url): url.absoluteString

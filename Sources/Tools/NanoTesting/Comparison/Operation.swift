@@ -13,6 +13,8 @@ public enum Operation: Sendable, Hashable {
   case removeFound(Query)
   case createIndex(IndexDefinition)
   case dropIndex(String)
+  case setIndexing(IndexingPolicy)
+  case rebuildIndexes
   /// All of them in a savepoint that is then undone.
   indirect case undone([Operation])
 
@@ -56,6 +58,12 @@ public enum Operation: Sendable, Hashable {
         try writer.createIndex(index, in: collection)
         return .done
       case .dropIndex(let name): return .count(try writer.dropIndex(name, in: collection) ? 1 : 0)
+      case .setIndexing(let policy):
+        try writer.setIndexing(policy, in: collection, nil)
+        return .done
+      case .rebuildIndexes:
+        try writer.rebuildIndexes(in: collection, nil)
+        return .done
       case .undone(let operations): return try undone(operations, writer, collection)
       }
     } catch let error as StoreError {

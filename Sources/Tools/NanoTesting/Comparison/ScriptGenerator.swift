@@ -39,14 +39,16 @@ public struct ScriptGenerator {
   /// - Parameter questions: How many conditions are asked of the collection in each of its states.
   public mutating func script(questions: Int) throws -> Script {
     var steps: [Script.Step] = []
-    steps.append(.write(makeIndexes(random.number(0...2)) + insertions(random.number(0...16))))
-    steps.append(.write(makeIndexes(random.number(0...3))))
+    steps.append(
+      .write(setIndexing() + makeIndexes(random.number(0...2)) + insertions(random.number(0...16))))
+    steps.append(.write(setIndexing() + makeIndexes(random.number(0...3))))
     try ask(questions, &steps)
     for _ in 0..<2 {
       if random.oneIn(2) {
         documents.change()
         steps.append(.write(dropUnique()))
       }
+      if random.oneIn(3) { steps.append(.write(setIndexing())) }
       steps.append(.write(try (0..<random.number(1...8)).map { _ in try operation(2) }))
       try ask(questions, &steps)
     }
@@ -83,6 +85,11 @@ public struct ScriptGenerator {
     return document
   }
 
+  /// Half of the collections have all their leaves indexed at some time.
+  private mutating func setIndexing() -> [Operation] {
+    random.oneIn(2) ? [] : [.setIndexing(random.pick(IndexingPolicy.allCases))]
+  }
+
   private mutating func insertions(_ count: Int) -> [Operation] {
     inserted += count
     return (0..<count).map { _ in .insert(document()) }
@@ -94,7 +101,7 @@ public struct ScriptGenerator {
   }
 
   private mutating func operation(_ depth: Int) throws -> Operation {
-    switch random.number(0...11) {
+    switch random.number(0...12) {
     case 0...2: return insertions(1)[0]
     case 3, 4: return .save(document())
     case 5, 6: return .replace(identity(), document())
@@ -104,6 +111,9 @@ public struct ScriptGenerator {
     case 10:
       guard let index = indexes.randomElement(using: &random) else { return .save(document()) }
       return .dropIndex(index.name)
+    case 11:
+      return random.oneIn(3)
+        ? .rebuildIndexes : .setIndexing(random.pick(IndexingPolicy.allCases))
     default:
       guard depth > 0 else { return insertions(1)[0] }
       return .undone(try (0..<random.number(1...3)).map { _ in try operation(depth - 1) })

@@ -20,7 +20,7 @@ extension Operation {
       }
     case .undone(let operations):
       ScriptShrinker.smaller(operations) { $0.smaller }.map { .undone($0) }
-    case .remove, .dropIndex: []
+    case .remove, .dropIndex, .setIndexing, .rebuildIndexes: []
     }
   }
 
@@ -35,6 +35,8 @@ extension Operation {
     case .createIndex(let index):
       "index \(index.name) on \(index.columns.map { $0.path.description }) (\(index.kind))"
     case .dropIndex(let name): "drop \(name)"
+    case .setIndexing(let policy): "indexing \(policy.rawValue)"
+    case .rebuildIndexes: "rebuild"
     case .undone(let operations): "undone \(operations.map(\.short))"
     }
   }

@@ -51,6 +51,9 @@ class FailingReader: EngineReader {
   func indexes(in collection: String) throws -> [IndexDefinition] {
     try counted().indexes(in: collection)
   }
+  func indexing(in collection: String) throws -> IndexingPolicy {
+    try counted().indexing(in: collection)
+  }
   func observedPaths(in collection: String) throws -> [ObservedPath] {
     try counted().observedPaths(in: collection)
   }

@@ -44,6 +44,16 @@ final class FailingWriter: FailingReader, EngineWriter {
   func dropIndex(_ name: String, in collection: String) throws -> Bool {
     try counted().dropIndex(name, in: collection)
   }
+  func setIndexing(
+    _ policy: IndexingPolicy, in collection: String, _ progress: ((Double) throws -> Void)?
+  ) throws { try counted().setIndexing(policy, in: collection, progress) }
+  func rebuildIndexes(in collection: String, _ progress: ((Double) throws -> Void)?) throws {
+    try counted().rebuildIndexes(in: collection, progress)
+  }
+  @discardableResult
+  func dropIndexes(in collection: String) throws -> Int {
+    try counted().dropIndexes(in: collection)
+  }
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {
     try counted().setMetadata(value, name)
   }

@@ -63,11 +63,31 @@ public struct ConditionGenerator: Sendable {
 
   /// A condition that indexes can answer: comparisons of favourite fields with constants.
   public mutating func simpleCondition() -> Condition {
+    if values.random.oneIn(6) { return simpleLeaf() }
     let paths = favourites.isEmpty ? Self.paths : favourites
     let parts = (0..<values.random.pick([1, 1, 1, 2, 3])).map { _ in leaf(values.random.pick(paths))
     }
     if parts.count == 1 { return parts[0] }
     return values.random.oneIn(3) ? .any(parts) : .all(parts)
+  }
+
+  /// A value wherever it stands, perhaps where its path is of a certain kind.
+  private mutating func simpleLeaf() -> Condition {
+    var test = leaf(.element)
+    if values.random.oneIn(4) { test = .any([test, leaf(.element)]) }
+    if values.random.oneIn(4) { test = .all([test, leaf(.element)]) }
+    let name = path().components.last ?? ""
+    let position = QueryExpression.attribute(.leafPath)
+    func text(_ match: TextMatch, _ pattern: String) -> Condition {
+      .text(position, match, .value(.string(pattern)))
+    }
+    switch values.random.number(0...5) {
+    case 0: return .leaf(.all([.comparison(position, .equal, .value(.string(name))), test]))
+    case 1: return .leaf(.all([test, text(.endsWith, "." + name)]))
+    case 2: return .leaf(.all([.any([text(.beginsWith, name), text(.contains, name)]), test]))
+    case 3: return .leaf(.all([.not(text(.contains, name)), test]))
+    default: return .leaf(test)
+    }
   }
 
   private mutating func leaf() -> Condition { leaf(path()) }

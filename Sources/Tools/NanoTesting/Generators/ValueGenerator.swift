@@ -120,6 +120,11 @@ extension ValueGenerator {
     "quote\"", "back\\",
     "\u{7F}",
     "\u{1}", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
+    // As long as texts that are cut where all leaves are indexed, or a little longer.
+    "aaaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaé",
+    "aaaaaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaa🙂aaaaaaaaaaaa",
+    "aaaaaaaaaaaaaaaaaaaaa🙂aaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac",
   ]
   static let oddTexts = [
     "\u{0}", "a\u{0}", "a\u{0}b", "{\"$date\":\"2001-01-01T00:00:00.000000000Z\"}", "{}", "[]",

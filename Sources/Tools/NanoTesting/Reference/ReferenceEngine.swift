@@ -22,7 +22,9 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
 
   public init() {}
 
-  public var capabilities: Capabilities { [.uniqueIndexes, .elementIndexes, .concurrentReads] }
+  public var capabilities: Capabilities {
+    [.uniqueIndexes, .elementIndexes, .concurrentReads, .everythingIndex]
+  }
 
   /// A value is its own snapshot: what is committed later is another value.
   public func read<Result>(

@@ -78,6 +78,10 @@ class ReferenceReader: EngineReader {
     (state[collection]?.indexes ?? []).sorted { $0.name < $1.name }
   }
 
+  func indexing(in collection: String) throws -> IndexingPolicy {
+    state[collection]?.indexing ?? .declared
+  }
+
   func observedPaths(in collection: String) throws -> [ObservedPath] {
     (state[collection]?.observed ?? [:]).sorted { $0.key < $1.key }
       .map { ObservedPath(path: $0.key, types: $0.value) }

@@ -28,6 +28,8 @@ struct ReferenceCollection {
   /// The largest row id ever given.
   var lastRowID: Int64 = 0
   var indexes: [IndexDefinition] = []
+  /// Kept to be told again; answers do not depend on it.
+  var indexing = IndexingPolicy.declared
   /// Every path ever seen; it never shrinks.
   var observed: [String: ObservedTypes] = [:]
 

@@ -119,6 +119,17 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     return true
   }
 
+  func setIndexing(
+    _ policy: IndexingPolicy, in collection: String, _ progress: ((Double) throws -> Void)?
+  ) throws {
+    var found = try collectionForWriting(collection)
+    found.indexing = policy
+    try savepoint {
+      state[collection] = found
+      try progress?(1)
+    }
+  }
+
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {
     state.metadata[name] = value
   }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+
+/// What is known of the table of all leaves of a collection when a query is compiled.
+///
+/// The table has a row for each leaf of each document: the number of the path at which it stands,
+/// its value as ``LeafValue`` makes it, and the document's row id.
+public struct LeafIndexFacts {
+  /// The name of the table.
+  public var table: String
+  /// The numbers of all paths at which values of a field may stand.
+  public var attributes: (FieldPath) -> [Int32]
+  /// Every path at which leaves stand.
+  public var all: () -> [LeafAttribute]
+  /// Whether the collection has rows that another program wrote and the table does not know.
+  public var lacksForeignRows: Bool
+
+  public init(
+    table: String, lacksForeignRows: Bool, attributes: @escaping (FieldPath) -> [Int32],
+    all: @escaping () -> [LeafAttribute]
+  ) {
+    self.table = table
+    self.lacksForeignRows = lacksForeignRows
+    self.attributes = attributes
+    self.all = all
+  }
+}
+
+/// A path at which leaves stand.
+public struct LeafAttribute: Sendable, Hashable {
+  public var number: Int32
+  /// The text of the path, in which arrays add nothing; nil where leaves of many paths are kept
+  /// together because their names are not.
+  public var path: String?
+
+  public init(number: Int32, path: String?) {
+    self.number = number
+    self.path = path
+  }
+}
