@@ -9,7 +9,7 @@ extension Bag {
   /// - Returns: The document that it becomes.
   /// - Throws: As ``add(_:in:)-(Document,_)``, and what the object's own encoding throws.
   @discardableResult
-  public func add(_ object: some StorableObject, in collection: String) throws -> Document {
+  public func add(object: some StorableObject, in collection: String) throws -> Document {
     let name = store?.types.name(of: type(of: object)) ?? type(of: object).storedName
     return try add(
       Document(try object.storedFields(), key: object.storedKey, type: name), in: collection)
