@@ -77,7 +77,10 @@ let package = Package(
       name: "nanostore-test-helper", dependencies: ["NanoStore"], path: "Tests/Helper",
       swiftSettings: strict),
     .testTarget(
-      name: "NanoStoreTests", dependencies: ["NanoStore", "nanostore-test-helper"],
+      name: "NanoStoreTests",
+      dependencies: [
+        "NanoStore", "nanostore-test-helper", .product(name: "Logging", package: "swift-log"),
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "NanoQueryTests", dependencies: ["NanoQuery", "NanoDocument"], swiftSettings: strict),

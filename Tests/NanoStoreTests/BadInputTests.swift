@@ -102,7 +102,7 @@ struct BadInputTests {
         ("descending", { _ = try query.sorted(by: "-" + path).documents() }),
         ("page", { _ = try query.sorted(by: path).page(2) }),
         ("select", { _ = try query.select(path).documents() }),
-        ("forEach", { try query.select(path).forEach { _ in } }),
+        ("each", { try query.select(path).each { _ in } }),
         ("keys", { _ = try query.sorted(by: path).keys() }),
         ("distinct", { _ = try query.distinct(path) }),
         ("countOf", { _ = try query.count(of: path) }),

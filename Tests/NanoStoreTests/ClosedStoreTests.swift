@@ -55,7 +55,7 @@ struct ClosedStoreTests {
       ("drop", { try a.drop() }),
       ("documents", { _ = try query.documents() }),
       ("first", { _ = try query.first() }),
-      ("forEach", { try query.forEach { _ in } }),
+      ("each", { try query.each { _ in } }),
       ("count", { _ = try query.count() }),
       ("exists", { _ = try query.exists() }),
       ("keys", { _ = try query.keys() }),
@@ -113,7 +113,7 @@ struct ClosedStoreTests {
     try store["a"].save(["n": 1], key: "k")
     try store.read { #expect(code { try store.close() } == .invalidArgument) }
     try store.write { #expect(code { try store.close() } == .invalidArgument) }
-    try store["a"].find().forEach { _ in
+    try store["a"].find().each { _ in
       #expect(code { try store.close() } == .invalidArgument)
     }
     #expect(try store["a"].count() == 1)

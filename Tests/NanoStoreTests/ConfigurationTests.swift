@@ -182,4 +182,18 @@ struct UTF16Tests {
     #expect(code { try store["w"].insert(["word": "é"], key: "日") } == nil)
     #expect(code { try store["w"].insert(["word": "é"], key: "日") } == .duplicateKey)
   }
+
+  @Test("A character that would not come back is refused", arguments: [0xFFFE, 0xFFFF] as [UInt32])
+  func unkept(character: UInt32) throws {
+    let text = "a" + String(try #require(Unicode.Scalar(character)))
+    let store = try store(.utf16)
+    #expect(code { try store["a"].save(["t": .string(text)], key: "k") } == .valueNotStorable)
+    #expect(code { try store["a"].save([text: 1], key: "k") } == .valueNotStorable)
+    #expect(code { try store["a"].insert(["t": 1], key: text) } == .valueNotStorable)
+    #expect(code { try store["w"].find().update(set: ["t": .string(text)]) } == .valueNotStorable)
+    #expect(try store["a"].count() == 0)
+    let plain = try self.store(.utf8)
+    try plain["a"].save([text: .string(text)], key: text)
+    #expect(try plain["a"].get(text)?.object() == [text: .string(text)])
+  }
 }

@@ -19,8 +19,9 @@ struct OpeningTests {
     Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0xFF, count: 5_000),
   ]
 
-  @Test("A file that is no database is refused and stays as it is", arguments: others)
-  func notADatabase(bytes: [UInt8]) throws {
+  @Test("A file that is no database is refused and stays as it is", arguments: others.indices)
+  func notADatabase(index: Int) throws {
+    let bytes = Self.others[index]
     let path = try scratch.write(bytes, "a.db")
 
     let error = error { _ = try Store(.file(path)) }
@@ -56,7 +57,7 @@ struct OpeningTests {
       _ = code {
         let store = try Store(.file(path))
         // Whatever can be read is right, and looking for damage finds it.
-        let readable = code { try store["notes"].documents().forEach { _ = try $0.object() } }
+        let readable = code { for note in try store["notes"].documents() { _ = try note.object() } }
         #expect([nil, .corruptFile, .corruptDocument, .database].contains(readable))
         let problems = try store.verify()
         #expect(!problems.isEmpty)

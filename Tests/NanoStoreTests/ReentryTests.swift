@@ -31,8 +31,8 @@ struct ReentryTests {
     let total = place == "collecting" ? 6 : 5
     var seen = 0
     try store.read {
-      try store["a"].find().forEach { outer in
-        try store["a"].find(Field("n") == (outer["n"] ?? 0)).forEach { inner in
+      try store["a"].find().each { outer in
+        try store["a"].find(Field("n") == (outer["n"] ?? 0)).each { inner in
           seen += try store.read { try store["a"].get(inner.key ?? "") } == nil ? 0 : 1
           #expect(try store["a"].count() == total)
           #expect(try store.sql("SELECT 1 AS n")[0]["n"] == 1)
@@ -48,14 +48,14 @@ struct ReentryTests {
     let store = try store(place, scratch)
     let a = store["a"]
     try a.createIndex("n")
-    try a.find().forEach { document in
+    try a.find().each { document in
       #expect(code { try a.update(document.key ?? "", set: ["n": 0]) } == .readOnly)
     }
     #expect(try a.find(Field("n") == 0).count() == 0)
 
     try store.write {
       // Each document moves to the end of the index that the loop follows.
-      try a.find(Field("n") > 0).sorted(by: "n").forEach { document in
+      try a.find(Field("n") > 0).sorted(by: "n").each { document in
         try a.update(document.key ?? "", set: ["n": .int((document["n"]?.int ?? 0) + 100)])
         try a.insert(["n": 1000])
         try? store.write {

@@ -116,7 +116,7 @@ struct SaveIntervalTests {
     store.saveInterval = 10
     try notes.save(["n": 1], key: "a")
     try store.read { #expect(code { try notes.save(["n": 2], key: "b") } == .readOnly) }
-    try notes.find().forEach { _ in
+    try notes.find().each { _ in
       #expect(code { try notes.save(["n": 2], key: "b") } == .readOnly)
       #expect(code { try notes.removeAll() } == .readOnly)
     }

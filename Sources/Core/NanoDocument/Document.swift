@@ -104,6 +104,9 @@ extension Document {
   public var revision: Int64? { storage.header.about.revision }
   /// Whether it holds only chosen fields, so that it cannot be saved over the whole document.
   public var isPartial: Bool { storage.header.about.isPartial }
+  /// Whether something of it is not in the store: it is new, or fields were changed since it was
+  /// read or saved. A document that is collected and not written yet has unsaved changes too.
+  public var hasUnsavedChanges: Bool { isEdited || rowID == nil }
   /// Whether fields were changed since it was read, or it is new.
   public var isEdited: Bool { edits != nil }
 

@@ -2,6 +2,7 @@
 
 import Dispatch
 import GRDB
+import Logging
 import NanoDocument
 import Synchronization
 
@@ -15,11 +16,11 @@ final class ReaderPool: Sendable {
     let connection: SQLiteConnection
     /// Reads single documents, outside a transaction.
     let getter: SQLiteReader
-    init(_ queue: DatabaseQueue) throws {
+    init(_ queue: DatabaseQueue, _ logger: Logger) throws {
       self.queue = queue
       connection = try queue.unsafeRead { db in
         guard let handle = db.sqliteConnection else { throw SQLiteEngine.closed }
-        return SQLiteConnection(handle, isReadOnly: true)
+        return SQLiteConnection(handle, isReadOnly: true, logger: logger)
       }
       getter = SQLiteReader(connection)
     }
@@ -40,10 +41,12 @@ final class ReaderPool: Sendable {
   private let state = Mutex(State())
   private let returned = DispatchSemaphore(value: 0)
   private let maximum: Int
+  private let logger: Logger
   private let open: @Sendable () throws -> DatabaseQueue
 
-  init(maximum: Int, open: @escaping @Sendable () throws -> DatabaseQueue) {
+  init(maximum: Int, logger: Logger, open: @escaping @Sendable () throws -> DatabaseQueue) {
     self.maximum = max(1, maximum)
+    self.logger = logger
     self.open = open
   }
 
@@ -77,7 +80,7 @@ final class ReaderPool: Sendable {
       case .wait: returned.wait()
       case .place:
         do {
-          return try Reader(open())
+          return try Reader(open(), logger)
         } catch {
           free { $0.count -= 1 }
           throw SQLiteErrors.translated(error, operation: "open")

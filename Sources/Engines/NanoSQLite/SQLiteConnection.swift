@@ -2,6 +2,7 @@
 
 import GRDB
 import GRDBSQLite
+import Logging
 import NanoDocument
 import NanoEngine
 import NanoSQL
@@ -20,6 +21,8 @@ final class SQLiteConnection {
   let isReadOnly: Bool
   /// Whether no other connection has committed since this one did.
   private(set) var isUnchanged = false
+  /// Whether another connection has.
+  private(set) var sawOtherWriter = false
   private var versionAfterCommit: UInt32?
   /// Whether texts are kept in UTF-8, so that they can be read where they stand.
   let isUTF8: Bool
@@ -30,8 +33,13 @@ final class SQLiteConnection {
   /// Why SQLite undid the transaction before its block ended.
   fileprivate var loss: StoreError?
 
-  init(_ handle: OpaquePointer, isReadOnly: Bool) {
+  private let logger: Logger?
+
+  /// - Parameter logger: Gets every statement at the level `trace`, with its parameters' places but
+  ///   never their values.
+  init(_ handle: OpaquePointer, isReadOnly: Bool, logger: Logger? = nil) {
     self.handle = handle
+    self.logger = logger.flatMap { $0.logLevel == .trace ? $0 : nil }
     self.isReadOnly = isReadOnly
     isUTF8 = TextEncoding.isUTF8(handle)
   }
@@ -92,6 +100,7 @@ final class SQLiteConnection {
     _ statement: SQLiteStatement, _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
     try interruption?.check()
+    if let logger { log(statement, logger) }
     statement.isInUse = true
     defer {
       statement.clear()
@@ -103,6 +112,13 @@ final class SQLiteConnection {
       noteLoss(error)
       throw error
     }
+  }
+
+  private func log(_ statement: SQLiteStatement, _ logger: Logger) {
+    let text = sqlite3_sql(statement.handle).map { String(cString: $0) } ?? ""
+    logger.trace(
+      "statement",
+      metadata: ["sql": "\(text)", "connection": "\(isReadOnly ? "reader" : "writer")"])
   }
 
   /// Statements kept for one connection. Arbitrary; a program has rarely more kinds of queries.
@@ -153,7 +169,10 @@ final class SQLiteConnection {
   }
 
   /// Asked when a writing transaction has begun.
-  func noteBegin() { isUnchanged = dataVersion == versionAfterCommit }
+  func noteBegin() {
+    isUnchanged = dataVersion == versionAfterCommit
+    sawOtherWriter = !isUnchanged && versionAfterCommit != nil
+  }
   func noteCommit() { versionAfterCommit = dataVersion }
   func noteRollback() {
     versionAfterCommit = nil

@@ -5,6 +5,7 @@ import GRDB
 import GRDBSQLite
 import NanoDocument
 public import NanoEngine
+import NanoSQL
 
 extension SQLiteEngine {
   /// Copies page by page beside the destination, then moves the copy into place, so that a backup
@@ -44,6 +45,9 @@ extension SQLiteEngine {
       let connection = SQLiteConnection(db.sqliteConnection!, isReadOnly: true)
       defer { connection.removeAll() }
       try connection.transaction("BEGIN DEFERRED") {
+        // The snapshot is that of the first read; without one each step would take its own, and
+        // begin again after every write.
+        _ = try connection.first(SQLFragment("SELECT 1 FROM sqlite_schema")) { _ in true }
         let steps = try BackupSteps(from: connection.handle, to: copy)
         defer { steps.finish() }
         while try !steps.step(Self.pagesPerStep) { try progress?(steps.progress) }
@@ -55,8 +59,14 @@ extension SQLiteEngine {
   private func copyInSteps(to copy: DatabaseQueue, _ progress: ((Double) throws -> Void)?) throws {
     let steps = try onWriter(nil) { try BackupSteps(from: $0.handle, to: copy) }
     defer { _ = try? onWriter(nil) { _ in steps.finish() } }
-    while try !onWriter(nil, { _ in try steps.step(Self.pagesPerStep) }) {
-      try progress?(steps.progress)
+    var reached = 0.0
+    var pages = Self.pagesPerStep
+    while try !onWriter(nil, { _ in try steps.step(pages) }) {
+      // SQLite begins again when a store without a file, or another process, was written to; then
+      // all is copied at once, or it might never end.
+      if steps.progress <= reached { pages = -1 }
+      reached = max(reached, steps.progress)
+      try progress?(reached)
     }
     try progress?(1)
   }

@@ -3,6 +3,7 @@
 import Dispatch
 import Foundation
 import GRDB
+import GRDBSQLite
 import NanoDocument
 public import NanoEngine
 import Synchronization
@@ -24,6 +25,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   /// Nil where there is one connection for everything.
   private let readers: ReaderPool?
   private let isClosed = Atomic(false)
+  private let hasWarned = Atomic(false)
   /// The thread that runs a block on the writing connection; 0 if none does.
   private let owner = Atomic<UInt>(0)
 
@@ -57,18 +59,25 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
         try DatabaseSetup(setup, configuration, isFile: location.isFile).run()
         setup.removeAll()
         // Made anew, because the setup settles the encoding.
-        return SQLiteConnection(handle, isReadOnly: configuration.isReadOnly)
+        return SQLiteConnection(
+          handle, isReadOnly: configuration.isReadOnly, logger: configuration.logger)
       }
     } catch {
       let explained = DatabaseFile.explained(error, path)
       try? writer.close()
       throw explained
     }
+    configuration.logger.debug(
+      "store opened",
+      metadata: [
+        "kind": "\(location.isFile ? "file" : "\(location)")",
+        "durability": "\(configuration.durability.rawValue)",
+      ])
     // Only with a WAL do readers and the writer leave each other alone.
     let hasReaders = configuration.journalMode == .wal || configuration.isReadOnly
     readers =
       (hasReaders ? path : nil).map { path in
-        ReaderPool(maximum: configuration.maximumReaders) {
+        ReaderPool(maximum: configuration.maximumReaders, logger: configuration.logger) {
           try DatabaseFile.open(path, location, configuration, isReader: true)
         }
       }
@@ -120,6 +129,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
       do {
         let result = try connection.transaction("BEGIN IMMEDIATE") {
           connection.noteBegin()
+          warnOfSeveralWriters(connection)
           let result = try work(transaction)
           try transaction.flushPaths()
           return result
@@ -133,6 +143,17 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
         throw error
       }
     }
+  }
+
+  /// SQLite before 3.51.3 can lose a commit when two connections write and checkpoint at the same
+  /// instant (https://www.sqlite.org/wal.html#walresetbug). Within a process one connection writes.
+  private func warnOfSeveralWriters(_ connection: SQLiteConnection) {
+    guard connection.sawOtherWriter, sqlite3_libversion_number() < 3_051_003,
+      !hasWarned.exchange(true, ordering: .relaxed)
+    else { return }
+    configuration.logger.warning(
+      "Another connection writes to the file; SQLite before 3.51.3 has a rare race there",
+      metadata: ["sqlite": "\(String(cString: sqlite3_libversion()))"])
   }
 
   /// Runs a block on the writing connection, outside a transaction.
@@ -184,6 +205,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   public func close() throws {
     try refuseReentry()
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    configuration.logger.debug("store closed")
     do {
       try readers?.close()
       writing.lock()

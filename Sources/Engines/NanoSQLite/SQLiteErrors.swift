@@ -9,7 +9,7 @@ import NanoDocument
 enum SQLiteErrors {
   static func error(_ code: Int32, _ message: String?, operation: String) -> StoreError {
     let primary = code & 0xFF
-    let (kind, sentence) = meaning(primary, extended: code)
+    let (kind, sentence) = meaning(primary, message)
     return StoreError(
       kind, sentence,
       [
@@ -30,7 +30,7 @@ enum SQLiteErrors {
     return error(code, message, operation: operation)
   }
 
-  private static func meaning(_ primary: Int32, extended: Int32) -> (StoreError.Code, String) {
+  private static func meaning(_ primary: Int32, _ message: String?) -> (StoreError.Code, String) {
     switch primary {
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
       (.locked, "Another connection holds the lock for longer than the busy timeout")
@@ -43,14 +43,12 @@ enum SQLiteErrors {
     case SQLITE_PERM, SQLITE_AUTH: (.cannotOpen, "Access to the database is not permitted")
     case SQLITE_IOERR: (.inputOutput, "The database file cannot be read or written")
     case SQLITE_TOOBIG: (.documentTooLarge, "A value is larger than the database takes")
-    case SQLITE_CONSTRAINT where extended == SQLITE_CONSTRAINT_UNIQUE_EXTENDED:
+    // The extended code of one in a trigger, which keeps an index on elements, does not tell.
+    case SQLITE_CONSTRAINT where message?.hasPrefix("UNIQUE constraint failed") == true:
       (.uniqueViolation, "A unique index has this value already")
     default: (.database, "The database refused a statement")
     }
   }
-
-  /// 2067, which the C header gives as an expression that is not imported.
-  static let SQLITE_CONSTRAINT_UNIQUE_EXTENDED = SQLITE_CONSTRAINT | (8 << 8)
 
   /// Errors of GRDB's own calls, and ours unchanged.
   static func translated(_ error: any Error, operation: String) -> any Error {

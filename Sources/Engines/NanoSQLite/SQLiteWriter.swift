@@ -81,6 +81,11 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
         return nil
       }
     }
+    // Rows that the other program replaced were removed without the triggers that remove entries.
+    for index in table.indexes where index.kind == .elements {
+      guard let side = table.sqlNames[index.name].map(SQLName.quoted) else { continue }
+      try connection.execute("DELETE FROM \(side) WHERE id NOT IN (SELECT id FROM \(name))")
+    }
     for id in ids.compactMap(\.self) {
       try connection.run(SQLFragment("UPDATE \(name) SET revision = 0 WHERE id = ?", [.int(id)]))
     }
@@ -108,6 +113,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
 extension SQLiteWriter {
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     let table = try tableForWriting(collection)
+    if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
     let isPlain = table.nextRowID == nil && document.type == nil && document.version == nil
     return try connection.with(table, isPlain ? .insertPlain : .insert) { statement in
@@ -131,6 +137,7 @@ extension SQLiteWriter {
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {
     guard let key = document.key else { return try insert(document, into: collection) }
     let table = try tableForWriting(collection)
+    if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
     sqlite3_set_last_insert_rowid(connection.handle, 0)
     try connection.with(table, .save) { statement in
@@ -172,6 +179,7 @@ extension SQLiteWriter {
     _ identity: Identity, with document: NewDocument, in collection: String
   ) throws -> Bool {
     guard let table = try existing(collection) else { return false }
+    if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
     let kind: CollectionTable.Statement
     switch identity {

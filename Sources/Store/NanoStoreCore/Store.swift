@@ -27,6 +27,8 @@ public final class Store: Sendable {
   let flushing = Mutex(())
   let keys = KeyGenerator()
   let types = TypeRegistry()
+  /// See ``allowsPeriodsInNames``.
+  let refusesPeriods = Atomic(false)
   private let documentLimit = Atomic(JSONWriter.maximumDocumentSize)
 
   /// Bytes of JSON that a document may have; one that is larger is refused with
@@ -64,7 +66,9 @@ public final class Store: Sendable {
 
   /// The engine, and whether saved documents are not written yet.
   func engineAndBuffer() throws(StoreError) -> (any Engine, Bool) {
-    let (engine, isEmpty) = state.withLock { ($0.engine, $0.pending.isEmpty) }
+    let (engine, isEmpty) = state.withLock {
+      ($0.engine, $0.pending.isEmpty || !$0.pending.isShown)
+    }
     guard let engine else { throw StoreError(.closed, "The store is closed") }
     return (engine, !isEmpty)
   }

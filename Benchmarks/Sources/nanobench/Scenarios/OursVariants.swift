@@ -122,7 +122,7 @@ extension ScanScenario {
         return { watch in
           try watch.measure {
             var count = 0
-            try people.collection.find().forEach(as: Person.self) { count += $0.age > 0 ? 1 : 0 }
+            try people.collection.find().each(as: Person.self) { count += $0.age > 0 ? 1 : 0 }
             return count
           }
         }
@@ -132,7 +132,7 @@ extension ScanScenario {
         return { watch in
           try watch.measure {
             var count = 0
-            try people.collection.find().forEach(as: CodablePerson.self) {
+            try people.collection.find().each(as: CodablePerson.self) {
               count += $0.person.age > 0 ? 1 : 0
             }
             return count
@@ -150,7 +150,7 @@ extension ScanScenario {
       return { watch in
         try watch.measure {
           var count = 0
-          try people.collection.find().forEach { count += use($0) }
+          try people.collection.find().each { count += use($0) }
           return count
         }
       }

@@ -166,7 +166,13 @@ struct ElementSubject<Asked: Subject>: Subject {
     path.isElement || PathValues.exists(in: element, at: path)
   }
   func attribute(_ attribute: Attribute) -> DocumentValue { document.attribute(attribute) }
-  func leaves() -> [Leaf] { Leaves.all(in: element) }
+  func leaves() -> [Leaf] {
+    // A plain element is a leaf itself; there are no names on the way to it.
+    switch element {
+    case .array, .object: Leaves.all(in: element)
+    default: [Leaf(path: .element, value: element)]
+    }
+  }
 }
 
 /// A leaf, asked inside ``Condition/leaf(_:)``.

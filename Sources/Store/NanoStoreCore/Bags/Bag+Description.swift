@@ -4,21 +4,17 @@ public import NanoDocument
 import NanoEngine
 
 extension Bag {
-  /// The bag as one object: its key, its name if it has one, and its members in order.
+  /// The bag as one object: its key, its name if it has one, and the keys of its members in order
+  /// (row ids for documents without keys). ``members(limit:offset:)-(Int?,_)`` tells their collections.
   ///
   /// ```swift
-  /// // {"key":"…","name":"favourites","members":[{"collection":"people","key":"ada"}]}
+  /// // {"key":"…","name":"favourites","members":["ada","dune"]}
   /// ```
   public func representation() throws -> DocumentObject {
     var object: DocumentObject = ["key": .string(key)]
     if let name { object["name"] = .string(name) }
     object["members"] = .array(
-      try members().map { member in
-        let identity: (String, DocumentValue) =
-          member.key.map { ("key", .string($0)) } ?? ("rowID", .int(member.rowID ?? 0))
-        return .object(
-          DocumentObject([("collection", .string(member.collection)), identity]))
-      })
+      try members().map { $0.key.map { .string($0) } ?? .int($0.rowID ?? 0) })
     return object
   }
   public func representation() async throws -> DocumentObject {

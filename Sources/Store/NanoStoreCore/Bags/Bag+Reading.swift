@@ -84,7 +84,7 @@ extension Bag {
     let loaded = try reading { reader, state in
       var loaded: [BagMember: Document] = [:]
       var missing: Set<BagMember> = []
-      try BagPart(bag: self, kind: .saved).forEach(reader, state) { item in
+      try BagPart(bag: self, kind: .saved).each(reader, state) { item in
         guard !item.member.isBag else { return true }
         if let document = try reader.document(item.member) {
           loaded[item.member] = document

@@ -104,7 +104,7 @@ extension Bag {
     try reading { reader, state in
       var copy = BagState(store: state.store, name: state.name, base: .none)
       var inherited: [BagMember] = []
-      try reader.forEach { _, member in
+      try reader.each { _, member in
         if !state.isCleared { inherited.append(try reader.named(member)) }
         return true
       }

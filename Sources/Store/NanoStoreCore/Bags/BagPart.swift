@@ -154,7 +154,7 @@ extension BagPart {
     }
     var left = offset
     var items: [Item] = []
-    try forEach(reader, state) { item in
+    try each(reader, state) { item in
       guard items.count < limit ?? .max else { return false }
       if left > 0 { left -= 1 } else { items.append(item) }
       return true
@@ -163,7 +163,7 @@ extension BagPart {
   }
 
   /// Shows every item in the order that a save will give them.
-  func forEach(
+  func each(
     _ reader: BagReader, _ state: BagState, _ show: (Item) throws -> Bool
   ) throws {
     var goesOn = true
@@ -176,7 +176,7 @@ extension BagPart {
     case .removed:
       for entry in state.removedEntries { try give(item(entry)) }
       guard state.isCleared else { return }
-      try reader.forEach { _, member in
+      try reader.each { _, member in
         if state.unsaved[member] == nil, state.removed[member] == nil {
           try give(Item(member: member))
         }
@@ -184,7 +184,7 @@ extension BagPart {
       }
     case .saved, .contents:
       if !state.isCleared {
-        try reader.forEach { _, member in
+        try reader.each { _, member in
           if let entry = state.unsaved[member] {
             guard kind == .contents, !entry.isMoved else { return goesOn }
             shown.insert(member)

@@ -115,7 +115,7 @@ final class BagReader {
   }
 
   /// Shows every member in order until the closure says false. The closure may read.
-  func forEach(_ show: (Int64, BagMember) throws -> Bool) throws {
+  func each(_ show: (Int64, BagMember) throws -> Bool) throws {
     var last: Int64 = 0
     while true {
       let page = try members(after: last, limit: Membership.chunk)

@@ -112,7 +112,7 @@ extension BagSearch {
     if let only, searched.contains(only) { return }
     let isInOrder = searched.isEmpty && query.orderings.isEmpty
     let enough = isInOrder ? query.limit.map { $0 + query.offset } : nil
-    try bag.forEach { position, member in
+    try bag.each { position, member in
       if let enough, matches.count >= enough { return false }
       guard isWanted(member.folded), !searched.contains(member.folded),
         let name = names[member.folded]

@@ -122,6 +122,19 @@ extension Store {
     try await onWriter { try self.removeBag(key: key) }
   }
 
+  /// Removes a bag, and says whether it was there; see ``Bag/remove()-()``.
+  ///
+  /// - Throws: Also ``StoreError/Code/invalidArgument`` if it belongs to another store.
+  @discardableResult
+  public func removeBag(_ bag: Bag) throws -> Bool {
+    guard bag.store == nil || bag.store === self else { throw Bag.otherStore }
+    return try bag.remove()
+  }
+  @discardableResult
+  public func removeBag(_ bag: Bag) async throws -> Bool {
+    try await onWriter { try self.removeBag(bag) }
+  }
+
   /// Removes the bags with these keys in one transaction, and says how many there were.
   @discardableResult
   public func removeBags(keys: [String]) throws -> Int {

@@ -122,6 +122,7 @@ final class DocumentBatch {
   private let name: String
   private let keys: KeyGenerator?
   private let maximumSize: Int
+  private let store: Store
   private let added = Clock.microseconds()
 
   init(
@@ -130,6 +131,7 @@ final class DocumentBatch {
     self.mode = mode
     self.engine = engine
     name = collection.name
+    store = collection.store
     maximumSize = collection.store.maximumDocumentSize
     keys = try engine.identity(of: collection.name) == .key ? collection.store.keys : nil
     rowIDs.reserveCapacity(capacity)
@@ -142,6 +144,7 @@ final class DocumentBatch {
   func add(
     key: DocumentKey?, type: String?, version: Int64?, added given: Int64?
   ) throws {
+    try store.checkNames(writer.bytes)
     try writer.checkStorable(limit: maximumSize)
     let document = NewDocument(
       key: key ?? keys?.next(at: UInt64(added) / 1_000), type: type, version: version,

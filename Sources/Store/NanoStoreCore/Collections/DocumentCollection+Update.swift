@@ -60,6 +60,11 @@ extension DocumentCollection {
     return try await store.onWriter { try self.update(key, changes) }
   }
 
+  @discardableResult
+  public func update(_ key: String, _ changes: FieldChanges) async throws -> Document {
+    try await store.onWriter { try self.update(key, changes) }
+  }
+
   /// As ``update(_:set:remove:)-(String,_,_)``, with changes that were kept.
   @discardableResult
   public func update(_ key: String, _ changes: FieldChanges) throws -> Document {
@@ -76,6 +81,18 @@ extension DocumentCollection {
     let changes = FieldChanges(set: set, remove: remove)
     return try update(.rowID(rowID)) { (object) throws(StoreError) in
       try changes.apply(to: &object)
+    }
+  }
+
+  @discardableResult
+  public func update(
+    rowID: Int64, set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
+  ) async throws -> Document {
+    let changes = FieldChanges(set: set, remove: remove)
+    return try await store.onWriter {
+      try self.update(.rowID(rowID)) { (object) throws(StoreError) in
+        try changes.apply(to: &object)
+      }
     }
   }
 

@@ -166,6 +166,7 @@ extension DocumentCollection {
     _ mode: WriteMode, _ given: Document.Header, _ writer: inout JSONWriter
   ) throws -> Document {
     try InternalCollection.refuse(name)
+    try store.checkNames(writer.bytes)
     try writer.checkStorable(limit: store.maximumDocumentSize)
     var header = given
     // A document from another store keeps the moment at which it was added there.

@@ -203,6 +203,15 @@ extension DocumentCollection {
     }
   }
 
+  @discardableResult
+  public func createIndex(
+    paths: [String], unique: Bool = false, elements: Bool? = nil, name: String? = nil
+  ) async throws -> IndexDefinition {
+    try await store.onWriter {
+      try self.createIndex(paths: paths, unique: unique, elements: elements, name: name)
+    }
+  }
+
   /// Removes an index and says whether there was one.
   @discardableResult
   public func dropIndex(_ indexName: String) throws -> Bool {

@@ -67,7 +67,7 @@ extension DocumentCollection {
   /// The names of classes that documents are stored as, each once, sorted.
   public func types() throws -> [String] {
     var names: Set<String> = []
-    try find(!Condition.isNull(.attribute(.type))).select([]).forEach { document in
+    try find(!Condition.isNull(.attribute(.type))).select([]).each { document in
       if let type = document.type { names.insert(type) }
     }
     return names.sorted()

@@ -22,7 +22,7 @@ extension DocumentQuery {
   /// Computes aggregates over groups of what is found, in the sort order of the groups.
   ///
   /// ```swift
-  /// for row in try films.find().grouped(by: "genres", [.count, .minimum("year")]) {
+  /// for row in try films.find().grouped(by: "genres", aggregates: [.count, .minimum("year")]) {
   ///   print(row.group[0], row.values[0], row.values[1])
   /// }
   /// ```
@@ -39,6 +39,10 @@ extension DocumentQuery {
   }
 
   /// Aggregates in groups, asked as one value.
+  /// What a question of your own gives, with its own query instead of this one's.
+  public func rows(_ question: AggregateQuery) async throws -> [AggregateRow] {
+    try await onReader { try $0.rows(question) }
+  }
   public func rows(_ question: AggregateQuery) throws -> [AggregateRow] {
     try question.validate()
     return try collection.store.reading(.call) { try $0.aggregate(question, in: collection.name) }

@@ -122,7 +122,7 @@ extension DocumentQuery {
   /// - Throws: ``StoreError``, among others ``StoreError/Code/invalidPath``.
   public func documents() throws -> [Document] {
     var found: [Document] = []
-    try each { found.append($0) }
+    try showEach { found.append($0) }
     return found
   }
   public func documents() async throws -> [Document] { try await onReader { try $0.documents() } }
@@ -134,18 +134,19 @@ extension DocumentQuery {
   /// Shows one document after the other without keeping them, from one snapshot.
   ///
   /// ```swift
-  /// try films.find().forEach { film in titles.insert(film["title"]) }
+  /// try films.find().each { film in titles.insert(film["title"]) }
   /// ```
   ///
   /// The closure may read from the store. It may write only inside of a ``Store/write(_:)-(()->_)``
   /// block, where all documents are found before the first one is shown.
   ///
   /// - Throws: What the closure throws, which ends the query.
-  public func forEach(_ show: (Document) throws -> Void) throws {
+  public func each(_ show: (Document) throws -> Void) throws {
     try query.validate()
     // What a closure writes could be found again, without end.
     if TransactionContext.current(of: collection.store)?.writer != nil {
-      return try documents().forEach(show)
+      for document in try documents() { try show(document) }
+      return
     }
     let projection = query.fields
     try collection.store.showing { reader in
@@ -156,8 +157,12 @@ extension DocumentQuery {
     }
   }
 
-  /// As ``forEach(_:)``, for closures of ours that do not use the store.
-  private func each(_ show: (Document) throws -> Void) throws {
+  public func each(_ show: @escaping @Sendable (Document) throws -> Void) async throws {
+    try await onReader { try $0.each(show) }
+  }
+
+  /// As ``each(_:)``, for closures of ours that do not use the store.
+  private func showEach(_ show: (Document) throws -> Void) throws {
     try query.validate()
     let projection = query.fields
     try collection.store.reading(.call) { reader in
@@ -318,7 +323,7 @@ extension DocumentQuery {
 
 extension DocumentQuery {
   /// Shows one value after the other, each made by its own codec, without keeping them.
-  public func forEach<Value: DocumentRepresentable>(
+  public func each<Value: DocumentRepresentable>(
     as type: Value.Type, _ show: (Value) throws -> Void
   ) throws {
     try eachStored { stored in
@@ -329,7 +334,7 @@ extension DocumentQuery {
 
   /// Shows one value after the other, made by Codable, without keeping them.
   @_disfavoredOverload
-  public func forEach<Value: Decodable>(
+  public func each<Value: Decodable>(
     as type: Value.Type, _ show: (Value) throws -> Void
   ) throws {
     let decoder = DocumentDecoder()

@@ -76,7 +76,7 @@ public struct DocumentStream: AsyncSequence, Sendable {
     private static func read(_ query: DocumentQuery, _ handover: Handover) throws -> [Document] {
       guard try query.collection.store.readsBesideWrites else { return try query.documents() }
       var batch: [Document] = []
-      try query.forEach { document in
+      try query.each { document in
         batch.append(document)
         if batch.count >= Self.batchSize {
           guard handover.give(batch) else { throw Stopped() }

@@ -66,3 +66,37 @@ extension Store {
     return reader
   }
 }
+
+extension DocumentCollection {
+  /// Documents of this collection that an SQL statement of your own chooses, in its order.
+  ///
+  /// ```swift
+  /// try people.documents(sql: "SELECT id FROM people ORDER BY json_extract(body, '$.age') DESC")
+  /// ```
+  ///
+  /// - Parameter statement: Its first column gives row ids; ids that no document has are passed over.
+  /// - Throws: ``StoreError/Code/typeMismatch`` if the first column is not an integer, and what
+  ///   ``Store/sql(_:_:)-(String,SQLArguments)`` throws.
+  public func documents(
+    sql statement: String, _ arguments: any DocumentValueConvertible...
+  ) throws -> [Document] {
+    try documents(sql: statement, SQLArguments(arguments.map(\.documentValue)))
+  }
+  public func documents(sql statement: String, _ arguments: SQLArguments) throws -> [Document] {
+    try store.read {
+      try store.sql(statement, arguments).compactMap { row in
+        guard case .int(let id)? = row.values.first else {
+          throw StoreError(
+            .typeMismatch, "The first column of a statement gives no row ids",
+            [.expected: "an integer column, such as id"])
+        }
+        return try get(rowID: id)
+      }
+    }
+  }
+  public func documents(
+    sql statement: String, _ arguments: SQLArguments = SQLArguments()
+  ) async throws -> [Document] {
+    try await store.onReader { try self.documents(sql: statement, arguments) }
+  }
+}

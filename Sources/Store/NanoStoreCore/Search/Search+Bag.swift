@@ -13,7 +13,9 @@ extension Search {
   /// What is found in the bag, sorted, then cut.
   public func documents(in bag: Bag) throws -> [Document] {
     guard groupsValues else { return try query(in: bag).documents() }
-    return try grouped { try query(in: bag).documents().forEach($0) }
+    return try grouped { show in
+      for document in try query(in: bag).documents() { try show(document) }
+    }
   }
   public func documents(in bag: Bag) async throws -> [Document] {
     try await bag.onReader { try self.documents(in: bag) }

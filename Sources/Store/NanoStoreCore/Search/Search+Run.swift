@@ -27,7 +27,7 @@ extension Search {
   /// - Throws: ``StoreError``, among others ``StoreError/Code/closed``.
   public func documents(in collection: DocumentCollection) throws -> [Document] {
     guard groupsValues else { return try query(in: collection).documents() }
-    return try grouped(query(in: collection).forEach)
+    return try grouped(query(in: collection).each)
   }
   public func documents(in collection: DocumentCollection) async throws -> [Document] {
     try await collection.store.onReader { try self.documents(in: collection) }
@@ -36,7 +36,7 @@ extension Search {
   /// The keys of what is found; documents without one are left out.
   public func keys(in collection: DocumentCollection) throws -> [String] {
     guard groupsValues else { return try query(in: collection).keys() }
-    return try grouped(query(in: collection).forEach).compactMap(\.key)
+    return try grouped(query(in: collection).each).compactMap(\.key)
   }
   public func keys(in collection: DocumentCollection) async throws -> [String] {
     try await collection.store.onReader { try self.keys(in: collection) }
@@ -44,7 +44,7 @@ extension Search {
 
   public func count(in collection: DocumentCollection) throws -> Int {
     guard groupsValues else { return try query(in: collection).count() }
-    return try grouped(query(in: collection).forEach).count
+    return try grouped(query(in: collection).each).count
   }
   public func count(in collection: DocumentCollection) async throws -> Int {
     try await collection.store.onReader { try self.count(in: collection) }

@@ -26,6 +26,8 @@ struct PendingDocuments {
 
   /// See ``Store/saveInterval``.
   var interval = 1
+  /// See ``Store/showsUnsavedChanges``.
+  var isShown = true
   private(set) var entries: [Entry] = []
   private var places: [Identity: Int] = [:]
   private var lastNumber = 0

@@ -18,6 +18,13 @@ extension Store {
     set { withPending { $0.interval = max(1, newValue) } }
   }
 
+  /// Whether queries of this store see what is collected and not written yet. True unless set, so
+  /// that what was saved is found; false reads only what is written, as other connections do.
+  public var showsUnsavedChanges: Bool {
+    get { withPending(\.isShown) }
+    set { withPending { $0.isShown = newValue } }
+  }
+
   /// Whether saved documents are not written yet.
   public var hasUnsavedChanges: Bool { withPending { !$0.isEmpty } }
 
@@ -46,7 +53,7 @@ extension Store {
   func withBuffered<Result>(
     _ scope: ReadScope, _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
-    let entries = withPending(\.entries)
+    let entries = withPending { $0.isShown ? $0.entries : [] }
     guard !entries.isEmpty else {
       return try engine().read(scope, Interruption.current, work)
     }

@@ -64,6 +64,9 @@ extension Store {
     try await scheduler.write(on: self, repeatable: false) { try self.write(work) }
   }
 
+  /// Whether the running code stands in a read or write block of this store.
+  public var isInTransaction: Bool { TransactionContext.current(of: self) != nil }
+
   static let insideRead = StoreError(
     .readOnly, "A read block cannot write", [.hint: "use a write block"])
 }

@@ -63,11 +63,6 @@ struct ArgumentOptions: ParsableArguments {
   }
 }
 
-extension DocumentQuery {
-  /// ``forEach(_:)`` under a name that the linter does not take for a sequence's.
-  func each(_ show: (Document) throws -> Void) throws { try forEach(show) }
-}
-
 /// Order and page of what is found.
 struct PageOptions: ParsableArguments {
   @Option(

@@ -70,7 +70,7 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
     }
     let stop = StopFlag()
     guard let interruption else { return try work(stop) }
-    return try interruption.whileRunning(stop: { stop.set() }) { try work(stop) }
+    return try interruption.whileRunning(stop: { stop.set() }, { try work(stop) })
   }
 
   public func compact() throws { try running(nil) { _ in } }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+
+/// One acceptance case, as the files of Tests/Cases describe it.
+struct AcceptanceCase: Sendable, CustomStringConvertible {
+  let id: String
+  let title: String
+  let fields: DocumentObject
+
+  var description: String { "\(id): \(title)" }
+  var steps: [DocumentObject] { (fields["steps"]?.array ?? []).compactMap(\.object) }
+
+  /// Every case of a system in the folder that NANOSTORE_CASES names, or in ours.
+  static func all(of system: String) throws -> [AcceptanceCase] {
+    let ours = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../Cases").standardizedFileURL
+    let folder = ProcessInfo.processInfo.environment["NANOSTORE_CASES"].map { URL(filePath: $0) }
+    var cases: [AcceptanceCase] = []
+    for file in try FileManager.default.contentsOfDirectory(
+      at: folder ?? ours, includingPropertiesForKeys: nil
+    ).sorted(by: { $0.path < $1.path }) where file.pathExtension == "json" {
+      let content = try DocumentObject(json: Data(contentsOf: file), dialect: .plain)
+      guard content["system"]?.string == system else { continue }
+      let fixtures = content["fixtures"]?.object ?? [:]
+      for one in (content["cases"]?.array ?? []).compactMap(\.object) {
+        var fields = one
+        fields["fixtures"] = .object(fixtures)
+        cases.append(
+          AcceptanceCase(
+            id: one["id"]?.string ?? "", title: one["title"]?.string ?? "", fields: fields))
+      }
+    }
+    return cases
+  }
+}
+
+/// Something that a case says must hold and does not.
+struct CaseFailure: Error, CustomStringConvertible {
+  let description: String
+}
+
+extension DocumentValue {
+  /// Equal as the cases mean it: numbers by value, objects whatever their order.
+  func matches(_ other: DocumentValue) -> Bool {
+    switch (self, other) {
+    case (.int, .double), (.double, .int): double == other.double
+    case (.array(let a), .array(let b)):
+      a.count == b.count && zip(a, b).allSatisfy { $0.matches($1) }
+    case (.object(let a), .object(let b)):
+      a.count == b.count
+        && a.allSatisfy { field in b[field.name].map { field.value.matches($0) } ?? false }
+    default: self == other
+    }
+  }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+
+/// Runs one case against a store of its own.
+final class NanoStoreCaseRunner {
+  struct Car: StorableObject, Codable {
+    var kName: String?
+    var storedKey: String? { nil }
+  }
+  struct Person: StorableObject, Codable {
+    var NanoPersonFirst: String?
+    var NanoPersonLast: String?
+    var storedKey: String? { nil }
+  }
+
+  let one: AcceptanceCase
+  let folder: TemporaryFolder
+  var store: Store!
+  var configuration = Store.Configuration.nanoStore
+  var location = Store.Location.memory
+  var documents: [String: Document] = [:]
+  var bags: [String: Bag] = [:]
+  /// The names of what has a key, by key.
+  var names: [String: String] = [:]
+  private var next = 0
+
+  static let collection = "objects"
+  var objects: DocumentCollection { store[Self.collection] }
+
+  init(_ one: AcceptanceCase) throws {
+    self.one = one
+    folder = try TemporaryFolder()
+  }
+
+  func run() throws {
+    try makeStore()
+    for (name, description) in one.fields["objects"]?.object ?? [:] {
+      try make(name, description.object ?? [:])
+    }
+    for (name, description) in one.fields["bags"]?.object ?? [:] {
+      try makeBag(name, description.object ?? [:])
+    }
+    try runSteps()
+    try? store?.close()
+  }
+
+  private func makeStore() throws {
+    let description = one.fields["store"] ?? .object([:])
+    if description["type"] == "persistent" {
+      location = .file(folder.path(description["path"]?.string ?? ""))
+    } else if description["type"] == "temporary" {
+      location = .temporary
+    }
+    try open()
+    if let interval = description["saveInterval"]?.int { store.saveInterval = Int(interval) }
+    if description["open"] == false { try store.close() }
+  }
+
+  func open() throws {
+    store = try Store(location, configuration: configuration)
+    store.showsUnsavedChanges = false
+    store.allowsPeriodsInNames = false
+    store.register(Car.self)
+    store.register(Person.self)
+  }
+
+  private func make(_ name: String, _ description: DocumentObject) throws {
+    let type = description["class"]?.string ?? "plain"
+    let key = description["key"]?.string ?? UUID().uuidString
+    documents[name] = try Document(
+      value(description["info"] ?? .null).object ?? [:], key: key, type: type)
+    names[key] = name
+  }
+
+  private func makeBag(_ name: String, _ description: DocumentObject) throws {
+    let bag = Bag(name: description["name"]?.string, in: store)
+    bags[name] = bag
+    names[bag.key] = name
+    try addToBag(bag, (description["objects"]?.array ?? []).compactMap(\.string))
+  }
+
+  func addToBag(_ bag: Bag, _ items: [String]) throws {
+    for item in items {
+      if let inner = bags[item] {
+        try bag.add(inner)
+      } else if let document = documents[item] {
+        documents[item] = try bag.add(document, in: Self.collection)
+      }
+    }
+  }
+}
+
+extension NanoStoreCaseRunner {
+  private func runSteps() throws {
+    while next < one.steps.count { try runNext() }
+  }
+
+  private func runNext() throws {
+    let step = one.steps[next]
+    next += 1
+    if step["op"] == "begin", !store.isClosed, !store.isInTransaction {
+      try check(step, ["ok": true])
+      return try transaction()
+    }
+    var result: DocumentObject
+    do {
+      result = try perform(step)
+    } catch let error as StoreError {
+      result = ["error": .string(kind(error, step)), "ok": false]
+    } catch let error as CaseFailure {
+      throw error
+    } catch {
+      result = ["error": "error", "ok": false]
+    }
+    try check(step, result)
+  }
+
+  /// Steps up to the commit run in a write block; anything else that ends it throws out of it.
+  private func transaction() throws {
+    enum End: Error {
+      case rollback(DocumentObject)
+      case close
+    }
+    do {
+      try store.write {
+        while next < one.steps.count {
+          let step = one.steps[next]
+          switch step["op"]?.string {
+          case "commit":
+            next += 1
+            return try check(step, ["ok": true])
+          case "rollback":
+            next += 1
+            throw End.rollback(step)
+          case "close": throw End.close
+          default: try runNext()
+          }
+        }
+      }
+    } catch End.rollback(let step) {
+      try check(step, ["ok": true])
+    } catch End.close {
+    }
+  }
+
+  /// The error kinds of the cases, by our codes.
+  private func kind(_ error: StoreError, _ step: DocumentObject) -> String {
+    let expected = step["expect"]?["error"]?.string
+    switch error.code {
+    case .closed: return expected == "error" ? "error" : "closed"
+    case .partialDocument: return "partialObject"
+    case .invalidArgument, .invalidPath, .invalidName, .invalidKey, .valueNotStorable:
+      return expected == "error" ? "error" : "unexpectedParameter"
+    case .database, .invalidQuery: return expected ?? "sql"
+    default: return "error"
+    }
+  }
+
+  private func check(_ step: DocumentObject, _ actual: DocumentObject) throws {
+    for (field, expected) in step["expect"]?.object ?? [:] {
+      let found = actual[field] ?? .null
+      let wanted = try value(expected)
+      var isSame = wanted.matches(found)
+      // In the results of SQL an error is true or false, elsewhere a word.
+      if field == "error", case .bool(let fails) = wanted { isSame = fails == !found.isNull }
+      if field == "keys" || (field == "infos" && actual["isList"] != true) {
+        isSame = Self.isSameSet(wanted, found)
+      }
+      if field == "pattern", let text = actual["text"]?.string, let pattern = wanted.string {
+        isSame = text.wholeMatch(of: try Regex(pattern)) != nil
+      }
+      guard isSame else {
+        throw CaseFailure(
+          description:
+            "\(one.id) step \(next) \(step.jsonString(dialect: .plain)): \(field) is "
+            + "\(found.jsonString()), expected \(wanted.jsonString()); all: \(actual.jsonString())")
+      }
+    }
+  }
+
+  private static func isSameSet(_ a: DocumentValue, _ b: DocumentValue) -> Bool {
+    guard var rest = b.array, let wanted = a.array, rest.count == wanted.count else { return false }
+    for value in wanted {
+      guard let place = rest.firstIndex(where: { value.matches($0) }) else { return false }
+      rest.remove(at: place)
+    }
+    return true
+  }
+
+  /// A value of the file: dates, data, URLs, keys of named objects, fixtures.
+  func value(_ raw: DocumentValue) throws -> DocumentValue {
+    switch raw {
+    case .array(let array): return .array(try array.map { try value($0) })
+    case .object(let object):
+      guard let first = object.first else { return raw }
+      switch first.name {
+      case "$date": return .date(try Date(first.value.string ?? "", strategy: Self.dates))
+      case "$data": return .data(Data(base64Encoded: first.value.string ?? "") ?? Data())
+      case "$url": return URL(string: first.value.string ?? "").map { .url($0) } ?? .null
+      case "$null": return .null
+      case "$key": return .string(key(first.value.string ?? ""))
+      case "$fixture":
+        var fixture = one.fields["fixtures"]?[FieldPath(first.value.string ?? "")]?.object ?? [:]
+        fixture.merge(object["with"]?.object ?? [:])
+        return try value(.object(fixture))
+      default: return .object(DocumentObject(try object.map { ($0.name, try value($0.value)) }))
+      }
+    default: return raw
+    }
+  }
+
+  private static let dates = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+
+  func key(_ name: String) -> String { documents[name]?.key ?? bags[name]?.key ?? name }
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("Indexes")
+struct IndexTests {
+  let scratch: Scratch
+  let store: Store
+  let people: DocumentCollection
+
+  init() throws {
+    scratch = try Scratch()
+    store = try Store(.file(scratch.file("a.db")))
+    people = store["people"]
+    try people.save(
+      ["name": "Ada", "address": ["city": "London", "zip": 1], "tags": ["x", "y"]], key: "ada")
+    try people.save(
+      ["name": "Bob", "address": ["city": "Paris", "zip": 2], "tags": ["z"]], key: "bob")
+  }
+
+  static let kinds: [(name: String, paths: [String], elements: Bool, clash: DocumentObject)] = [
+    ("field", ["name"], false, ["name": "Ada"]),
+    ("nested", ["address.city"], false, ["address": ["city": "London"]]),
+    (
+      "compound", ["name", "-address.zip"], false, ["name": "Ada", "address": ["zip": 1]]
+    ),
+    ("elements", ["tags"], true, ["tags": ["new", "y"]]),
+    ("scalarElement", ["tags"], true, ["tags": "x"]),
+  ]
+
+  @Test("A violation names index and document, and changes nothing", arguments: kinds.indices)
+  func violations(kind: Int) throws {
+    let (name, paths, elements, clash) = Self.kinds[kind]
+    try people.createIndex(paths: paths, unique: true, elements: elements, name: name)
+    let before = try people.documents().map { try $0.object() }
+
+    let calls: [(String, () throws -> Void)] = [
+      ("insert", { try people.insert(clash) }),
+      ("save new", { try people.save(clash, key: "new") }),
+      ("save over", { try people.save(clash, key: "bob") }),
+      ("batch", { try people.insert(contentsOf: [["n": 1], clash]) }),
+      (
+        "document",
+        {
+          let bob = try #require(try people.get("bob"))
+          try people.save(Document(bob.object().merging(clash), key: "bob"))
+        }
+      ),
+      (
+        "update",
+        { try people.update("bob", FieldChanges(clash)) }
+      ),
+      ("update row", { try people.find(Field("name") == "Bob").update(FieldChanges(clash)) }),
+      ("block", { try store.write { _ = try people.insert(clash) } }),
+      ("SQL", { try store.execute("INSERT INTO people(body) VALUES (?)", json(clash)) }),
+    ]
+    for (call, run) in calls {
+      let error = error { try run() }
+      #expect(error?.code == .uniqueViolation, "\(name) \(call) \(error?.debugDescription ?? "")")
+      guard call != "SQL" else { continue }
+      #expect(error?[.index] == name, "\(call)")
+      #expect(error?[.collection] == "people")
+      #expect(error?[.key] == "ada" && error?[.rowID] == "1", "\(call)")
+      #expect(error?.description.contains("ada") == false)
+    }
+    #expect(try people.documents().map { try $0.object() } == before)
+    #expect(try people.find(Field("tags") == "new").count() == 0)
+    #expect(try store.verify().isEmpty)
+    // A document may keep its own values, and take those that were given up.
+    try people.save(before[0], key: "ada")
+    try people.remove("ada")
+    try people.insert(clash)
+    #expect(try store.verify().isEmpty)
+  }
+
+  private func json(_ object: DocumentObject) throws -> String {
+    let copy = try Store(.memory)["a"].insert(object)
+    return try copy.withBytes { String(decoding: $0, as: UTF8.self) }
+  }
+
+  @Test("The document named is the other one, where both share elements")
+  func sharedElements() throws {
+    try people.createIndex("tags", unique: true, elements: true)
+    let error = error { try people.save(["tags": ["x", "y", "z"]], key: "ada") }
+    #expect(error?[.key] == "bob")
+  }
+
+  @Test("No index is made over documents that collide")
+  func collidingData() throws {
+    try people.save(["name": "Ada", "tags": ["y"]], key: "ada2")
+    for (paths, elements) in [(["name"], false), (["tags"], true)] {
+      let error = error { try people.createIndex(paths: paths, unique: true, elements: elements) }
+      #expect(error?.code == .uniqueViolation)
+      #expect(error?[.index] != nil && error?[.collection] == "people")
+    }
+    #expect(try people.indexes().isEmpty)
+    #expect(try store.sql("SELECT name FROM sqlite_schema WHERE name LIKE '%elements%'").isEmpty)
+    #expect(try people.find(Field("name") == "Ada").count() == 2)
+    try people.insert(["name": "Ada"])
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("Missing values and nulls never collide")
+  func missing() throws {
+    try people.createIndex("email", unique: true, elements: false)
+    try people.createIndex("emails", unique: true, elements: true)
+    try people.insert(contentsOf: [["n": 1], ["email": nil, "emails": []], ["email": nil]])
+    #expect(try people.count() == 5)
+  }
+
+  @Test(
+    "A field whose name SQLite cannot address is not indexed", arguments: ["a\"b", "a\\b", "a\nb"])
+  func unsupported(name: String) throws {
+    let path = FieldPath(components: [name]).description
+    try people.insert([name: 1] as DocumentObject)
+    for elements in [false, true] {
+      let error = error { try people.createIndex(paths: [path], elements: elements) }
+      #expect(error?.code == .unsupported)
+      #expect(error?[.hint] != nil)
+    }
+    #expect(code { try people.createIndex("tags.0", elements: true) } == .unsupported)
+    #expect(try people.indexes().isEmpty)
+    #expect(try people.find(Field(path) == 1).count() == 1)
+  }
+
+  @Test("Index names that run together or differ in case are different indexes")
+  func namesDoNotCollide() throws {
+    try store["a"].createIndex("n", name: "b_c")
+    try store["a_b"].createIndex("n", name: "c")
+    try store["A_B"].createIndex("Name", elements: false)
+    try store["a_b"].createIndex("name", elements: false)
+    try store["a_b"].createIndex("list", elements: true, name: "list")
+    try store["a_b"].createIndex("list2", elements: true, name: "list_id")
+    try store["a_b"].insert(["Name": 1, "name": 2, "n": 3, "list": [1], "list2": [2]])
+    let a = store["a_b"]
+    for (path, value) in [("Name", 1), ("name", 2), ("n", 3), ("list", 1), ("list2", 2)] {
+      #expect(try a.find(Field(path) == value).count() == 1)
+      #expect(try a.find(Field(path) == value).explain().indexes.count == 1, "\(path)")
+    }
+    #expect(try a.dropIndex("name"))
+    #expect(try a.find(Field("Name") == 1).explain().indexes == ["Name"])
+    #expect(try store.verify().isEmpty)
+    #expect(try a.drop())
+    #expect(try store["a"].indexes().map(\.name) == ["b_c"])
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("A field named like the key of its collection is not mistaken for the key")
+  func keyLikeField() throws {
+    try people.createIndex("people.key", unique: true)
+    try people.insert(["people": ["key": 1]])
+    let error = error { try people.insert(["people": ["key": 1]]) }
+    #expect(error?.code == .uniqueViolation)
+    #expect(error?[.index] == "people.key_unique")
+  }
+
+  @Test("An index is made once; another definition under its name is refused")
+  func twice() throws {
+    let index = try people.createIndex("name", name: "i")
+    #expect(try people.createIndex("name", name: "i") == index)
+    #expect(code { try people.createIndex("address.city", name: "i") } == .alreadyExists)
+    #expect(code { try people.createIndex("name", unique: true, name: "i") } == .alreadyExists)
+    #expect(code { try people.createIndex("name", "name") } == .invalidArgument)
+    #expect(code { try people.createIndex(paths: []) } == .invalidArgument)
+    #expect(code { try people.createIndex("name", "tags", elements: true) } == .invalidArgument)
+    #expect(try people.indexes() == [index])
+  }
+
+  @Test("A dropped index is used no more, a dropped collection leaves nothing")
+  func dropping() throws {
+    try people.createIndex("name")
+    try people.createIndex("tags")
+    #expect(try people.find(Field("name") == "Ada").explain().indexes == ["name"])
+    #expect(try people.dropIndex("name"))
+    #expect(try people.dropIndex("name") == false)
+    #expect(try people.find(Field("name") == "Ada").explain().indexes.isEmpty)
+    #expect(try people.find(Field("name") == "Ada").count() == 1)
+    #expect(try people.drop())
+    #expect(try people.drop() == false)
+    #expect(
+      try store.sql("SELECT name FROM sqlite_schema WHERE name LIKE '%people%'").isEmpty)
+    #expect(try store.sql("SELECT * FROM nano_paths").isEmpty)
+    try people.save(["name": ["Ada"]], key: "ada")
+    #expect(try people.find(Field("name") == "Ada").count() == 1)
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("Indexes and what they promise survive reopening")
+  func reopening() throws {
+    try people.createIndex("name", unique: true)
+    try people.createIndex("tags", "address.zip", name: "both")
+    try people.createIndex("tags")
+    let before = try people.indexes()
+    try store.close()
+    try store.reopen()
+    #expect(try people.indexes() == before)
+    #expect(try people.find(Field("tags") == "y").explain().indexes == ["tags_elements"])
+    #expect(code { try people.insert(["name": "Ada"]) } == .uniqueViolation)
+    #expect(try people.find(Field("tags") == "y").keys() == ["ada"])
+  }
+}
+
+extension DocumentObject {
+  fileprivate func merging(_ other: DocumentObject) -> DocumentObject {
+    var merged = self
+    for (name, value) in other { merged[name] = value }
+    return merged
+  }
+}
+
+extension FieldChanges {
+  fileprivate init(_ object: DocumentObject) {
+    self.init()
+    set = object.map { (FieldPath(components: [$0.name]), $0.value) }
+  }
+}

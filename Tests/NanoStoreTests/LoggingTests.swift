@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+
+import Logging
+import NanoStore
+import Synchronization
+import Testing
+
+@Suite("Logging")
+struct LoggingTests {
+  /// Keeps what is logged.
+  final class Memory: Sendable {
+    let lines = Mutex<[String]>([])
+  }
+
+  struct Handler: LogHandler {
+    let memory: Memory
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+    func log(event: LogEvent) {
+      memory.lines.withLock { $0.append("\(event.message) \(event.metadata ?? [:])") }
+    }
+  }
+
+  @Test("Statements are logged at the level trace, and never a value")
+  func statements() throws {
+    let memory = Memory()
+    var configuration = Store.Configuration()
+    configuration.logger = Logger(label: "test") { _ in Handler(memory: memory) }
+    configuration.logger.logLevel = .trace
+    let store = try Store(.memory, configuration: configuration)
+
+    try store["people"].save(["name": "Ada the secret"], key: "secret key")
+    _ = try store["people"].find(Field("name") == "Ada the secret").documents()
+
+    let lines = memory.lines.withLock { $0 }
+    #expect(lines.contains { $0.contains("store opened") })
+    #expect(lines.contains { $0.contains("SELECT") && $0.contains("people") })
+    #expect(!lines.contains { $0.contains("secret") })
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+import Testing
+
+@Suite("Unique indexes on elements")
+struct UniqueElementTests {
+  @Test("Another program's OR IGNORE and OR REPLACE cannot get around them")
+  func conflictClauses() throws {
+    let store = try Store(.memory)
+    let people = store["people"]
+    try people.save(["emails": ["a", "b"]], key: "ada")
+    try people.createIndex("emails", unique: true, elements: true)
+
+    for clause in ["OR IGNORE", "OR REPLACE"] {
+      #expect(throws: StoreError.self) {
+        try store.execute(
+          "INSERT \(clause) INTO people(key, body) VALUES ('eve', '{\"emails\":[\"b\"]}')")
+      }
+    }
+    #expect(try people.find(Field("emails") == "b").keys() == ["ada"])
+
+    // The row is replaced, and with it what it held: its value is free again.
+    try store.execute(
+      "INSERT OR REPLACE INTO people(key, body) VALUES ('ada', '{\"emails\":[\"c\"]}')")
+    try people.save(["emails": ["b"]], key: "eve")
+    #expect(try people.find(Field("emails") == "b").keys() == ["eve"])
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("A leaf inside of an element may be the element itself")
+  func leavesOfElements() throws {
+    let store = try Store(.memory)
+    try store["c"].save(["a": [1, ["b": 2]]], key: "k")
+    for text in ["ELEMENT([a], LEAF([@] = 1))", "ELEMENT([a], LEAF([@] = 2))", "LEAF([@] = 2)"] {
+      #expect(try store["c"].find(text).count() == 1, "\(text)")
+    }
+    #expect(try store["c"].find("LEAF([@] = 2 AND [__leafpath__] = 'a')").count() == 0)
+  }
+}
