@@ -64,11 +64,11 @@ extension Search {
 
   /// The first document for each distinct value among the leaves that match.
   func grouped(
-    _ forEach: ((Document) throws -> Void) throws -> Void
+    _ each: ((Document) throws -> Void) throws -> Void
   ) throws -> [Document] {
     var seen: Set<[UInt8]> = []
     var kept: [Document] = []
-    try forEach { document in
+    try each { document in
       let leaves = Leaves.all(in: .object(try document.object()))
       for leaf in leaves where try matches(leaf) {
         guard seen.insert(SortKey.bytes(leaf.value)).inserted else { continue }
