@@ -79,7 +79,8 @@ let package = Package(
     .testTarget(
       name: "NanoStoreTests",
       dependencies: [
-        "NanoStore", "nanostore-test-helper", .product(name: "Logging", package: "swift-log"),
+        "NanoStore", "NanoTesting", "nanostore-test-helper",
+        .product(name: "Logging", package: "swift-log"),
       ],
       exclude: ["Cases"],
       swiftSettings: strict),

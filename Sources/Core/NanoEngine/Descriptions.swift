@@ -8,9 +8,13 @@ public struct CollectionDescription: Sendable, Hashable {
   public var name: String
   /// What its documents are known by.
   public var identity: CollectionIdentity
-  public init(name: String, identity: CollectionIdentity = .key) {
+  /// Whether it is one of the store's own, see ``InternalCollection``. Engines make a collection of
+  /// such a name only if this is set, and set it in what they list.
+  public var isInternal: Bool
+  public init(name: String, identity: CollectionIdentity = .key, isInternal: Bool = false) {
     self.name = name
     self.identity = identity
+    self.isInternal = isInternal
   }
 }
 

@@ -19,8 +19,10 @@ class SQLiteReader: EngineReader {
 
   func collections() throws -> [CollectionDescription] {
     try connection.all("SELECT name, identity FROM nano_collections ORDER BY name") {
-      CollectionDescription(
-        name: $0.text(0) ?? "", identity: CollectionIdentity(rawValue: $0.text(1) ?? "") ?? .key)
+      let name = $0.text(0) ?? ""
+      return CollectionDescription(
+        name: name, identity: CollectionIdentity(rawValue: $0.text(1) ?? "") ?? .key,
+        isInternal: InternalCollection(named: name) != nil)
     }
   }
 

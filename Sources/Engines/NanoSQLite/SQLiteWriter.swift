@@ -307,7 +307,7 @@ extension SQLiteWriter {
   func createCollection(_ description: CollectionDescription) throws {
     let name = description.name
     try connection.requireTransaction()
-    try Schema.validate(collection: name)
+    try Schema.validate(description)
     if let known = try connection.table(name) {
       guard known.description.identity == description.identity else {
         throw StoreError(

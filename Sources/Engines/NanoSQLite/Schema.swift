@@ -78,7 +78,9 @@ enum Schema {
   }
 
   /// - Throws: ``StoreError/Code/invalidName`` for a name that SQLite or we use ourselves.
-  static func validate(collection name: String) throws(StoreError) {
+  static func validate(_ collection: CollectionDescription) throws(StoreError) {
+    let name = collection.name
+    if collection.isInternal, InternalCollection(named: name) != nil { return }
     let lower = name.lowercased()
     let problem: String? =
       if name.isEmpty {

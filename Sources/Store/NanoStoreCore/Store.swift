@@ -124,9 +124,9 @@ public final class Store: Sendable {
 }
 
 extension Store {
-  /// The collections that exist, by name.
+  /// The collections that exist, by name, without those that the store keeps for itself.
   public func collections() throws -> [CollectionDescription] {
-    try reading(.call) { try $0.collections() }
+    try reading(.call) { try $0.collections().filter { !$0.isInternal } }
   }
   public func collections() async throws -> [CollectionDescription] {
     try await onReader { try self.collections() }
@@ -140,6 +140,7 @@ extension Store {
   public func createCollection(
     _ name: String, identity: CollectionIdentity = .key
   ) throws -> DocumentCollection {
+    try InternalCollection.refuse(name)
     try writing(atomic: true) {
       try $0.createCollection(CollectionDescription(name: name, identity: identity))
     }
@@ -217,7 +218,9 @@ extension Store {
 
   /// Sizes, counts and settings of the database.
   public func statistics() throws -> EngineStatistics {
-    try outsideTransaction { try $0.statistics() }
+    var statistics = try outsideTransaction { try $0.statistics() }
+    statistics.collections.removeAll { InternalCollection(named: $0.name) != nil }
+    return statistics
   }
   public func statistics() async throws -> EngineStatistics {
     try await scheduler.run { try self.statistics() }

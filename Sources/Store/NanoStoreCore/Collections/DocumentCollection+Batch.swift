@@ -99,7 +99,8 @@ extension DocumentCollection {
   func withBatch(
     _ mode: WriteMode, _ count: Int, _ fill: (DocumentBatch) throws -> Void
   ) throws -> [Int64] {
-    try store.writing(atomic: true, callsBack: true) { engine in
+    try InternalCollection.refuse(name)
+    return try store.writing(atomic: true, callsBack: true) { engine in
       let batch = try DocumentBatch(mode, self, engine, capacity: count)
       do {
         try fill(batch)

@@ -99,7 +99,8 @@ extension DocumentCollection {
   func update(
     _ identity: Identity, _ change: (inout DocumentObject) throws -> Void
   ) throws -> Document {
-    try store.writing { engine in
+    try InternalCollection.refuse(name)
+    return try store.writing { engine in
       guard let changed = try update(identity, engine, change) else {
         throw Self.notFound(identity, name)
       }
@@ -140,7 +141,7 @@ extension DocumentCollection {
   @discardableResult
   public func remove(_ key: String) throws -> Bool {
     let identity = Identity.key(try DocumentKey(key))
-    return try store.writing { try $0.remove(identity, from: name) }
+    return try store.writing { try remove(identity, $0) }
   }
   @discardableResult
   public func remove(_ key: String) async throws -> Bool {
@@ -150,7 +151,7 @@ extension DocumentCollection {
   /// Removes the document with this row id and says whether there was one.
   @discardableResult
   public func remove(rowID: Int64) throws -> Bool {
-    try store.writing { try $0.remove(.rowID(rowID), from: name) }
+    try store.writing { try remove(.rowID(rowID), $0) }
   }
   @discardableResult
   public func remove(rowID: Int64) async throws -> Bool {
@@ -161,7 +162,7 @@ extension DocumentCollection {
   @discardableResult
   public func remove(_ document: Document) throws -> Bool {
     if let key = document.header.key {
-      return try store.writing { try $0.remove(.key(key), from: name) }
+      return try store.writing { try remove(.key(key), $0) }
     }
     return try document.rowID.map { try remove(rowID: $0) } ?? false
   }
@@ -175,7 +176,7 @@ extension DocumentCollection {
   public func remove(keys: [String]) throws -> Int {
     let identities = try keys.map { Identity.key(try DocumentKey($0)) }
     return try store.writing(atomic: true) { engine in
-      try identities.reduce(0) { try $0 + (engine.remove($1, from: name) ? 1 : 0) }
+      try identities.reduce(0) { try $0 + (remove($1, engine) ? 1 : 0) }
     }
   }
   @discardableResult

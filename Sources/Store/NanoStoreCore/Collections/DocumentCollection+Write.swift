@@ -165,6 +165,7 @@ extension DocumentCollection {
   private func write(
     _ mode: WriteMode, _ given: Document.Header, _ writer: inout JSONWriter
   ) throws -> Document {
+    try InternalCollection.refuse(name)
     try store.checkNames(writer.bytes)
     try writer.checkStorable(limit: store.maximumDocumentSize)
     var header = given
@@ -209,6 +210,7 @@ extension DocumentCollection {
 
   private func replace(_ identity: Identity, with document: Document) throws -> Document {
     guard !document.isPartial else { throw Self.partial }
+    try InternalCollection.refuse(name)
     var writer = JSONWriter(capacity: 512)
     try document.write(to: &writer)
     try writer.checkStorable(limit: store.maximumDocumentSize)

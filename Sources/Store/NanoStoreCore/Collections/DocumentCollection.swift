@@ -190,6 +190,7 @@ extension DocumentCollection {
         ? IndexDefinition.Column(FieldPath(String(path.dropFirst())), descending: true)
         : IndexDefinition.Column(FieldPath(path))
     }
+    try InternalCollection.refuse(self.name)
     return try store.writing(atomic: true) { writer in
       let isList =
         try elements
@@ -214,7 +215,8 @@ extension DocumentCollection {
   /// Removes an index and says whether there was one.
   @discardableResult
   public func dropIndex(_ indexName: String) throws -> Bool {
-    try store.writing(atomic: true) { try $0.dropIndex(indexName, in: name) }
+    try InternalCollection.refuse(name)
+    return try store.writing(atomic: true) { try $0.dropIndex(indexName, in: name) }
   }
   @discardableResult
   public func dropIndex(_ indexName: String) async throws -> Bool {
@@ -240,7 +242,7 @@ extension DocumentCollection {
   /// Removes the collection with its documents and indexes, and says whether there was one.
   @discardableResult
   public func drop() throws -> Bool {
-    try store.writing(atomic: true) { try $0.dropCollection(name) }
+    try store.writing(atomic: true) { try drop($0) }
   }
   @discardableResult
   public func drop() async throws -> Bool { try await store.onWriter { try self.drop() } }

@@ -177,11 +177,7 @@ extension DocumentQuery {
   func document(_ stored: StoredDocument, _ fields: [FieldPath]?) throws -> Document {
     let document = Document(stored, in: collection.name)
     guard let fields else { return document }
-    var header = document.header
-    header.isPartial = true
-    var writer = JSONWriter(capacity: 256)
-    writer.object(try document.object().selecting(fields))
-    return Document(header, copying: writer.bytes)
+    return try document.selecting(fields)
   }
 
   /// Values of your own type made from what is found.
@@ -284,7 +280,7 @@ extension DocumentQuery {
   @discardableResult
   public func remove() throws -> Int {
     try query.validate()
-    return try collection.store.writing { try $0.remove(query, from: collection.name) }
+    return try collection.store.writing { try collection.remove(query, $0) }
   }
   @discardableResult
   public func remove() async throws -> Int { try await onWriter { try $0.remove() } }
@@ -309,6 +305,7 @@ extension DocumentQuery {
   @discardableResult
   public func update(_ changes: FieldChanges) throws -> Int {
     try query.validate()
+    try InternalCollection.refuse(collection.name)
     return try collection.store.writing(atomic: true) { engine in
       // Found before the first change, so that no document is found again by what it became.
       var ids: [Int64] = []

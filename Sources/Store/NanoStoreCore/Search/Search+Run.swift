@@ -6,6 +6,11 @@ public import NanoQuery
 extension Search {
   /// The search as a query, without grouping by value.
   public func query(in collection: DocumentCollection) -> DocumentQuery {
+    DocumentQuery(collection, query)
+  }
+
+  /// Without grouping by value.
+  var query: Query {
     let cuts = !groupsValues
     let limit = self.limit.flatMap { $0 > 0 ? $0 : nil }
     var query = Query(
@@ -14,7 +19,7 @@ extension Search {
         Ordering(FieldPath($0.attribute), descending: !$0.ascending)
       }, limit: cuts ? limit : nil, offset: cuts ? offset : 0)
     if !fields.isEmpty, cuts { query.fields = fields.map { FieldPath($0) } }
-    return DocumentQuery(collection, query)
+    return query
   }
 
   /// What is found, sorted, then cut.
@@ -22,7 +27,7 @@ extension Search {
   /// - Throws: ``StoreError``, among others ``StoreError/Code/closed``.
   public func documents(in collection: DocumentCollection) throws -> [Document] {
     guard groupsValues else { return try query(in: collection).documents() }
-    return try grouped(collection)
+    return try grouped(query(in: collection).each)
   }
   public func documents(in collection: DocumentCollection) async throws -> [Document] {
     try await collection.store.onReader { try self.documents(in: collection) }
@@ -31,7 +36,7 @@ extension Search {
   /// The keys of what is found; documents without one are left out.
   public func keys(in collection: DocumentCollection) throws -> [String] {
     guard groupsValues else { return try query(in: collection).keys() }
-    return try grouped(collection).compactMap(\.key)
+    return try grouped(query(in: collection).each).compactMap(\.key)
   }
   public func keys(in collection: DocumentCollection) async throws -> [String] {
     try await collection.store.onReader { try self.keys(in: collection) }
@@ -39,7 +44,7 @@ extension Search {
 
   public func count(in collection: DocumentCollection) throws -> Int {
     guard groupsValues else { return try query(in: collection).count() }
-    return try grouped(collection).count
+    return try grouped(query(in: collection).each).count
   }
   public func count(in collection: DocumentCollection) async throws -> Int {
     try await collection.store.onReader { try self.count(in: collection) }
@@ -58,10 +63,12 @@ extension Search {
   }
 
   /// The first document for each distinct value among the leaves that match.
-  private func grouped(_ collection: DocumentCollection) throws -> [Document] {
+  func grouped(
+    _ each: ((Document) throws -> Void) throws -> Void
+  ) throws -> [Document] {
     var seen: Set<[UInt8]> = []
     var kept: [Document] = []
-    try query(in: collection).each { document in
+    try each { document in
       let leaves = Leaves.all(in: .object(try document.object()))
       for leaf in leaves where try matches(leaf) {
         guard seen.insert(SortKey.bytes(leaf.value)).inserted else { continue }
@@ -71,13 +78,7 @@ extension Search {
     }
     let cut = kept.dropFirst(offset).prefix(limit.flatMap { $0 > 0 ? $0 : nil } ?? kept.count)
     guard !fields.isEmpty else { return Array(cut) }
-    return try cut.map { document in
-      var header = document.header
-      header.isPartial = true
-      var writer = JSONWriter(capacity: 256)
-      writer.object(try document.object().selecting(fields.map { FieldPath($0) }))
-      return Document(header, copying: writer.bytes)
-    }
+    return try cut.map { try $0.selecting(fields.map { FieldPath($0) }) }
   }
 
   private func matches(_ leaf: Leaf) throws(StoreError) -> Bool {

@@ -19,11 +19,7 @@ struct PendingDocuments {
     let key: DocumentKey
     /// Names of collections that differ in the case of ASCII letters are one name; others are not.
     init(_ collection: String, _ key: DocumentKey) {
-      let isUpper: (UInt8) -> Bool = { (0x41...0x5A).contains($0) }
-      self.collection =
-        collection.utf8.contains(where: isUpper)
-        ? String(decoding: collection.utf8.map { isUpper($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
-        : collection
+      self.collection = collection.foldingASCII
       self.key = key
     }
   }

@@ -41,11 +41,21 @@ extension Store {
   public func write<Result>(_ work: () throws -> Result) throws -> Result {
     if let context = TransactionContext.current(of: self) {
       guard let writer = context.writer else { throw Self.insideRead }
-      return try writer.savepoint(work)
+      return try context.nested(writer, work)
     }
     try flush()
-    return try engine().write(Interruption.current) { writer in
-      try TransactionContext.writing(self, writer, work)
+    return try beginning { _ in try work() }
+  }
+
+  private func beginning<Result>(
+    _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result {
+    let compensations = Compensations()
+    // Around the commit too, which may fail.
+    return try compensations.undoing {
+      try engine().write(Interruption.current) { writer in
+        try TransactionContext.writing(self, writer, compensations) { try work(writer) }
+      }
     }
   }
   public func write<Result: Sendable>(
@@ -88,13 +98,11 @@ extension Store {
   ) throws -> Result {
     if let context = TransactionContext.current(of: self) {
       guard let writer = context.writer else { throw Self.insideRead }
-      return atomic ? try writer.savepoint { try work(writer) } : try work(writer)
+      return atomic ? try context.nested(writer) { try work(writer) } : try work(writer)
     }
     try flush()
     guard callsBack else { return try engine().write(Interruption.current, work) }
-    return try engine().write(Interruption.current) { writer in
-      try TransactionContext.writing(self, writer) { try work(writer) }
-    }
+    return try beginning(work)
   }
 
   /// Runs a reading block on the scheduler; cancelling the task stops its statement.

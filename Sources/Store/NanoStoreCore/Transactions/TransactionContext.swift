@@ -24,15 +24,20 @@ final class TransactionContext: @unchecked Sendable {
   private let outer: TransactionContext?
   private let thread = pthread_self()
   private var isActive = true
+  /// What is to be done if the writes are undone.
+  let compensations: Compensations?
+  /// Whether the database holds bags; nil before somebody asked.
+  var hasBags: Bool?
 
   private init(
     _ store: Store, _ reader: any EngineReader, _ writer: (any EngineWriter)?,
-    _ outer: TransactionContext?
+    _ compensations: Compensations?, _ outer: TransactionContext?
   ) {
     self.store = ObjectIdentifier(store)
     self.reader = reader
     self.outer = outer
     self.writer = writer
+    self.compensations = compensations
   }
 
   /// The transaction of this store that the running code is inside of; nil if it is in none.
@@ -57,13 +62,14 @@ final class TransactionContext: @unchecked Sendable {
   static func reading<Result>(
     _ store: Store, _ reader: any EngineReader, _ work: () throws -> Result
   ) throws -> Result {
-    try run(TransactionContext(store, reader, nil, innermost), work)
+    try run(TransactionContext(store, reader, nil, nil, innermost), work)
   }
 
   static func writing<Result>(
-    _ store: Store, _ writer: any EngineWriter, _ work: () throws -> Result
+    _ store: Store, _ writer: any EngineWriter, _ compensations: Compensations,
+    _ work: () throws -> Result
   ) throws -> Result {
-    try run(TransactionContext(store, writer, writer, innermost), work)
+    try run(TransactionContext(store, writer, writer, compensations, innermost), work)
   }
 
   private static func run<Result>(

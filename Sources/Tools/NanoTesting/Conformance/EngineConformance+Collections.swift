@@ -71,6 +71,24 @@ extension EngineConformance {
       }
       try expectEqual(try probe.read { try $0.collections() }, [], "collections")
     },
+    Check("The store's own collections are made only when they are asked for as such") { probe in
+      for internalCollection in InternalCollection.allCases {
+        let name = internalCollection.rawValue
+        try expectError(.invalidName, "insert into \(name)") { try probe.insert([:], into: name) }
+        let plain = CollectionDescription(name: name, identity: internalCollection.identity)
+        try expectError(.invalidName, "create \(name)") {
+          try probe.write { try $0.createCollection(plain) }
+        }
+        try probe.write { try $0.createCollection(internalCollection.description) }
+        _ = try probe.insert([:], key: "k", into: name)
+      }
+      let own = CollectionDescription(name: "nano_other", isInternal: true)
+      try expectError(.invalidName, "another name") {
+        try probe.write { try $0.createCollection(own) }
+      }
+      let expected = InternalCollection.allCases.map(\.description).sorted { $0.name < $1.name }
+      try expectEqual(try probe.read { try $0.collections() }, expected, "collections")
+    },
     Check("Names that are hard to quote are names") { probe in
       let names = [
         "a b", "it's", #"say "x""#, "select", "ключ", "a.b", "%", "[a]", "a;b--", "x\"\u{301}y",

@@ -61,9 +61,9 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
 
   func createCollection(_ description: CollectionDescription) throws {
     let name = description.name
-    guard !name.isEmpty, !name.utf8.contains(0), !name.lowercased().hasPrefix("nano_"),
-      !name.lowercased().hasPrefix("sqlite_")
-    else {
+    let isReserved = ["nano_", "sqlite_"].contains { name.lowercased().hasPrefix($0) }
+    let isInternal = description.isInternal && InternalCollection(named: name) != nil
+    guard !name.isEmpty, !name.utf8.contains(0), !isReserved || isInternal else {
       throw StoreError(
         .invalidName, "A collection cannot have this name", [.collection: name])
     }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+
+/// The collections that the store layer keeps for itself, beside those of its users.
+///
+/// Their names begin with `nano_`, as those of an engine's own tables do, so that no collection of a
+/// user can have them. docs/BAGS.md describes what stands in them.
+public enum InternalCollection: String, Sendable, CaseIterable {
+  /// One document for each bag, under the bag's key.
+  case bags = "nano_bags"
+  /// One document for each membership in a bag, known by row id.
+  case bagMembers = "nano_bag_members"
+
+  /// The internal collection of this name, in whichever case its letters are; nil for others.
+  public init?(named name: String) {
+    // Asked at every write, so that most names cost one comparison.
+    guard let first = name.utf8.first, first | 0x20 == 0x6E else { return nil }
+    self.init(rawValue: name.foldingASCII)
+  }
+
+  public var identity: CollectionIdentity { self == .bags ? .key : .rowID }
+
+  /// What ``EngineWriter/createCollection(_:)`` takes.
+  public var description: CollectionDescription {
+    CollectionDescription(name: rawValue, identity: identity, isInternal: true)
+  }
+}
+
+extension String {
+  /// The text with ASCII capitals made small: names of collections that agree in it are one name.
+  public var foldingASCII: String {
+    let isUpper: (UInt8) -> Bool = { (0x41...0x5A).contains($0) }
+    guard utf8.contains(where: isUpper) else { return self }
+    return String(decoding: utf8.map { isUpper($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+import NanoEngine
+
+extension Bag {
+  /// Adds a document; it is written with the bag if it is new, edited, or not in the store.
+  ///
+  /// Adding one that is in the bag marks its changed fields to be saved; it keeps its place. One that
+  /// was removed from the bag is in it again, as the last.
+  ///
+  /// - Parameters:
+  ///   - document: As it is now; later changes of it are added by adding it again.
+  ///   - collection: Where it is to be saved; nil for the collection that it was read from.
+  /// - Returns: The document as it is in the bag: a new one has a key now.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a new document without a collection,
+  ///   ``StoreError/Code/partialDocument`` for an edited one of which only some fields were read,
+  ///   ``StoreError/Code/invalidName``, ``StoreError/Code/valueNotStorable``. The bag is unchanged.
+  @discardableResult
+  public func add(_ document: Document, in collection: String? = nil) throws -> Document {
+    let (member, added) = try Self.prepared(document, in: collection)
+    change { $0.add(member, .document(added, isEdited: document.isEdited)) }
+    return added
+  }
+
+  /// Adds documents in their order, all of them or none.
+  @discardableResult
+  public func add(_ documents: [Document], in collection: String? = nil) throws -> [Document] {
+    let prepared = try documents.map { try Self.prepared($0, in: collection) }
+    change { state in
+      for (entry, document) in zip(prepared, documents) {
+        state.add(entry.member, .document(entry.document, isEdited: document.isEdited))
+      }
+    }
+    return prepared.map(\.document)
+  }
+
+  /// Adds a bag; its changes are saved with this one. A bag may be in itself, directly or by way of
+  /// others.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the two belong to different stores.
+  public func add(_ bag: Bag) throws {
+    if let store, let other = bag.store, store !== other { throw Self.otherStore }
+    change { $0.add(bag.member, bag === self ? .stored : .bag(bag)) }
+  }
+
+  static let otherStore = StoreError(
+    .invalidArgument, "A bag belongs to another store",
+    [.hint: "save its documents in this store and make a new bag of them"])
+
+  private static func prepared(
+    _ document: Document, in given: String?
+  ) throws -> (member: BagMember, document: Document) {
+    var header = document.header
+    guard let collection = given ?? header.collection else {
+      throw StoreError(
+        .invalidArgument, "A new document in a bag needs a collection",
+        [.hint: "name the collection where it is added"])
+    }
+    try InternalCollection.refuse(collection)
+    if document.isPartial, document.isEdited { throw DocumentCollection.partial }
+    let isElsewhere = header.collection?.foldingASCII != collection.foldingASCII
+    if isElsewhere { header.rowID = nil }
+    let identity: Identity
+    if let key = header.key {
+      identity = .key(key)
+    } else if let rowID = header.rowID {
+      identity = .rowID(rowID)
+    } else {
+      let key = keys.next()
+      identity = .key(key)
+      header.key = key
+    }
+    let member = BagMember(collection, identity)
+    guard isElsewhere || document.header.key != header.key else { return (member, document) }
+    header.collection = collection
+    return (member, try document.with(header))
+  }
+}
+
+extension Bag {
+  /// Takes a document out of the bag and says whether it was in it. It stays in the store.
+  ///
+  /// ```swift
+  /// try favourites.remove(ada)    // true
+  /// try favourites.remove(ada)    // false: not in it any more, and nothing is changed
+  /// ```
+  @discardableResult
+  public func remove(_ document: Document) throws -> Bool {
+    try remove([document]) > 0
+  }
+  @discardableResult
+  public func remove(_ document: Document) async throws -> Bool {
+    try await onReader { try self.remove(document) }
+  }
+
+  /// Takes documents out of the bag and says how many were in it.
+  @discardableResult
+  public func remove(_ documents: [Document]) throws -> Int {
+    try remove { reader, state in
+      try documents.flatMap { try $0.members(among: state, reader) }
+    }
+  }
+  @discardableResult
+  public func remove(_ documents: [Document]) async throws -> Int {
+    try await onReader { try self.remove(documents) }
+  }
+
+  /// Takes the documents or the bag with this key out of the bag and says whether there was one.
+  ///
+  /// - Parameter collection: Nil for documents of every collection.
+  @discardableResult
+  public func remove(key: String, in collection: String? = nil) throws -> Bool {
+    try remove(keys: [key], in: collection) > 0
+  }
+  @discardableResult
+  public func remove(key: String, in collection: String? = nil) async throws -> Bool {
+    try await onReader { try self.remove(key: key, in: collection) }
+  }
+
+  /// Takes what has one of these keys out of the bag and says how many were in it.
+  @discardableResult
+  public func remove(keys: [String], in collection: String? = nil) throws -> Int {
+    let keys = try keys.map { try DocumentKey($0) }
+    return try remove { reader, state in
+      try keys.flatMap { try state.members($0, in: collection, reader) }
+    }
+  }
+  @discardableResult
+  public func remove(keys: [String], in collection: String? = nil) async throws -> Int {
+    try await onReader { try self.remove(keys: keys, in: collection) }
+  }
+
+  /// Takes a bag out of this one and says whether it was in it.
+  @discardableResult
+  public func remove(_ bag: Bag) throws -> Bool { try remove { _, _ in [bag.member] } > 0 }
+  @discardableResult
+  public func remove(_ bag: Bag) async throws -> Bool {
+    try await onReader { try self.remove(bag) }
+  }
+
+  private func remove(_ choose: (BagReader, BagState) throws -> [BagMember]) throws -> Int {
+    let (members, saved) = try reading { reader, state in
+      let members = try choose(reader, state)
+      return (members, try reader.contained(members))
+    }
+    return change { state in
+      members.reduce(0) { $0 + (state.remove($1, isSaved: saved.contains($1)) ? 1 : 0) }
+    }
+  }
+
+  /// Takes everything out of the bag; what was only added before counts as removed too.
+  public func removeAll() throws {
+    let hasSaved = try reading { reader, _ in try !reader.isEmpty }
+    change { $0.removeAll(hasSaved: hasSaved) }
+  }
+  public func removeAll() async throws { try await onReader { try self.removeAll() } }
+
+  /// Forgets every change that is not saved, that of the name too. A bag that was never saved is
+  /// empty then, or what it was a copy of.
+  public func undo() { change { $0.undo() } }
+}
+
+extension Document {
+  /// What this document is as a member; nil if it has no identity yet.
+  var member: BagMember? {
+    guard let collection else { return nil }
+    if let key = header.key { return BagMember(collection, .key(key)) }
+    return rowID.map { BagMember(collection, .rowID($0)) }
+  }
+
+  fileprivate func members(among state: BagState, _ reader: BagReader) throws -> [BagMember] {
+    if let member { return [member] }
+    return try header.key.map { try state.members($0, in: nil, reader) } ?? []
+  }
+}
+
+extension BagState {
+  /// What a key may mean: in one collection, or in any that there is.
+  func members(
+    _ key: DocumentKey, in collection: String?, _ reader: BagReader
+  ) throws -> [BagMember] {
+    if let collection { return [BagMember(collection, .key(key))] }
+    let here = pending.filter { $0.identity == .key(key) }
+    let there = try reader.names().values.map { BagMember($0, .key(key)) }
+    return Array(Set(here).union(there))
+  }
+}
+
+extension InternalCollection {
+  /// - Throws: ``StoreError/Code/invalidName`` for the name of a collection that is not the user's.
+  static func refuse(_ name: String) throws(StoreError) {
+    guard InternalCollection(named: name) != nil else { return }
+    throw StoreError(
+      .invalidName, "A collection cannot have this name",
+      [.hint: "names that begin with nano_ and sqlite_ are reserved", .collection: name])
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+public import NanoEngine
+import NanoQuery
+
+/// What a bag holds, without the fields: the collection of a document and its identity there.
+///
+/// A bag within a bag is a member as well, see ``isBag``.
+public struct BagMember: Sendable {
+  /// The name of the collection.
+  public let collection: String
+  /// The key, or the row id of a document that has none.
+  public let identity: Identity
+  /// Collections whose names differ in the case of ASCII letters are one collection.
+  let folded: String
+
+  public init(_ collection: String, _ identity: Identity) {
+    self.collection = collection
+    self.identity = identity
+    folded = collection.foldingASCII
+  }
+
+  /// Nil for a document that is known by its row id alone.
+  public var key: String? { if case .key(let key) = identity { key.description } else { nil } }
+  /// Nil for a document that has a key.
+  public var rowID: Int64? { if case .rowID(let id) = identity { id } else { nil } }
+  /// Whether it is a bag and no document.
+  public var isBag: Bool { folded == InternalCollection.bags.rawValue }
+
+  static func bag(_ key: DocumentKey) -> BagMember {
+    BagMember(InternalCollection.bags.rawValue, .key(key))
+  }
+}
+
+extension BagMember: Hashable {
+  public static func == (a: BagMember, b: BagMember) -> Bool {
+    a.identity == b.identity && a.folded == b.folded
+  }
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(folded)
+    hasher.combine(identity)
+  }
+}
+
+/// One document of ``InternalCollection/bagMembers``.
+///
+/// `{"bag":1,"position":7,"collection":"people","key":"ada"}`: the row id of the bag, the place in
+/// it, the collection with its capitals folded, and the key as a text or the row id as a number.
+struct Membership: DocumentRepresentable {
+  var bag: Int64
+  var position: Int64
+  var member: BagMember
+
+  init(bag: Int64, position: Int64, member: BagMember) {
+    self.bag = bag
+    self.position = position
+    self.member = member
+  }
+
+  func write(to writer: inout JSONWriter) {
+    writer.literal(#"{"bag":"#)
+    writer.integer(bag)
+    writer.literal(#","position":"#)
+    writer.integer(position)
+    writer.literal(#","collection":"#)
+    writer.string(member.folded)
+    writer.literal(#","key":"#)
+    switch member.identity {
+    case .key(let key): writer.string(key.description)
+    case .rowID(let id): writer.integer(id)
+    }
+    writer.literal("}")
+  }
+
+  init(reading reader: inout JSONReader) throws(StoreError) {
+    var bag: Int64?
+    var position: Int64?
+    var collection: String?
+    var identity: Identity?
+    try reader.fields { (reader: inout JSONReader, field) throws(StoreError) in
+      if field.matches("bag") {
+        bag = try reader.integer()
+      } else if field.matches("position") {
+        position = try reader.integer()
+      } else if field.matches("collection") {
+        collection = try reader.string()
+      } else if field.matches("key") {
+        identity =
+          reader.kind() == .string
+          ? .key(try DocumentKey(try reader.string())) : .rowID(try reader.integer())
+      } else {
+        try reader.skipValue()
+      }
+    }
+    guard let bag else { throw reader.missingField("bag") }
+    guard let position else { throw reader.missingField("position") }
+    guard let collection else { throw reader.missingField("collection") }
+    guard let identity else { throw reader.missingField("key") }
+    self.init(bag: bag, position: position, member: BagMember(collection, identity))
+  }
+}
+
+extension Membership {
+  static let collection = InternalCollection.bagMembers.rawValue
+
+  /// Each question about memberships is answered by one of these.
+  static let indexes = [
+    ["bag", "position"], ["bag", "collection", "key"], ["collection", "key"],
+  ]
+
+  static func isIn(_ bag: Int64) -> Condition { Field("bag") == .int(bag) }
+  static func isOf(_ collection: String) -> Condition { Field("collection") == .string(collection) }
+
+  static func concerns(_ member: BagMember) -> Condition {
+    .all([isOf(member.folded), Field("key") == member.identity.value])
+  }
+  /// - Parameter identities: Not more than a statement takes parameters.
+  static func concerns(_ collection: String, _ identities: some Sequence<Identity>) -> Condition {
+    .all([isOf(collection), Field("key").isIn(identities.map(\.value))])
+  }
+
+  /// Identities that one statement names. Arbitrary; more make it hardly faster.
+  static let chunk = 256
+}
+
+extension Identity {
+  /// As a membership keeps it.
+  fileprivate var value: DocumentValue {
+    switch self {
+    case .key(let key): .string(key.description)
+    case .rowID(let id): .int(id)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// Takes documents and bags out of bags, in the transaction that runs.
+struct BagMemberships {
+  private let writer: any EngineWriter
+  init(_ writer: any EngineWriter) { self.writer = writer }
+
+  private func remove(_ condition: Condition) throws {
+    _ = try writer.remove(Query(condition), from: Membership.collection)
+  }
+
+  func removeAll(from bag: Int64) throws { try remove(Membership.isIn(bag)) }
+
+  /// Takes members out of one bag.
+  func remove(_ members: some Sequence<BagMember>, from bag: Int64) throws {
+    try eachChunk(of: members) { try remove(Membership.isIn(bag) && $0) }
+  }
+
+  /// Takes what was removed from the store out of all bags.
+  func forget(_ members: some Sequence<BagMember>) throws {
+    try eachChunk(of: members) { try remove($0) }
+  }
+
+  func forget(collection: String) throws { try remove(Membership.isOf(collection.foldingASCII)) }
+
+  /// Whether some bag holds something of a collection.
+  func concern(_ collection: String) throws -> Bool {
+    let question = Query(Membership.isOf(collection.foldingASCII), limit: 1)
+    return try writer.count(question, in: Membership.collection) > 0
+  }
+
+  private func eachChunk(
+    of members: some Sequence<BagMember>, _ work: (Condition) throws -> Void
+  ) throws {
+    for (collection, some) in Dictionary(grouping: members, by: \.folded) {
+      for start in stride(from: 0, to: some.count, by: Membership.chunk) {
+        let chunk = some[start..<min(start + Membership.chunk, some.count)]
+        try work(Membership.concerns(collection, chunk.map(\.identity)))
+      }
+    }
+  }
+
+  /// Removes a bag, what is in it, and it from others; false if there is none of this key.
+  func removeBag(_ key: DocumentKey) throws -> Bool {
+    guard let rowID = try BagReader.rowID(key, writer) else { return false }
+    try removeAll(from: rowID)
+    try forget([.bag(key)])
+    return try writer.remove(.key(key), from: InternalCollection.bags.rawValue)
+  }
+}
+
+extension DocumentCollection {
+  /// Removes a document from the collection, and from the bags that hold it.
+  func remove(_ identity: Identity, _ writer: any EngineWriter) throws -> Bool {
+    try InternalCollection.refuse(name)
+    guard try store.hasBags(writer) else { return try writer.remove(identity, from: name) }
+    return try writer.savepoint {
+      // A document that has a key is known by it to bags.
+      var member = BagMember(name, identity)
+      try writer.get(identity, in: name) { stored in
+        if let key = stored.key { member = BagMember(name, .key(key)) }
+      }
+      guard try writer.remove(identity, from: name) else { return false }
+      try BagMemberships(writer).forget([member])
+      return true
+    }
+  }
+
+  /// Removes what a query finds from the collection, and from the bags that hold it.
+  func remove(_ query: Query, _ writer: any EngineWriter) throws -> Int {
+    try InternalCollection.refuse(name)
+    let memberships = BagMemberships(writer)
+    guard try store.hasBags(writer), try memberships.concern(name) else {
+      return try writer.remove(query, from: name)
+    }
+    return try writer.savepoint {
+      if query == Query() {
+        try memberships.forget(collection: name)
+      } else {
+        var found: [BagMember] = []
+        var identities = query
+        identities.fields = []
+        try writer.find(identities, in: name) { stored in
+          found.append(BagMember(name, stored.key.map { .key($0) } ?? .rowID(stored.rowID)))
+          return true
+        }
+        try memberships.forget(found)
+      }
+      return try writer.remove(query, from: name)
+    }
+  }
+
+  /// Removes the collection, and everything in it from bags.
+  func drop(_ writer: any EngineWriter) throws -> Bool {
+    try InternalCollection.refuse(name)
+    guard try writer.dropCollection(name) else { return false }
+    if try store.hasBags(writer) { try BagMemberships(writer).forget(collection: name) }
+    return true
+  }
+}
+
+extension Store {
+  /// Whether the database holds bags. Asked once in a transaction, since nobody else can make the
+  /// first one meanwhile; never remembered longer, since another program may.
+  fileprivate func hasBags(_ writer: any EngineWriter) throws -> Bool {
+    let context = TransactionContext.current(of: self)
+    if let known = context?.hasBags { return known }
+    // A collection that does not exist is known by key.
+    let found = try writer.identity(of: Membership.collection) == .rowID
+    context?.hasBags = found
+    return found
+  }
+}

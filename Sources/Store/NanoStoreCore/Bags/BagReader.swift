@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// The saved members of one bag, as a snapshot of the store has them. Every question but the walk
+/// over all members is answered by an index.
+///
+/// Confined to the block that the snapshot was given to.
+final class BagReader {
+  let reader: (any EngineReader)?
+  private let base: Members
+  private var knownNames: [String: String]?
+
+  private enum Members {
+    case none
+    /// The row id of the stored bag.
+    case stored(Int64)
+    case inherited(InheritedMembers)
+  }
+
+  /// - Parameter reader: Nil for a bag without a store.
+  init(_ reader: (any EngineReader)?, _ key: DocumentKey, _ base: BagState.Base) throws {
+    self.reader = reader
+    switch base {
+    case .none: self.base = .none
+    case .inherited(let members): self.base = .inherited(members)
+    // One that was removed meanwhile holds nothing.
+    case .stored:
+      self.base = try reader.flatMap { try Self.rowID(key, $0) }.map(Members.stored) ?? .none
+    }
+  }
+
+  static func rowID(_ key: DocumentKey, _ reader: any EngineReader) throws -> Int64? {
+    var found: Int64?
+    try reader.get(.key(key), in: InternalCollection.bags.rawValue) { found = $0.rowID }
+    return found
+  }
+
+  /// The row id of the bag, if it is stored.
+  var bag: Int64? { if case .stored(let bag) = base { bag } else { nil } }
+
+  func count() throws -> Int {
+    switch base {
+    case .none: 0
+    case .stored(let bag):
+      try reader?.count(Query(Membership.isIn(bag)), in: Membership.collection) ?? 0
+    case .inherited(let inherited): inherited.members.count
+    }
+  }
+
+  var isEmpty: Bool {
+    get throws { try members(limit: 1).isEmpty }
+  }
+
+  func contains(_ member: BagMember) throws -> Bool {
+    switch base {
+    case .none: return false
+    case .stored(let bag):
+      let question = Membership.isIn(bag) && Membership.concerns(member)
+      return try reader?.count(Query(question, limit: 1), in: Membership.collection) ?? 0 > 0
+    case .inherited(let inherited): return inherited.contains(member)
+    }
+  }
+
+  /// Those of some members that are in the bag.
+  func contained(_ members: [BagMember]) throws -> Set<BagMember> {
+    switch base {
+    case .none: return []
+    case .inherited(let inherited): return Set(members.filter(inherited.contains))
+    case .stored: break
+    }
+    var found: Set<BagMember> = []
+    for (collection, some) in Dictionary(grouping: members, by: \.folded) {
+      for place in try places(of: some.map(\.identity), in: collection) {
+        found.insert(place.member)
+      }
+    }
+    return found
+  }
+
+  /// The memberships of some documents of one collection.
+  func places(of identities: [Identity], in collection: String) throws -> [Membership] {
+    guard let bag, let reader else { return [] }
+    var found: [Membership] = []
+    for start in stride(from: 0, to: identities.count, by: Membership.chunk) {
+      let some = identities[start..<min(start + Membership.chunk, identities.count)]
+      let question = Membership.isIn(bag) && Membership.concerns(collection, some)
+      try Self.find(Query(question), reader) { found.append($0) }
+    }
+    return found
+  }
+
+  /// Some members in order, each with its position.
+  func members(
+    after position: Int64 = 0, offset: Int = 0, limit: Int?
+  ) throws -> [(position: Int64, member: BagMember)] {
+    switch base {
+    case .none: return []
+    case .inherited(let inherited):
+      // Positions of a copy count from one.
+      let all = inherited.members.indices.dropFirst(Int(position)).dropFirst(offset)
+      return all.prefix(limit ?? all.count).map { (Int64($0 + 1), inherited.members[$0]) }
+    case .stored(let bag):
+      guard let reader else { return [] }
+      let condition = Membership.isIn(bag)
+      let query = Query(
+        position == 0 ? condition : condition && Field("position") > position,
+        orderings: [.ascending("position")], limit: limit, offset: offset)
+      var found: [(Int64, BagMember)] = []
+      try Self.find(query, reader) { found.append(($0.position, $0.member)) }
+      return found
+    }
+  }
+
+  /// Shows every member in order until the closure says false. The closure may read.
+  func each(_ show: (Int64, BagMember) throws -> Bool) throws {
+    var last: Int64 = 0
+    while true {
+      let page = try members(after: last, limit: Membership.chunk)
+      for (position, member) in page where try !show(position, member) { return }
+      guard page.count == Membership.chunk else { return }
+      last = page[page.count - 1].position
+    }
+  }
+
+  static func find(
+    _ query: Query, _ reader: any EngineReader, _ show: (Membership) throws -> Void
+  ) throws {
+    try reader.find(query, in: Membership.collection) { stored in
+      var json = JSONReader(stored.body)
+      try show(try Membership(reading: &json))
+      return true
+    }
+  }
+}
+
+extension BagReader {
+  /// The names that collections were made with, by folded name.
+  func names() throws -> [String: String] {
+    if let knownNames { return knownNames }
+    let names = try reader?.collections().map { ($0.name.foldingASCII, $0.name) } ?? []
+    let known = Dictionary(names) { first, _ in first }
+    knownNames = known
+    return known
+  }
+
+  /// The member under the name that its collection was made with.
+  func named(_ member: BagMember) throws -> BagMember {
+    BagMember(try names()[member.folded] ?? member.collection, member.identity)
+  }
+
+  func document(_ member: BagMember) throws -> Document? {
+    guard !member.isBag, let reader else { return nil }
+    let name = try names()[member.folded] ?? member.collection
+    var found: Document?
+    try reader.get(member.identity, in: name) { found = Document($0, in: name) }
+    return found
+  }
+
+  /// Whether the document or bag is in the store.
+  func exists(_ member: BagMember) throws -> Bool {
+    try reader?.get(member.identity, in: member.folded) { _ in } ?? false
+  }
+}

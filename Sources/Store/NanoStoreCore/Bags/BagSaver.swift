@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// Writes a bag and the bags in it, in the transaction that runs.
+struct BagSaver {
+  private let store: Store
+  private let context: TransactionContext
+  private let writer: any EngineWriter
+
+  init(_ store: Store, _ context: TransactionContext) throws {
+    guard let writer = context.writer else { throw Store.insideRead }
+    self.store = store
+    self.context = context
+    self.writer = writer
+  }
+
+  private struct Plan {
+    let bag: Bag
+    let changes: BagChanges
+    /// The row id of the stored bag.
+    var rowID: Int64 = 0
+    /// Whether the store knew nothing of it, so that nothing can be in it yet.
+    var isNew = false
+  }
+
+  func save(_ root: Bag) throws {
+    let bags = root.reachable()
+    guard bags.allSatisfy({ $0.store == nil || $0.store === store }) else {
+      throw Bag.otherStore
+    }
+    var plans = bags.map { Plan(bag: $0, changes: BagChanges($0.snapshot)) }
+      .filter(\.changes.state.hasUnsavedChanges)
+    try createCollections()
+    // All bags before any member, since they may hold each other.
+    for index in plans.indices { try writeBag(&plans[index]) }
+    for plan in plans { try writeDocuments(plan) }
+    for plan in plans { try writeMembers(plan) }
+    for plan in plans { finish(plan) }
+  }
+
+  private func createCollections() throws {
+    guard try writer.identity(of: Membership.collection) != .rowID else { return }
+    for collection in InternalCollection.allCases {
+      try writer.createCollection(collection.description)
+    }
+    try writer.createIndex(
+      IndexDefinition(columns: [.init("name")]), in: InternalCollection.bags.rawValue)
+    // The second one keeps other programs from adding a document twice.
+    let canBeUnique = try store.engine().capabilities.contains(.uniqueIndexes)
+    for fields in Membership.indexes {
+      try writer.createIndex(
+        IndexDefinition(
+          columns: fields.map { IndexDefinition.Column(FieldPath($0)) },
+          isUnique: canBeUnique && fields.count == 3),
+        in: Membership.collection)
+    }
+    context.hasBags = true
+  }
+
+  private func writeBag(_ plan: inout Plan) throws {
+    let state = plan.changes.state
+    let known = try BagReader.rowID(plan.bag.documentKey, writer)
+    if state.base.isStored, known == nil { throw Bag.notFound(plan.bag.key) }
+    plan.isNew = known == nil
+    if let known, state.base.isStored, !state.isRenamed {
+      plan.rowID = known
+      return
+    }
+    var json = JSONWriter(capacity: 128)
+    json.object(["name": state.name.map { .string($0) } ?? .null])
+    try json.checkStorable(limit: store.maximumDocumentSize)
+    plan.rowID = try writer.save(
+      NewDocument(key: plan.bag.documentKey, added: Clock.microseconds(), body: json.bytes),
+      into: InternalCollection.bags.rawValue)
+  }
+}
+
+extension BagSaver {
+  /// Documents that are new, edited or not there, those of one collection together.
+  private func writeDocuments(_ plan: Plan) throws {
+    var waiting: [Document] = []
+    var collection = ""
+    func write() throws {
+      guard !waiting.isEmpty else { return }
+      try store[collection].save(contentsOf: waiting)
+      waiting = []
+    }
+    for entry in plan.changes.unsaved {
+      guard case .document(let document, let isEdited) = entry.content else {
+        try requireBag(entry, plan)
+        continue
+      }
+      guard try isEdited || !exists(entry.member) else { continue }
+      if entry.member.collection != collection {
+        try write()
+        collection = entry.member.collection
+      }
+      if entry.member.rowID == nil {
+        waiting.append(document)
+      } else {
+        try store[collection].save(document)
+      }
+    }
+    try write()
+  }
+
+  private func exists(_ member: BagMember) throws -> Bool {
+    try writer.get(member.identity, in: member.folded) { _ in }
+  }
+
+  private func requireBag(_ entry: BagState.Entry, _ plan: Plan) throws {
+    guard try exists(entry.member) else { throw Bag.notFound(entry.member.key ?? "") }
+  }
+}
+
+extension BagSaver {
+  private func writeMembers(_ plan: Plan) throws {
+    let changes = plan.changes
+    let memberships = BagMemberships(writer)
+    if changes.state.isCleared {
+      try memberships.removeAll(from: plan.rowID)
+    } else if !plan.isNew {
+      let moved = changes.unsaved.filter(\.isMoved).map(\.member)
+      try memberships.remove(
+        changes.removed.map(\.member) + moved + changes.state.dangling, from: plan.rowID)
+      try sweep(plan)
+    }
+    let reader = try BagReader(writer, plan.bag.documentKey, .stored)
+    var position = try reader.lastPosition()
+    var known = plan.isNew ? [] : try reader.contained(changes.unsaved.map(\.member))
+    var json = JSONWriter(capacity: 256)
+    func add(_ member: BagMember) throws {
+      guard known.insert(member).inserted else { return }
+      position += 1
+      json.removeAll()
+      Membership(bag: plan.rowID, position: position, member: member).write(to: &json)
+      try json.checkStorable(limit: .max)
+      _ = try writer.insert(
+        NewDocument(key: nil, added: Clock.microseconds(), body: json.bytes),
+        into: Membership.collection)
+    }
+    for member in try inherited(changes) { try add(member) }
+    for entry in changes.unsaved { try add(entry.member) }
+  }
+
+  /// What a copy takes over from the bag it was made of.
+  private func inherited(_ changes: BagChanges) throws -> [BagMember] {
+    guard case .inherited(let inherited) = changes.state.base, !changes.state.isCleared else {
+      return []
+    }
+    return try inherited.members.filter { member in
+      guard changes.state.removed[member] == nil else { return false }
+      guard let entry = changes.state.unsaved[member] else { return try exists(member) }
+      return !entry.isMoved
+    }
+  }
+
+  /// Forgets documents that another program removed. A few at each save, so that a save costs the
+  /// same however large the bag is, and all of them after some saves.
+  private func sweep(_ plan: Plan) throws {
+    let reader = try BagReader(writer, plan.bag.documentKey, .stored)
+    let page = try reader.members(
+      after: plan.changes.state.sweptTo, limit: Membership.chunk)
+    let missing = try page.map(\.member).filter { try !exists($0) }
+    try BagMemberships(writer).remove(missing, from: plan.rowID)
+    let end = page.count < Membership.chunk ? 0 : page[page.count - 1].position
+    plan.bag.change { $0.sweptTo = end }
+  }
+
+  /// Done before the commit, so that the rest of the transaction finds the bag saved.
+  private func finish(_ plan: Plan) {
+    let (bag, changes, store) = (plan.bag, plan.changes, store)
+    let isInflated = changes.state.inflated != nil
+    let loaded = isInflated ? loaded(changes) : [:]
+    bag.change { state in
+      state.finish(changes, on: store)
+      for entry in changes.removed { state.inflated?[entry.member] = nil }
+      state.inflated?.merge(loaded) { $1 }
+    }
+    context.compensations?.append { bag.change { $0.restore(changes) } }
+  }
+
+  /// The documents just saved, as the store has them.
+  private func loaded(_ changes: BagChanges) -> [BagMember: Document] {
+    guard let reader = try? BagReader(writer, DocumentKey.uuid(0, 0), .none) else { return [:] }
+    var loaded: [BagMember: Document] = [:]
+    for entry in changes.unsaved { loaded[entry.member] = try? reader.document(entry.member) }
+    return loaded
+  }
+}
+
+extension BagReader {
+  fileprivate func lastPosition() throws -> Int64 {
+    guard let bag, let reader else { return 0 }
+    let last = Query(
+      Membership.isIn(bag), orderings: [.descending("position")], limit: 1)
+    var position: Int64 = 0
+    try Self.find(last, reader) { position = $0.position }
+    return position
+  }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+
+import NanoEngine
+
+/// What brings objects in memory back to where they were when the writes that they took part in are
+/// undone: a bag that was saved in a transaction that fails has its changes again.
+///
+/// Confined to the thread of its transaction.
+final class Compensations {
+  private var steps: [() -> Void] = []
+
+  func append(_ step: @escaping () -> Void) { steps.append(step) }
+
+  /// Runs a block, and if it throws, what was added in it, last first.
+  func undoing<Result>(_ work: () throws -> Result) rethrows -> Result {
+    let count = steps.count
+    do {
+      return try work()
+    } catch {
+      while steps.count > count { steps.removeLast()() }
+      throw error
+    }
+  }
+}
+
+extension TransactionContext {
+  /// Runs a block in a savepoint.
+  func nested<Result>(
+    _ writer: any EngineWriter, _ work: () throws -> Result
+  ) throws -> Result {
+    guard let compensations else { return try writer.savepoint(work) }
+    return try compensations.undoing { try writer.savepoint(work) }
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+import Testing
+
+@Suite("Bags from several tasks")
+struct BagConcurrencyTests {
+  let scratch: Scratch
+  let store: Store
+  init() throws {
+    scratch = try Scratch()
+    store = try Store(.file(scratch.file("a.db")))
+  }
+
+  @Test("One bag that many tasks change and save has everything in it, once")
+  func oneBag() async throws {
+    let bag = try await store.bag(named: "team")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<8 {
+        group.addTask {
+          for n in 0..<25 {
+            try bag.add(Document(["n": 1], key: "t\(task)-\(n)"), in: "people")
+            try bag.add(Document(["n": 1], key: "shared\(n)"), in: "people")
+            if n % 5 == task % 5 { try await bag.save() }
+            if n == 13 { bag.name = "task \(task)" }
+            _ = try await bag.count()
+          }
+          try await bag.save()
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(!bag.hasUnsavedChanges)
+    #expect(try await bag.count() == 225)
+    #expect(try await store.bags().count == 1)
+    #expect(try await store["people"].count() == 225)
+    #expect(try await Set(bag.contents.keys()).count == 225)
+    #expect(try await store.bags(named: bag.name ?? "").count == 1)
+    #expect(try await store.verify().isEmpty)
+  }
+
+  @Test("Several handles of one bag, and bags that hold each other, saved at once")
+  func manyBags() async throws {
+    let bags = (0..<6).map { Bag(name: "b\($0)", in: store) }
+    for (n, bag) in bags.enumerated() { try bag.add(bags[(n + 1) % 6]) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (n, bag) in bags.enumerated() {
+        let store = store
+        group.addTask {
+          try bag.add(Document([:], key: "own\(n)"), in: "people")
+          try await bag.save()
+          let handle = try #require(try await store.bag(key: bag.key))
+          try handle.add(Document([:], key: "other\(n)"), in: "people")
+          try await handle.save()
+          try await store["people"].remove("own\(n)")
+        }
+      }
+      try await group.waitForAll()
+    }
+    for (n, bag) in bags.enumerated() {
+      #expect(!bag.hasUnsavedChanges)
+      #expect(try await Set(bag.contents.keys()) == [bags[(n + 1) % 6].key, "other\(n)"])
+    }
+    #expect(try await store.bags().count == 6)
+    #expect(try await store.sql("SELECT * FROM nano_bag_members").count == 12)
+  }
+
+  @Test("Saves that fail side by side with others give their changes back")
+  func failures() async throws {
+    try await store["people"].createIndex("n", unique: true)
+    try await store["people"].save(["n": 0], key: "zero")
+    let bags = (0..<20).map { Bag(name: "b\($0)", in: store) }
+    let failed = try await withThrowingTaskGroup(of: Bool.self) { group in
+      for (n, bag) in bags.enumerated() {
+        group.addTask {
+          try bag.add(Document(["n": .int(n % 2 == 0 ? 0 : Int64(n))], key: "k\(n)"), in: "people")
+          return await asyncCode { try await bag.save() } == .uniqueViolation
+        }
+      }
+      return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+    #expect(failed == 10)
+    for (n, bag) in bags.enumerated() {
+      #expect(bag.hasUnsavedChanges == (n % 2 == 0))
+      #expect(try await bag.unsaved.count() == (n % 2 == 0 ? 1 : 0))
+    }
+    #expect(try await store.bags().count == 10)
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+import Testing
+
+@Suite("Large bags")
+struct BagScaleTests {
+  @Test("One document more in a bag of 100,000 is two rows more; questions go through indexes")
+  func hundredThousand() throws {
+    let store = try Store(.memory)
+    let songs = store["songs"]
+    let bag = try store.bag(named: "everything")
+    try bag.add((0..<100_000).map { try Document(["n": .int($0)], key: "s\($0)") }, in: "songs")
+    try bag.save()
+
+    let again = try store.bag(named: "everything")
+    #expect(try again.count() == 100_000)
+    #expect(try again.contains(key: "s99999", in: "songs"))
+    #expect(try !again.contains(key: "s100000", in: "songs"))
+    #expect(try again.documents(limit: 2, offset: 99_998).map { $0["n"] } == [99_998, 99_999])
+    #expect(try store.bags(containingKey: "s77777", in: "songs").map(\.key) == [bag.key])
+    #expect(try again.find(Field("n") == 55_555).keys() == ["s55555"])
+
+    // A document and a membership, the trace of neither in any other row.
+    let changes = try changes(store) {
+      try again.add(Document(["n": 100_000], key: "s100000"), in: "songs")
+      try again.save()
+    }
+    #expect(changes == 2)
+    #expect(
+      try self.changes(store) {
+        try again.remove(key: "s5", in: "songs")
+        try again.save()
+      } == 1)
+    #expect(try self.changes(store) { try again.save() } == 0)
+    #expect(try self.changes(store) { try songs.remove("s6") } == 2)
+    #expect(try bag.count() == 99_999)
+    #expect(try bag.documents(limit: 1, offset: 4).map(\.key) == ["s4"])
+    #expect(try bag.documents(limit: 1, offset: 5).map(\.key) == ["s7"])
+    #expect(try bag.saved.members(limit: 1, offset: 99_998).map(\.key) == ["s100000"])
+    #expect(try songs.removeAll() == 100_000)
+    #expect(try bag.count() == 0)
+  }
+
+  /// Rows that a block inserts, changes and deletes.
+  private func changes(_ store: Store, _ work: () throws -> Void) throws -> Int64 {
+    func total() throws -> Int64 {
+      try store.write { try store.sql("SELECT total_changes() AS n")[0]["n"]?.int ?? 0 }
+    }
+    let before = try total()
+    try work()
+    return try total() - before
+  }
+
+  @Test("Each question about members is answered by an index alone")
+  func indexes() throws {
+    let store = try Store(.memory)
+    try store.createCollection("log", identity: .rowID)
+    let bag = try store.bag(named: "b")
+    try bag.add(store["log"].insert(["n": 1]))
+    try bag.add(Document(["n": 1], key: "a"), in: "people")
+    try bag.save()
+    let inBag = Field("bag") == 1
+    let ofMember = Field("collection") == "people" && Field("key") == "a"
+    let questions: [(Query, String)] = [
+      (Query(inBag, orderings: [.ascending("position")], limit: 9, offset: 5), "bag_position"),
+      (
+        Query(inBag && Field("position") > 7, orderings: [.ascending("position")], limit: 9),
+        "bag_position"
+      ),
+      (Query(inBag, orderings: [.descending("position")], limit: 1), "bag_position"),
+      (Query(inBag && ofMember), "bag_collection_key_unique"),
+      (Query(ofMember), "collection_key"),
+      (Query(Field("collection") == "people"), "collection_key"),
+      (
+        Query(inBag && Field("collection") == "people" && Field("key").isIn(["a", "b"])),
+        "bag_collection_key_unique"
+      ),
+    ]
+    for (query, index) in questions {
+      let explanation = try store.engine().read(.snapshot, nil) {
+        try $0.explain(query, in: InternalCollection.bagMembers.rawValue)
+      }
+      #expect(explanation.indexes == [index], "\(query)")
+      #expect(!explanation.plan.contains { $0.contains("SCAN") }, "\(explanation.plan)")
+    }
+  }
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+import Testing
+
+@Suite("Bags and what happens in the store")
+struct BagStoreTests {
+  let scratch: Scratch
+  let store: Store
+  let people: DocumentCollection
+  init() throws {
+    scratch = try Scratch()
+    store = try Store(.file(scratch.file("a.db")))
+    people = store["people"]
+  }
+
+  private func bag(_ name: String, _ keys: String...) throws -> Bag {
+    let bag = Bag(name: name, in: store)
+    for key in keys { try bag.add(Document(["n": 1], key: key), in: "people") }
+    try bag.save()
+    return bag
+  }
+
+  private var memberships: Int {
+    get throws {
+      try store.sql("SELECT count(*) AS n FROM nano_bag_members")[0]["n"]?.int.map(Int.init) ?? -1
+    }
+  }
+
+  @Test("However a document is removed, it is in no bag any more")
+  func removingDocuments() throws {
+    let steps: [(String, (Document) throws -> Void)] = [
+      ("key", { _ = try people.remove($0.key!) }),
+      ("keys", { _ = try people.remove(keys: ["x", $0.key!]) }),
+      ("row id", { _ = try people.remove(rowID: $0.rowID!) }),
+      ("document", { _ = try people.remove($0) }),
+      ("other spelling", { _ = try store["PEOPLE"].remove($0.key!) }),
+      ("query", { _ in _ = try people.find(Field("n") == 1).limit(1).remove() }),
+      ("all", { _ in _ = try people.removeAll() }),
+      ("drop", { _ in _ = try people.drop() }),
+      ("block", { document in _ = try store.write { try people.remove(document) } }),
+    ]
+    for (name, remove) in steps {
+      let one = try bag(name, "a", "b")
+      let two = try bag(name, "b", "a")
+      let a = try #require(try people.get("a"))
+      #expect(try store.bags(containing: a).count == 2, "\(name)")
+      try remove(a)
+      #expect(try store.bags(containing: a).isEmpty, "\(name)")
+      #expect(try !one.contains(a), "\(name)")
+      #expect(!one.hasUnsavedChanges && !two.hasUnsavedChanges)
+      #expect(try one.count() == people.count(), "\(name)")
+      try people.removeAll()
+      #expect(try memberships == 0, "\(name)")
+      try store.removeBags(keys: [one.key, two.key])
+    }
+  }
+
+  @Test("A document known by its row id leaves its bags too")
+  func removingByRowID() throws {
+    try store.createCollection("log", identity: .rowID)
+    let bag = try store.bag(named: "log")
+    for n in 1...3 { try bag.add(try store["log"].insert(["n": .int(Int64(n))])) }
+    try bag.save()
+    try store["log"].remove(rowID: 1)
+    try store["log"].find(Field("n") == 2).remove()
+    #expect(try bag.members().map(\.rowID) == [3])
+    #expect(try memberships == 1)
+  }
+
+  @Test("A removal that is undone leaves the document in its bags")
+  func undoneRemoval() throws {
+    let bag = try bag("team", "a", "b")
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try store.write {
+        try people.remove("a")
+        #expect(try bag.count() == 1)
+        throw Stop()
+      }
+    }
+    try store.write { () throws in
+      #expect(throws: Stop.self) {
+        try store.write {
+          _ = try people.removeAll()
+          throw Stop()
+        }
+      }
+      #expect(try bag.count() == 2)
+    }
+    #expect(try bag.count() == 2)
+  }
+
+  @Test("A document that another program removed is passed over and forgotten at the next save")
+  func foreignRemoval() throws {
+    let bag = try bag("team", "a", "b", "c")
+    let other = try Store(.file(scratch.file("a.db")))
+    try other.execute("DELETE FROM people WHERE key = 'b'")
+    #expect(try bag.documents().compactMap(\.key) == ["a", "c"])
+    #expect(try bag.document("b") == nil)
+    #expect(try !bag.contains(key: "b"))
+    #expect(try bag.find().keys() == ["a", "c"])
+    #expect(!bag.hasUnsavedChanges)
+    #expect(try memberships == 3)
+
+    // Added again it counts once, and is the same member.
+    let fresh = try store.bag(named: "team")
+    try fresh.add(Document(["n": 2], key: "b"), in: "people")
+    #expect(try fresh.count() == 3)
+    fresh.undo()
+    try fresh.add(Document(["n": 2], key: "d"), in: "people")
+    try fresh.save()
+    #expect(try memberships == 3)
+    #expect(try fresh.count() == 3)
+    #expect(try bag.members().map(\.key) == ["a", "c", "d"])
+  }
+
+  @Test("What was read and found missing is forgotten at the next save, wherever it stands")
+  func foreignRemovalInLargeBag() throws {
+    let bag = Bag(in: store)
+    try bag.add((0..<1000).map { try Document([:], key: "k\($0)") }, in: "people")
+    try bag.save()
+    try store.execute("DELETE FROM people WHERE key IN ('k900', 'k901')")
+    #expect(try bag.documents(limit: 10, offset: 895).count == 8)
+    bag.name = "seen"
+    try bag.save()
+    #expect(try bag.count() == 998)
+    // Not seen by anybody: found within four saves, 256 members each.
+    try store.execute("DELETE FROM people WHERE key = 'k990'")
+    for n in 1...4 {
+      bag.name = "unseen \(n)"
+      try bag.save()
+    }
+    #expect(try bag.count() == 997)
+  }
+
+  @Test("A removed bag is gone from the store and from other bags, its documents are not")
+  func removingBags() throws {
+    let inner = try bag("inner", "a")
+    let outer = try store.bag(named: "outer")
+    try outer.add(inner)
+    try outer.save()
+    #expect(try inner.remove())
+    #expect(try !inner.remove())
+    #expect(try store.bags().map(\.name) == ["outer"])
+    #expect(try outer.count() == 0)
+    #expect(try !outer.contains(inner))
+    #expect(try people.count() == 1)
+    #expect(try memberships == 0)
+    #expect(inner.hasUnsavedChanges)
+    #expect(code { try inner.reload() } == .notFound)
+    try inner.save()
+    #expect(try store.bag(key: inner.key)?.count() == 0)
+
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try store.write {
+        try outer.remove()
+        throw Stop()
+      }
+    }
+    #expect(!outer.hasUnsavedChanges)
+    try outer.reload()
+  }
+
+  @Test("Bags that hold a document are found by it, and by nothing else (Q17)")
+  func containing() throws {
+    let one = try bag("a", "x")
+    let two = try bag("b", "x", "y")
+    #expect(try store.bags(containingKey: "x").map(\.key) == [one.key, two.key])
+    #expect(try store.bags(containingKey: "y", in: "People").map(\.key) == [two.key])
+    #expect(try store.bags(containingKey: "x", in: "books").isEmpty)
+    #expect(try store.bags(containingKey: "a").isEmpty)
+    #expect(try store.bags(containingKey: one.key).isEmpty)
+    #expect(try store.bags(containing: try Document([:])).isEmpty)
+    try two.add(one)
+    #expect(try store.bags(containing: one).isEmpty)
+    try two.save()
+    #expect(try store.bags(containing: one).map(\.key) == [two.key])
+    #expect(try store.bags(containingKey: one.key).map(\.key) == [two.key])
+  }
+
+  @Test("Saving a bag writes what is collected first; unsaved members play no part in discarding")
+  func saveInterval() throws {
+    store.saveInterval = 100
+    let other = try Store(.file(scratch.file("a.db")))
+    let a = try people.save(["n": 1], key: "a")
+    let bag = try store.bag(named: "team")
+    try bag.add(a)
+    #expect(try other["people"].count() == 0)
+    #expect(try bag.count() == 1 && bag.documents().count == 1)
+    try bag.save()
+    #expect(try other["people"].count() == 1)
+    #expect(!store.hasUnsavedChanges)
+
+    let b = try people.save(["n": 2], key: "b")
+    try bag.add(b)
+    store.discardUnsavedChanges()
+    #expect(bag.hasUnsavedChanges)
+    try bag.save()
+    #expect(try people.get("b")?["n"] == 2)
+    // Read with documents still collected.
+    try people.save(["n": 3], key: "a")
+    #expect(try bag.documents().map { $0["n"] } == [3, 2])
+    #expect(try store.bags().count == 1)
+  }
+
+  @Test("A save that fails leaves store and bag as they were")
+  func failedSave() throws {
+    try people.createIndex("n", unique: true)
+    let bag = try store.bag(named: "team")
+    try bag.add(Document(["n": 1], key: "a"), in: "people")
+    try bag.save()
+    bag.name = "crew"
+    try bag.remove(key: "a")
+    try bag.add(Document(["n": 2], key: "b"), in: "people")
+    try bag.add(Document(["n": 1], key: "c"), in: "people")
+    #expect(code { try bag.save() } == .uniqueViolation)
+    #expect(bag.name == "crew" && bag.hasUnsavedChanges)
+    #expect(try bag.unsaved.keys() == ["b", "c"])
+    #expect(try bag.removed.keys() == ["a"])
+    #expect(try people.find().keys() == ["a"])
+    #expect(try store.bag(named: "team").keys == ["a"])
+    try people.remove("a")
+    try bag.save()
+    #expect(try store.bag(named: "crew").keys == ["b", "c"])
+  }
+
+  @Test("A save in a block that fails later is unsaved again, and saved within the block")
+  func undoneSave() throws {
+    struct Stop: Error {}
+    let bag = Bag(name: "team")
+    try bag.add(Document(["n": 1], key: "a"), in: "people")
+    #expect(throws: Stop.self) {
+      try store.write {
+        try store.save(bag)
+        #expect(!bag.hasUnsavedChanges)
+        #expect(try bag.saved.count() == 1)
+        try bag.add(Document(["n": 2], key: "b"), in: "people")
+        throw Stop()
+      }
+    }
+    #expect(bag.hasUnsavedChanges && bag.store == nil)
+    #expect(try bag.unsaved.keys() == ["a", "b"])
+    #expect(try store.bags().isEmpty)
+    try store.write {
+      #expect(throws: Stop.self) {
+        try store.write {
+          try store.save(bag)
+          throw Stop()
+        }
+      }
+      #expect(bag.hasUnsavedChanges)
+    }
+    try store.save(bag)
+    bag.name = "crew"
+    try bag.removeAll()
+    #expect(throws: Stop.self) {
+      try store.write {
+        try bag.save()
+        throw Stop()
+      }
+    }
+    #expect(bag.name == "crew" && bag.hasUnsavedChanges)
+    #expect(try bag.removed.count() == 2)
+    bag.undo()
+    #expect(try bag.keys == ["a", "b"])
+    #expect(code { try store.read { _ = try people.save([:], key: "z") } } == .readOnly)
+    bag.name = "x"
+    #expect(code { try store.read { try bag.save() } } == .readOnly)
+  }
+
+  @Test("Bags are there again when the file is opened again")
+  func reopening() throws {
+    let key = try bag("team", "a", "b").key
+    try store.close()
+    #expect(code { _ = try store.bags() } == .closed)
+    let again = try Store(.file(scratch.file("a.db")))
+    #expect(try again.bag(named: "team").keys == ["a", "b"])
+    #expect(try again.bag(key: key)?.hasUnsavedChanges == false)
+    try again["people"].remove("a")
+    #expect(try again.bag(named: "team").keys == ["b"])
+    #expect(try again.verify().isEmpty)
+  }
+
+  @Test(
+    "Two stores on one file see each other's bags, and removals reach bags that are new to them")
+  func twoStores() throws {
+    let other = try Store(.file(scratch.file("a.db")))
+    try people.save(["n": 1], key: "z")
+    try people.remove("z")
+    try other["people"].save(["n": 1], key: "z")
+    try other["people"].remove("z")
+    // Both have removed documents while there were no bags.
+    let mine = try bag("team", "a", "b")
+    try other["people"].remove("a")
+    #expect(try mine.keys == ["b"])
+    let theirs = try other.bag(named: "team")
+    try theirs.add(Document([:], key: "c"), in: "people")
+    try mine.add(Document([:], key: "d"), in: "people")
+    try theirs.save()
+    try mine.save()
+    #expect(try mine.keys == ["b", "c", "d"])
+    #expect(try theirs.keys == ["b", "c", "d"])
+    try theirs.add(Document([:], key: "e"), in: "people")
+    try mine.add(Document([:], key: "e"), in: "people")
+    try theirs.save()
+    try mine.save()
+    #expect(try mine.count() == 4)
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("A store without bags has no tables for them, and reading makes none")
+  func nothingForNothing() throws {
+    try people.save(["n": 1], key: "a")
+    _ = try store.bag(named: "x").documents()
+    _ = try store.bags(containingKey: "a")
+    try people.removeAll()
+    #expect(try !store.removeBag(key: "x"))
+    #expect(
+      try store.sql("SELECT name FROM sqlite_schema WHERE name LIKE 'nano_bag%'").isEmpty)
+  }
+}
