@@ -125,9 +125,9 @@ struct BagStoreTests {
     bag.name = "seen"
     try bag.save()
     #expect(try bag.count() == 998)
-    // Not seen by anybody: found within four saves, 256 members each.
+    // Not seen by anybody: found within sixteen saves, 64 members each.
     try store.execute("DELETE FROM people WHERE key = 'k990'")
-    for n in 1...4 {
+    for n in 1...16 {
       bag.name = "unseen \(n)"
       try bag.save()
     }

@@ -15,12 +15,13 @@ struct BagSearch {
   private let query: Query
   private let only: String?
   private let program: ConditionProgram
+  private let programs: [OrderingProgram]
 
   struct Match {
     let position: Int64
     let member: BagMember
-    /// Nil if it is still to be read.
-    var document: Document?
+    /// What it is sorted by.
+    var values: [DocumentValue] = []
   }
 
   init(_ bag: BagReader, _ query: Query, _ only: String?) throws {
@@ -28,28 +29,38 @@ struct BagSearch {
     self.query = query
     self.only = only?.foldingASCII
     program = try ConditionProgram(query.condition)
+    programs = query.orderings.map(OrderingProgram.init)
   }
 
   /// What is found, sorted and cut.
   func found() throws -> [Match] {
     guard let reader = bag.reader, let row = bag.bag else { return [] }
     var matches: [Match] = []
-    var searched: Set<String> = []
+    var rest: Set<String> = []
+    var isSearched = false
     for (folded, name) in try bag.names() where isWanted(folded) {
-      guard let found = try byCondition(name, folded, row, reader) else { continue }
-      matches += found
-      searched.insert(folded)
+      switch try byCondition(name, folded, row, reader) {
+      case .empty: break
+      case .found(let found):
+        matches += found
+        isSearched = true
+      case .undecided: rest.insert(folded)
+      }
     }
-    try byMembers(searched, &matches)
-    if !searched.isEmpty { matches.sort { $0.position < $1.position } }
-    if !query.orderings.isEmpty { matches = try sorted(matches) }
+    if !isSearched {
+      matches = try byMembers(of: rest)
+    } else {
+      for folded in rest { matches += try byMembers(of: folded, row, reader) }
+      matches.sort { $0.position < $1.position }
+    }
+    if !programs.isEmpty { matches.sort(by: precedes) }
     let page = matches.dropFirst(query.offset)
     return Array(page.prefix(query.limit ?? page.count))
   }
 
   func documents(_ matches: [Match]) throws -> [Document] {
     try matches.compactMap { match in
-      guard let document = try match.document ?? bag.document(match.member) else { return nil }
+      guard let document = try bag.document(match.member) else { return nil }
       guard let fields = query.fields else { return document }
       return try document.selecting(fields)
     }
@@ -57,6 +68,14 @@ struct BagSearch {
 
   private func isWanted(_ folded: String) -> Bool {
     folded != InternalCollection.bags.rawValue && (only == nil || only == folded)
+  }
+
+  private func precedes(_ a: Match, _ b: Match) -> Bool {
+    for (index, ordering) in query.orderings.enumerated() {
+      let order = ValueOrder.compare(a.values[index], b.values[index])
+      if order != 0 { return ordering.descending ? order > 0 : order < 0 }
+    }
+    return a.position < b.position
   }
 }
 
@@ -68,30 +87,45 @@ extension BagSearch {
   /// Checking a member costs about so many times what the engine needs for a document that it scans.
   private static let scanAdvantage: Int64 = 4
 
-  /// What the engine finds in a collection; nil if the members are to be gone through.
+  private enum Answer {
+    /// The bag has nothing of the collection.
+    case empty
+    case found([Match])
+    /// The members are to be gone through.
+    case undecided
+  }
+
+  /// What the engine finds in a collection.
   private func byCondition(
     _ name: String, _ folded: String, _ row: Int64, _ reader: any EngineReader
-  ) throws -> [Match]? {
-    guard query.condition != .constant(true) else { return nil }
+  ) throws -> Answer {
+    guard query.condition != .constant(true) else { return .undecided }
     let members = Query(Membership.isIn(row) && Membership.isOf(folded))
     var few = members
     few.limit = Self.small
-    guard try reader.count(few, in: Membership.collection) == Self.small else { return nil }
+    let atLeast = try reader.count(few, in: Membership.collection)
+    guard atLeast > 0 else { return .empty }
+    guard atLeast == Self.small else { return .undecided }
     let count = try reader.count(members, in: Membership.collection)
     let condition = Query(query.condition, fields: [])
     let isScanned = try size(name, reader) <= Int64(count) * Self.scanAdvantage
     if !isScanned {
-      guard try !reader.explain(condition, in: name).indexes.isEmpty else { return nil }
+      guard try !reader.explain(condition, in: name).indexes.isEmpty else { return .undecided }
     }
     var found: [Identity] = []
     try reader.find(condition, in: name) { stored in
       found.append(stored.key.map { .key($0) } ?? .rowID(stored.rowID))
       return isScanned || found.count <= count
     }
-    guard isScanned || found.count <= count else { return nil }
-    return try bag.places(of: found, in: folded).map {
-      Match(position: $0.position, member: $0.member)
+    guard isScanned || found.count <= count else { return .undecided }
+    let matches = try bag.places(of: found, in: folded).map { place in
+      var match = Match(position: place.position, member: place.member)
+      if !programs.isEmpty {
+        try reader.get(place.member.identity, in: name) { match.values = try values($0) }
+      }
+      return match
     }
+    return .found(matches)
   }
 
   /// At least as many documents as there are.
@@ -106,46 +140,44 @@ extension BagSearch {
     return last
   }
 
-  /// Goes through the members of collections that were not searched yet.
-  private func byMembers(_ searched: Set<String>, _ matches: inout [Match]) throws {
-    let names = try bag.names()
-    if let only, searched.contains(only) { return }
-    let isInOrder = searched.isEmpty && query.orderings.isEmpty
-    let enough = isInOrder ? query.limit.map { $0 + query.offset } : nil
+  /// Goes through the members of some collections, in order, and no further than the page goes.
+  private func byMembers(of collections: Set<String>) throws -> [Match] {
+    guard !collections.isEmpty else { return [] }
+    let enough = programs.isEmpty ? query.limit.map { $0 + query.offset } : nil
+    var matches: [Match] = []
     try bag.each { position, member in
       if let enough, matches.count >= enough { return false }
-      guard isWanted(member.folded), !searched.contains(member.folded),
-        let name = names[member.folded]
-      else { return true }
-      try bag.reader?.get(member.identity, in: name) { stored in
-        guard try program.holds(for: stored.body, { stored.value(of: $0) }) else { return }
-        matches.append(
-          Match(position: position, member: member, document: Document(stored, in: name)))
-      }
+      guard collections.contains(member.folded) else { return true }
+      if let match = try match(position, member) { matches.append(match) }
       return true
     }
+    return matches
   }
 
-  private func sorted(_ matches: [Match]) throws -> [Match] {
-    let programs = query.orderings.map(OrderingProgram.init)
-    var rows: [(values: [DocumentValue], match: Match)] = []
-    for match in matches {
-      guard let name = try bag.names()[match.member.folded] else { continue }
-      try bag.reader?.get(match.member.identity, in: name) { stored in
-        let values = try programs.map { program in
-          try program.value(stored.body) { stored.value(of: $0) }
-        }
-        rows.append((values, match))
-      }
+  /// Goes through the members of one collection.
+  private func byMembers(
+    of collection: String, _ row: Int64, _ reader: any EngineReader
+  ) throws -> [Match] {
+    var places: [Membership] = []
+    let members = Query(Membership.isIn(row) && Membership.isOf(collection))
+    try BagReader.find(members, reader) { places.append($0) }
+    return try places.compactMap { try match($0.position, $0.member) }
+  }
+
+  /// A member, if its document is there and fulfils the condition.
+  private func match(_ position: Int64, _ member: BagMember) throws -> Match? {
+    var match: Match?
+    try bag.reader?.get(member.identity, in: member.folded) { stored in
+      guard try program.holds(for: stored.body, { stored.value(of: $0) }) else { return }
+      match = Match(position: position, member: member, values: try values(stored))
     }
-    rows.sort { a, b in
-      for (index, ordering) in query.orderings.enumerated() {
-        let order = ValueOrder.compare(a.values[index], b.values[index])
-        if order != 0 { return ordering.descending ? order > 0 : order < 0 }
-      }
-      return a.match.position < b.match.position
+    return match
+  }
+
+  private func values(_ stored: StoredDocument) throws -> [DocumentValue] {
+    try programs.map { program in
+      try program.value(stored.body) { stored.value(of: $0) }
     }
-    return rows.map(\.match)
   }
 }
 
