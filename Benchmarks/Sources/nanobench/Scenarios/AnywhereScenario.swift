@@ -44,8 +44,8 @@ struct AnywhereScenario: Scenario {
 
   var ours: [Variant] {
     [
-      variant("every document", .declared, target: 0.2),
-      variant("policy everything", .everything, target: 0.01),
+      variant("every document", .declared, target: 0.25),
+      variant("policy everything", .everything, target: 0.02),
     ]
   }
 
