@@ -4,11 +4,11 @@
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
-
-.PHONY: help setup demo test bench bench-million format lint clean
+.PHONY: help setup demo test cases bench bench-million format lint clean
 help:
 	@echo "make demo    installs what is missing, builds the command line tool and shows it at work"
 	@echo "make test    runs all tests"
+	@echo "make cases   runs the acceptance cases, of the folder NANOSTORE_CASES if that is set"
 	@echo "make bench   measures against raw SQLite and GRDB, and fills in the README's table"
 	@echo "make format  formats the source"
 
@@ -21,6 +21,9 @@ demo: setup
 
 test: setup
 	@scripts/test
+
+cases: setup
+	@scripts/test --filter CaseTests
 
 bench: setup
 	@scripts/bench

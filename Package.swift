@@ -82,7 +82,6 @@ let package = Package(
         "NanoStore", "NanoTesting", "nanostore-test-helper",
         .product(name: "Logging", package: "swift-log"),
       ],
-      exclude: ["Cases"],
       swiftSettings: strict),
     .testTarget(
       name: "NanoQueryTests", dependencies: ["NanoQuery", "NanoDocument"], swiftSettings: strict),

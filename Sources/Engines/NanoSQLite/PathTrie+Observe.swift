@@ -15,12 +15,15 @@ extension PathTrie {
       throw StoreError(
         .corruptDocument, "A stored document is not an object", [.byteOffset: "0"])
     }
+    depth = 0
     try object(&reader, Self.root, leaves)
   }
 
   private func object(
     _ reader: inout JSONReader, _ node: Int32, _ leaves: LeafBuffer?
   ) throws(StoreError) {
+    try enter(reader)
+    defer { depth -= 1 }
     _ = reader.peekConsume(UInt8(ascii: "{"))
     if reader.peekConsume(UInt8(ascii: "}")) { return }
     // The field that followed last time.
@@ -132,10 +135,22 @@ extension PathTrie {
   ) throws(StoreError) {
     mark(node, Int32(ObservedTypes.array.rawValue))
     let element = elementNode(node)
+    try enter(reader)
+    defer { depth -= 1 }
     _ = reader.peekConsume(UInt8(ascii: "["))
     if reader.peekConsume(UInt8(ascii: "]")) { return }
     repeat { try value(&reader, element, leaves) } while reader.peekConsume(UInt8(ascii: ","))
     try reader.expect(UInt8(ascii: "]"))
+  }
+
+  /// Another program's document may be deeper than the stack.
+  @inline(__always)
+  private func enter(_ reader: JSONReader) throws(StoreError) {
+    depth += 1
+    guard depth <= DocumentValue.maximumDepth else {
+      throw StoreError(
+        .corruptDocument, "A document is nested too deeply", [.byteOffset: "\(reader.offset)"])
+    }
   }
 
   /// A value that JSON lacks. One whose text does not sort with the others of its type is marked as

@@ -49,6 +49,8 @@ final class PathTrie {
   /// Leaves whose names are not kept because the document has too many.
   static let rootAttribute: Int32 = 0
   static let unnumbered: Int32 = -1
+  /// Objects and arrays around the value that is looked at.
+  var depth = 0
   /// The greatest number in use.
   private var lastAttribute = PathTrie.rootAttribute
 

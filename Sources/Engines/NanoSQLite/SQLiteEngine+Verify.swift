@@ -77,19 +77,23 @@ private struct CollectionCheck {
     guard try exists(table.description.name) else {
       return [problem("the collection has no table")]
     }
+    let leaves = try table.leaves.map { try exists($0.name) } ?? true
     return try table.schemas.filter { try !exists($0.sqlName) }
       .map { problem("index \($0.index.name) is missing") }
+      + (leaves ? [] : [problem("the table of all leaves is missing")])
   }
 
   private func problem(_ message: String) -> VerificationProblem {
     VerificationProblem(subject: name, message: message)
   }
 
-  /// Every body decodes, and the catalogue knows every path of the rows that it should know.
+  /// Every body decodes, and the catalogue and the table of all leaves know all of the rows that they
+  /// should know. What they have beside that does no harm.
   private func documents(_ table: CollectionTable) throws -> [VerificationProblem] {
     var problems: [VerificationProblem] = []
     let paths = PathTrie()
     try connection.addStoredPaths(of: name, to: paths)
+    var unindexed = 0
     try connection.with(
       "SELECT id, body, revision FROM \(SQLName.quoted(table.description.name))"
     ) { row in
@@ -97,8 +101,11 @@ private struct CollectionCheck {
         do {
           var reader = JSONReader(row.bytes(1))
           _ = try reader.object()
-          if row.optionalInt(2) != nil { try paths.observe(row.bytes(1)) }
+          guard row.optionalInt(2) != nil else { continue }
+          try paths.observe(row.bytes(1), table.leaves?.buffer)
+          unindexed += try table.leaves.map { try missing(row.int(0), $0) } ?? 0
         } catch {
+          table.leaves?.buffer.discard()
           problems.append(problem("document \(row.int(0)) does not decode: \(error)"))
         }
       }
@@ -106,7 +113,20 @@ private struct CollectionCheck {
     for node in paths.takeChanged() {
       problems.append(problem("the catalogue lacks \(paths.path(of: node).text)"))
     }
+    if unindexed > 0 {
+      problems.append(problem("the table of all leaves lacks \(unindexed) entries"))
+    }
     return problems
+  }
+
+  /// How many of the leaves that were gathered from a document are not in their table.
+  private func missing(_ id: Int64, _ leaves: LeafIndex) throws -> Int {
+    defer { leaves.buffer.discard() }
+    return try leaves.buffer.gathered.count { entry in
+      var entry = entry
+      entry.id = id
+      return try !leaves.contains(entry, connection)
+    }
   }
 
   private func elements(_ schema: IndexSchema) throws -> [VerificationProblem] {

@@ -10,8 +10,7 @@ extension NanoStoreCaseRunner {
       return try lookUp(op, step)
     case "newBag":
       let bind = step["bind"]?.string ?? ""
-      // In cases without a store a bag has none either.
-      let bag = Bag(name: step["name"]?.string, in: one.fields["store"] == .null ? nil : store)
+      let bag = Bag(name: step["name"]?.string)
       bags[bind] = bag
       names[bag.key] = bind
       try addToBag(bag, strings(step["objects"]))

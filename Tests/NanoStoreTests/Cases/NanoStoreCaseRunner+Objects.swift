@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import Logging
 import NanoStore
 
 extension NanoStoreCaseRunner {
@@ -78,8 +79,12 @@ extension NanoStoreCaseRunner {
       let found = try objects.documents(sql: "SELECT id" + statement[from.lowerBound...])
       return ["count": .int(Int64(found.count)), "isList": .bool(step["returns"] == "keys")]
     case "explain":
-      let rows = try store.sql("EXPLAIN \(statement)", SQLArguments())
-      return ["rowCount": .int(Int64(rows.count)), "rowCountPositive": .bool(!rows.isEmpty)]
+      do {
+        let rows = try store.sql("EXPLAIN \(statement)", SQLArguments())
+        return ["rowCount": .int(Int64(rows.count)), "rowCountPositive": .bool(!rows.isEmpty)]
+      } catch let error as StoreError {
+        return ["error": .string(error.message), "rowCount": 0]
+      }
     default:
       do {
         let rows = try store.sql(statement, SQLArguments())
@@ -163,7 +168,7 @@ extension NanoStoreCaseRunner {
     case ("store.processingMode", _): changed.processingMode = .init(rawValue: text) ?? .default
     default: throw CaseFailure(description: "\(one.id): the runner does not know \(target)")
     }
-    let opened = try Store(.file(folder.path(UUID().uuidString)), configuration: changed)
+    let opened = try Store(.file(folder.file(UUID().uuidString)), configuration: changed)
     defer { try? opened.close() }
     let settings = try opened.statistics().settings
     func number(_ name: String) -> Int64 { settings[name].flatMap { Int64($0) } ?? 0 }
@@ -206,7 +211,8 @@ extension NanoStoreCaseRunner {
       return ["map": .object(DocumentObject(map))]
     case "debug":
       var configuration = Store.Configuration()
-      configuration.logger.logLevel = .trace
+      configuration.logger = Logger(label: "case") { StreamLogHandler.standardError(label: $0) }
+      configuration.logger.logLevel = step["set"] == true ? .trace : .info
       return ["value": .bool(configuration.logger.logLevel == .trace)]
     case "log":
       configuration.logger.logLevel = .trace

@@ -103,10 +103,10 @@ extension NanoStoreCaseRunner {
     case "attributeRows": return try attributeRows(step)
     case "backup":
       if step["compact"] == true { try store.compact() }
-      try store.backup(to: folder.path(step["path"]?.string ?? ""), replacing: true)
+      try store.backup(to: path(step["path"]), replacing: true)
       return ["ok": true]
     case "openCopy":
-      let copy = try Store(.file(folder.path(step["path"]?.string ?? "")))
+      let copy = try Store(.file(path(step["path"])))
       let (documents, bags) = (try copy[Self.collection].count(), try copy.bags().count)
       return ["documents": .int(Int64(documents + bags)), "bags": .int(Int64(bags))]
     default: throw CaseFailure(description: "\(one.id): the runner does not know \"\(op)\"")
@@ -179,7 +179,7 @@ extension NanoStoreCaseRunner {
         let names = ["name": "Name", "key": "NSFKey", "members": "NSFObjectKeys"]
         let name = names[leaf.path.components[0]] ?? leaf.path.description
         return Leaf(path: FieldPath("NSF_Private_NSFNanoBag_\(name)"), value: leaf.value)
-      }.sorted { $0.path.description < $1.path.description }
+      }
     } else {
       rows = leaves(try objects.get(key)?.object() ?? [:])
     }

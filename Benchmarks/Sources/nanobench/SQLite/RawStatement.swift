@@ -27,6 +27,14 @@ final class RawStatement {
     sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), nil)
   }
 
+  @inline(__always)
+  func bind(_ integer: Int, at index: Int32) {
+    sqlite3_bind_int64(handle, index, Int64(integer))
+  }
+
+  @inline(__always)
+  func bind(_ double: Double, at index: Int32) { sqlite3_bind_double(handle, index, double) }
+
   /// Binds the text to the first parameter while the work is done.
   @inline(__always)
   func withText<Result>(_ text: String, _ work: () throws -> Result) rethrows -> Result {

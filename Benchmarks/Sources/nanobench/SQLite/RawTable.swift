@@ -24,6 +24,23 @@ struct RawTable {
     try connection.execute("COMMIT")
   }
 
+  /// Other bodies under the same keys, with something done after each.
+  func insertAll(
+    _ bodies: [[UInt8]], keys: StoredDocuments, _ then: (Int) throws -> Void = { _ in }
+  ) throws {
+    let statement = try connection.prepare("INSERT INTO d(key,body) VALUES(?1,?2)")
+    try connection.execute("BEGIN IMMEDIATE")
+    for (number, body) in bodies.enumerated() {
+      statement.bind(blob: keys.key(number), at: 1)
+      try body.withUnsafeBytes {
+        statement.bind(text: $0, at: 2)
+        try statement.run()
+      }
+      try then(number)
+    }
+    try connection.execute("COMMIT")
+  }
+
   func prepareInsert() throws -> (StoredDocuments, Int) throws -> Void {
     let statement = try connection.prepare("INSERT INTO d(key,body) VALUES(?1,?2)")
     return { documents, number in

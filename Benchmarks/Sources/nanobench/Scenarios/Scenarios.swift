@@ -12,5 +12,7 @@ func allScenarios(_ workload: Workload) -> [any Scenario] {
     FilterScenario(workload: workload),
     SortScenario(workload: workload),
     AverageScenario(workload: workload),
+    EverythingScenario(workload: workload),
+    AnywhereScenario(workload: workload),
   ]
 }

@@ -20,18 +20,24 @@ enum ByteSearch {
     return a.count - b.count
   }
 
-  /// Whether the pattern stands anywhere: `memchr` for its first byte, `memcmp` for the rest.
-  static func contains(_ bytes: UnsafeRawBufferPointer, _ pattern: [UInt8]) -> Bool {
-    guard let first = pattern.first else { return true }
+  /// Whether the pattern stands anywhere: `memchr` for one of its bytes, `memcmp` for all.
+  ///
+  /// - Parameter anchor: The place in the pattern of the byte that is looked for, best a rare one.
+  static func contains(
+    _ bytes: UnsafeRawBufferPointer, _ pattern: [UInt8], anchor: Int = 0
+  ) -> Bool {
+    if pattern.isEmpty { return true }
+    let byte = Int32(pattern[anchor])
     guard pattern.count <= bytes.count, var start = bytes.baseAddress else { return false }
     let end = start + bytes.count
     return pattern.withUnsafeBytes { pattern in
       while end - start >= pattern.count {
-        guard let hit = memchr(start, Int32(first), end - start - pattern.count + 1) else {
+        guard let hit = memchr(start + anchor, byte, end - start - pattern.count + 1) else {
           return false
         }
-        if memcmp(hit, pattern.baseAddress!, pattern.count) == 0 { return true }
-        start = UnsafeRawPointer(hit) + 1
+        let place = UnsafeRawPointer(hit) - anchor
+        if memcmp(place, pattern.baseAddress!, pattern.count) == 0 { return true }
+        start = place + 1
       }
       return false
     }

@@ -19,6 +19,10 @@ class ConditionNode {
     case .all(let parts): return AllNode(try make(parts, paths))
     case .any(let parts): return AnyNode(try make(parts, paths))
     case .not(let part): return NotNode(try make(part, paths))
+    case .leaf(let inner):
+      let evaluated = EvaluatedNode(condition, paths)
+      guard let check = try LeafCheck.make(inner) else { return evaluated }
+      return LeafNode(check, LeafNeedle(inner), evaluated: evaluated)
     case .exists(let path):
       return paths[path].map(ExistsNode.init) ?? EvaluatedNode(condition, paths)
     default:

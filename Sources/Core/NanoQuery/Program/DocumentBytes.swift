@@ -43,7 +43,7 @@ struct DocumentBytes: ~Copyable {
   private let names: [StoredName]
   /// Where the value of each name begins: an offset, or ``unknown``.
   private let places: UnsafeMutablePointer<Int>
-  private var body = UnsafeRawBufferPointer(start: nil, count: 0)
+  private(set) var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
   /// Behind the last field that was looked at; nil before the first one.
   private var ahead: JSONReader?
   private var isComplete = false
@@ -61,7 +61,7 @@ struct DocumentBytes: ~Copyable {
   /// Begins with another document.
   @inline(__always)
   mutating func reset(_ bytes: UnsafeRawBufferPointer) {
-    body = bytes
+    self.bytes = bytes
     ahead = nil
     isComplete = false
     for index in 0..<names.count { places[index] = Self.unknown }
@@ -69,14 +69,14 @@ struct DocumentBytes: ~Copyable {
 
   /// The whole document.
   func value() throws(StoreError) -> DocumentValue {
-    var reader = JSONReader(body)
+    var reader = JSONReader(bytes)
     return try reader.value()
   }
 
   /// A reader at the value of a top-level field, nil if there is none.
   mutating func field(_ number: Int) throws(StoreError) -> JSONReader? {
     if places[number] != Self.unknown {
-      var reader = JSONReader(body)
+      var reader = JSONReader(bytes)
       reader.skip(places[number])
       return reader
     }
@@ -87,7 +87,7 @@ struct DocumentBytes: ~Copyable {
 
   /// Where one name is all that is wanted, nothing needs to be remembered on the way.
   private mutating func onlyField() throws(StoreError) -> JSONReader? {
-    var reader = JSONReader(body)
+    var reader = JSONReader(bytes)
     guard reader.kind() == .object else { throw Self.notAnObject }
     guard try reader.findField(names[0]) else {
       isComplete = true
@@ -98,7 +98,7 @@ struct DocumentBytes: ~Copyable {
   }
 
   private mutating func search(_ number: Int) throws(StoreError) -> JSONReader? {
-    var reader = ahead ?? JSONReader(body)
+    var reader = ahead ?? JSONReader(bytes)
     if ahead == nil {
       guard reader.kind() == .object else { throw Self.notAnObject }
       _ = reader.peekConsume(0x7B)

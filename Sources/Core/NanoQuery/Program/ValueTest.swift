@@ -45,7 +45,7 @@ class ValueTest {
 
   fileprivate func passes(_ value: DocumentValue) -> Bool { false }
   /// As with a text that has no escapes.
-  fileprivate func passes(text: UnsafeRawBufferPointer) -> Bool { false }
+  func passes(text: UnsafeRawBufferPointer) -> Bool { false }
 }
 
 /// A constant with the bytes of its text, if it is one.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import NanoDocument
-public import NanoQuery
+import NanoQuery
 
 /// The same questions as to a collection, to the saved documents of a bag.
 extension Search {
@@ -36,15 +36,5 @@ extension Search {
   }
   public func count(in bag: Bag) async throws -> Int {
     try await bag.onReader { try self.count(in: bag) }
-  }
-
-  /// Aggregates over the values that an attribute has in what is found.
-  public func aggregate(_ aggregates: [Aggregate], in bag: Bag) throws -> [DocumentValue] {
-    try query(in: bag).aggregate(aggregates)
-  }
-  public func aggregate(
-    _ aggregates: [Aggregate], in bag: Bag
-  ) async throws -> [DocumentValue] {
-    try await bag.onReader { try self.aggregate(aggregates, in: bag) }
   }
 }

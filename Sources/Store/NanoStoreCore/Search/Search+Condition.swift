@@ -103,7 +103,9 @@ enum SearchValue {
     case .string(let string):
       let asText = text(leaf, match, string)
       guard let number = number(string), let comparison = match.comparison else { return asText }
-      return .any([asText, .comparison(leaf, comparison, .value(number))])
+      let asNumber = Condition.comparison(leaf, comparison, .value(number))
+      // Every text that is no number would be larger than the digits of one.
+      return match == .greaterThan || match == .lessThan ? asNumber : .any([asText, asNumber])
     default:
       guard let comparison = match.comparison else {
         return text(leaf, match, value.jsonString(dialect: .plain))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import NanoDocument
-public import NanoQuery
+import NanoQuery
 
 extension Search {
   /// The search as a query, without grouping by value.
@@ -48,18 +48,6 @@ extension Search {
   }
   public func count(in collection: DocumentCollection) async throws -> Int {
     try await collection.store.onReader { try self.count(in: collection) }
-  }
-
-  /// Aggregates over the values that an attribute has in what is found.
-  public func aggregate(
-    _ aggregates: [Aggregate], in collection: DocumentCollection
-  ) throws -> [DocumentValue] {
-    try query(in: collection).aggregate(aggregates)
-  }
-  public func aggregate(
-    _ aggregates: [Aggregate], in collection: DocumentCollection
-  ) async throws -> [DocumentValue] {
-    try await collection.store.onReader { try self.aggregate(aggregates, in: collection) }
   }
 
   /// The first document for each distinct value among the leaves that match.

@@ -23,7 +23,7 @@ public struct Search: Sendable, Hashable {
   /// A component of a path (no period), found at any depth, or a whole path.
   public var attribute: String?
   /// A text, a number, a date, null, or a list of which any is to be found. A text that reads as a
-  /// number finds that number too.
+  /// number finds that number too; greater and less than it are numbers only.
   public var value: DocumentValue?
   public var match: Match
   /// A key: matched if it is the only criterion, equal beside others.

@@ -38,7 +38,16 @@ public struct Script: Sendable {
         }
       if let difference { return difference }
     }
-    return nil
+    return try problems(of: engine)
+  }
+
+  /// What an engine says of a database that nobody else has touched.
+  private func problems(of engine: any Engine) throws -> Mismatch? {
+    let problems = try engine.verify()
+    if problems.isEmpty { return nil }
+    return Mismatch(
+      step: steps.count - 1, expected: "no problems",
+      actual: problems.map(\.message).joined(separator: "; "))
   }
 
   private func write(

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+
+/// The document of the scenarios with all leaves indexed, of the shape that NanoStore's own
+/// benchmark has: six attributes and a list of two elements, eight leaves.
+struct Card: Sendable {
+  let person: Person
+
+  var object: DocumentObject {
+    [
+      "FirstName": .string(person.firstName), "LastName": .string(person.lastName),
+      "Age": .int(Int64(person.age)), "City": .string(person.city),
+      "Salary": .double(person.salary), "Zip": .string(person.address.zip),
+      "Emails": .array(person.emails.map { .string($0) }),
+    ]
+  }
+
+  /// The bytes that our store keeps for it.
+  var storedJSON: String {
+    let emails = person.emails.map { "\"\($0)\"" }.joined(separator: ",")
+    return """
+      {"FirstName":"\(person.firstName)","LastName":"\(person.lastName)","Age":\(person.age),\
+      "City":"\(person.city)","Salary":\(person.salary),"Zip":"\(person.address.zip)",\
+      "Emails":[\(emails)]}
+      """
+  }
+
+  /// A leaf as raw SQLite takes it: the number of its attribute, and a number or a text.
+  struct Leaf {
+    var attribute: Int
+    var number: Double?
+    var text: [UInt8] = []
+  }
+
+  var leaves: [Leaf] {
+    object.enumerated().flatMap { place, field in
+      (field.value.array ?? [field.value]).map { value in
+        Leaf(attribute: place, number: value.double, text: Array((value.string ?? "").utf8))
+      }
+    }
+  }
+}

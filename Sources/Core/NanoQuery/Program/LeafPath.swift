@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+/// Where a walk over a document stands: the names around it, and the objects that they are from.
+struct LeafPath {
+  private var names: [JSONReader.Name] = []
+  private var objects: [JSONReader] = []
+  /// The text of the path, made when it is asked for.
+  private var text: [UInt8] = []
+  private var isTextMade = false
+
+  mutating func removeAll() {
+    names.removeAll(keepingCapacity: true)
+    objects.removeAll(keepingCapacity: true)
+    isTextMade = false
+  }
+
+  /// - Parameter object: Behind the brace of the object that has the name.
+  @inline(__always)
+  mutating func push(_ name: JSONReader.Name, of object: JSONReader) {
+    names.append(name)
+    objects.append(object)
+    isTextMade = false
+  }
+
+  @inline(__always)
+  mutating func pop() {
+    names.removeLast()
+    objects.removeLast()
+    isTextMade = false
+  }
+
+  /// As ``FieldPath/description`` writes it.
+  mutating func withText<Result>(
+    _ work: (UnsafeRawBufferPointer) -> Result
+  ) throws(StoreError) -> Result {
+    if !isTextMade { try makeText() }
+    return text.withUnsafeBytes(work)
+  }
+
+  private mutating func makeText() throws(StoreError) {
+    text.removeAll(keepingCapacity: true)
+    for (number, name) in names.enumerated() {
+      if number > 0 { text.append(UInt8(ascii: ".")) }
+      let isPlain =
+        !name.hasEscapes
+        && !name.bytes.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "$") }
+      if isPlain {
+        text.append(contentsOf: name.bytes)
+      } else {
+        text.append(contentsOf: FieldPath(components: [try name.text]).description.utf8)
+      }
+    }
+    isTextMade = true
+  }
+
+  /// Whether every name is the first of its kind in its object: of two fields with one name, which
+  /// only other programs write, the first counts.
+  func isFirst() throws(StoreError) -> Bool {
+    for (name, object) in zip(names, objects) {
+      var reader = object
+      while true {
+        let other = try reader.rawName()
+        if other.bytes.baseAddress == name.bytes.baseAddress { break }
+        if other.matches(name.bytes) { return false }
+        try reader.skipValue()
+        guard reader.peekConsume(UInt8(ascii: ",")) else { break }
+      }
+    }
+    return true
+  }
+}

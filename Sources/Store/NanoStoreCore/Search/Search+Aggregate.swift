@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+public import NanoQuery
+
+extension Search {
+  /// Aggregates over the values that fields have in what is found.
+  ///
+  /// In totals and averages a text that reads as a number counts as that number, as a search for a
+  /// number finds it too.
+  ///
+  /// ```swift
+  /// // ["m": 12], ["m": "7"], ["m": "12abc"]
+  /// try Search().aggregate([.total("m")], in: objects)   // [19]
+  /// ```
+  ///
+  /// - Returns: One value for each aggregate, in order.
+  public func aggregate(
+    _ aggregates: [Aggregate], in collection: DocumentCollection
+  ) throws -> [DocumentValue] {
+    let query = query(in: collection)
+    return try Self.readingNumbers(aggregates, query.aggregate, query.each)
+  }
+  public func aggregate(
+    _ aggregates: [Aggregate], in collection: DocumentCollection
+  ) async throws -> [DocumentValue] {
+    try await collection.store.onReader { try self.aggregate(aggregates, in: collection) }
+  }
+
+  /// The same over the saved documents of a bag.
+  public func aggregate(_ aggregates: [Aggregate], in bag: Bag) throws -> [DocumentValue] {
+    let query = query(in: bag)
+    return try Self.readingNumbers(aggregates, query.aggregate) { show in
+      for document in try query.documents() { try show(document) }
+    }
+  }
+  public func aggregate(
+    _ aggregates: [Aggregate], in bag: Bag
+  ) async throws -> [DocumentValue] {
+    try await bag.onReader { try self.aggregate(aggregates, in: bag) }
+  }
+
+  /// The engine's answer, unless texts stand among what is summed: then the documents are read.
+  private static func readingNumbers(
+    _ aggregates: [Aggregate], _ answers: ([Aggregate]) throws -> [DocumentValue],
+    _ each: ((Document) throws -> Void) throws -> Void
+  ) throws -> [DocumentValue] {
+    let summed = Set(aggregates.filter(\.sums).compactMap(\.field)).map { Aggregate.maximum($0) }
+    let answer = try answers(aggregates + summed)
+    // Texts sort after numbers, so that the largest value tells.
+    let hasTexts = answer.dropFirst(aggregates.count).contains {
+      ValueOrder.compare($0, .string("")) >= 0
+    }
+    guard hasTexts else { return Array(answer.prefix(aggregates.count)) }
+    var all = aggregates.map { Aggregation($0) }
+    try each { document in
+      let root = DocumentValue.object(try document.object())
+      for index in all.indices {
+        all[index].addDocument()
+        guard let field = aggregates[index].field else { continue }
+        for value in PathValues.values(in: root, at: field) where Aggregation.counts(value) {
+          guard aggregates[index].sums, case .string(let text) = value else {
+            all[index].add(value)
+            continue
+          }
+          if let number = SearchValue.number(text) { all[index].add(number) }
+        }
+      }
+    }
+    return all.map(\.result)
+  }
+}
+
+extension Aggregate {
+  fileprivate var sums: Bool {
+    switch self {
+    case .average, .total: true
+    default: false
+    }
+  }
+}
