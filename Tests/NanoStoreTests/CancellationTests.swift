@@ -62,6 +62,33 @@ struct CancellationTests {
     #expect(try await store["a"].count() == 500)
   }
 
+  @Test("So is one that waited together with the block that runs now", arguments: locations)
+  func waitedTogether(inFile: Bool) async throws {
+    let scratch = try Scratch()
+    let store = try await store(inFile: inFile, scratch)
+    let (first, second) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let (isRunning, start) = AsyncStream<Void>.makeStream()
+    let before = Task { try await store.write { first.wait() } }
+    try await Task.sleep(for: .milliseconds(50))
+    let running = Task {
+      try await store.write {
+        start.finish()
+        second.wait()
+      }
+    }
+    try await Task.sleep(for: .milliseconds(50))
+    let waiting = Task { _ = try await store["a"].removeAll() }
+    try await Task.sleep(for: .milliseconds(50))
+    first.signal()
+    for await _ in isRunning {}
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    second.signal()
+    try await before.value
+    try await running.value
+    #expect(try await store["a"].count() == 500)
+  }
+
   @Test("Cancelling a call that waits for the connection stops nobody else's", arguments: locations)
   func otherCalls(inFile: Bool) async throws {
     let scratch = try Scratch()

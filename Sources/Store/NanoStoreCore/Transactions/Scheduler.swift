@@ -106,7 +106,7 @@ extension Scheduler {
   private func runWrites(_ store: Store) {
     while true {
       let batch = writes.withLock { writes in
-        let batch = Array(writes.waiting.prefix(Self.maximumBatch))
+        let batch = Self.batch(writes.waiting)
         writes.waiting.removeFirst(batch.count)
         if batch.isEmpty { writes.isRunning = false }
         return batch
@@ -120,14 +120,21 @@ extension Scheduler {
     }
   }
 
+  /// What runs next, in one transaction. A block of the caller's runs alone: it may take long, or
+  /// wait for a write before it, whose task hears of its end only after the commit.
+  private static func batch(_ waiting: [any WaitingCall]) -> [any WaitingCall] {
+    let together = waiting.prefix(maximumBatch).prefix { $0.isRepeatable }
+    return Array(together.isEmpty ? waiting.prefix(1) : together)
+  }
+
   /// One transaction for all. If it is lost, because the disk is full for example, nobody's write
   /// has happened; each is then tried by itself, so that one that is too large harms no other.
   private func run(_ batch: [any WaitingCall], on store: Store) {
-    var started = 0
+    var isBegun = false
     do {
       let finish = try store.write {
-        try batch.map { call in
-          started += 1
+        isBegun = true
+        return try batch.map { call in
           let (done, isFailed) = call.runTogether(on: store)
           if isFailed { try store.requireTransaction() }
           return done
@@ -135,14 +142,8 @@ extension Scheduler {
       }
       for done in finish { done() }
     } catch {
-      for (place, call) in batch.enumerated() {
-        // If it could not even be begun, trying again would wait for the same lock again.
-        if started > 0, call.isRepeatable || place >= started {
-          call.runAlone()
-        } else {
-          call.fail(error)
-        }
-      }
+      // If it could not even be begun, trying again would wait for the same lock again.
+      for call in batch { if isBegun { call.runAlone() } else { call.fail(error) } }
     }
   }
 }

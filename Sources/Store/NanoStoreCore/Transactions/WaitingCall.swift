@@ -6,8 +6,8 @@ import NanoEngine
 /// A call that waits for its turn, whatever its result is.
 protocol WaitingCall: Sendable {
   var interruption: Interruption { get }
-  /// Whether it may run again after its transaction was undone: not if a block of the caller is in
-  /// it, which may have changed other things.
+  /// Whether it may run again after its transaction was undone, and so share one with others: not if
+  /// a block of the caller is in it, which may have changed other things.
   var isRepeatable: Bool { get }
   /// In a transaction of its own; can be stopped.
   func runAlone()
