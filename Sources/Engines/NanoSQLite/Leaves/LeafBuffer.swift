@@ -42,6 +42,9 @@ final class LeafBuffer {
   /// larger batch writes fewer pages for each entry.
   static let maximumSize = 16 << 20
 
+  /// Bytes that stay allocated between transactions. Arbitrary.
+  private static let keptArena = 1 << 18
+
   init() { arena = .allocate(capacity: arenaCapacity) }
   deinit { arena.deallocate() }
 
@@ -84,9 +87,12 @@ final class LeafBuffer {
   }
 
   func removeAll() {
+    // What a load needed is not kept for the small transactions after it.
+    if isFull { (buckets, gathered) = ([], []) }
     for index in buckets.indices { buckets[index].removeAll(keepingCapacity: true) }
     (count, sequence) = (0, 0)
     discard()
+    if arenaCapacity > Self.keptArena { shrink() }
   }
 }
 
@@ -151,6 +157,12 @@ extension LeafBuffer {
     grown.moveInitialize(from: arena, count: arenaCount)
     arena.deallocate()
     arena = grown
+  }
+
+  private func shrink() {
+    arena.deallocate()
+    arenaCapacity = Self.keptArena
+    arena = .allocate(capacity: arenaCapacity)
   }
 
   @inline(__always)
