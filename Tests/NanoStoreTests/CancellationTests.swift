@@ -50,8 +50,15 @@ struct CancellationTests {
     let scratch = try Scratch()
     let store = try await store(inFile: inFile, scratch)
     let gate = DispatchSemaphore(value: 0)
-    let running = Task { try await store.write { gate.wait() } }
-    try await Task.sleep(for: .milliseconds(50))
+    let (hasStarted, start) = AsyncStream.makeStream(of: Void.self)
+    let running = Task {
+      try await store.write {
+        start.yield()
+        gate.wait()
+      }
+    }
+    // Not a sleep: two writes that start together share a transaction, and neither waits.
+    for await _ in hasStarted { break }
     let waiting = Task { _ = try await store["a"].removeAll() }
     try await Task.sleep(for: .milliseconds(50))
     waiting.cancel()
