@@ -6,7 +6,6 @@ import NanoTesting
 /// twice, numbers of many digits.
 struct RandomJSON {
   var random: SplitMix
-  init(random: SplitMix) { self.random = random }
 
   mutating func text() -> String {
     space() + (random.oneIn(12) ? value(0) : object(random.number(1...3))) + space()

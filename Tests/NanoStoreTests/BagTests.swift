@@ -432,6 +432,16 @@ struct BagTests {
     #expect(seen == Array(0..<600))
   }
 
+  @Test("A collection that indexes everything keeps its documents in their bags")
+  func everything() throws {
+    try people.setIndexing(.everything)
+    let bag = try saved()
+    #expect(try bag.find(Field("name") == "b").keys() == ["b"])
+    try people.remove("b")
+    #expect(try bag.keys == ["a", "c"])
+    #expect(try store.verify().isEmpty)
+  }
+
   @Test("The internal collections are neither listed nor open")
   func internalCollections() throws {
     for name in ["nano_bags", "NANO_bag_members"] {
@@ -451,6 +461,8 @@ struct BagTests {
       #expect(code { try bad.drop() } == .invalidName)
       #expect(code { try bad.createIndex("n") } == .invalidName)
       #expect(code { try bad.dropIndex("name") } == .invalidName)
+      #expect(code { try bad.dropIndexes() } == .invalidName)
+      #expect(code { try bad.setIndexing(.everything) } == .invalidName)
       #expect(code { try store.createCollection(name) } == .invalidName)
       #expect(code { try Bag(in: store).add(Document(["n": 1]), in: name) } == .invalidName)
     }

@@ -65,7 +65,7 @@ struct MaintenanceTests {
       try store.reopen()
       let problems = try store.verify()
       #expect(!problems.isEmpty)
-      _ = code { try store["a"].documents().forEach { _ = try $0.object() } }
+      _ = code { for document in try store["a"].documents() { _ = try document.object() } }
       _ = code { _ = try store["a"].find(Field("n") == 3).count() }
     }
     #expect([nil, .corruptFile].contains(result))

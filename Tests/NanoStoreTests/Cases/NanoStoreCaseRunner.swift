@@ -10,9 +10,13 @@ final class NanoStoreCaseRunner {
     var storedKey: String? { nil }
   }
   struct Person: StorableObject, Codable {
-    var NanoPersonFirst: String?
-    var NanoPersonLast: String?
+    var first: String?
+    var last: String?
     var storedKey: String? { nil }
+    enum CodingKeys: String, CodingKey {
+      case first = "NanoPersonFirst"
+      case last = "NanoPersonLast"
+    }
   }
 
   let one: AcceptanceCase

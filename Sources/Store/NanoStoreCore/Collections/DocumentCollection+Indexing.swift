@@ -21,6 +21,7 @@ extension DocumentCollection {
   public func setIndexing(
     _ policy: IndexingPolicy, progress: ((Double) throws -> Void)? = nil
   ) throws {
+    try InternalCollection.refuse(name)
     try store.writing(atomic: true) { try $0.setIndexing(policy, in: name, progress) }
   }
   public func setIndexing(
@@ -55,7 +56,8 @@ extension DocumentCollection {
   /// were.
   @discardableResult
   public func dropIndexes() throws -> Int {
-    try store.writing(atomic: true) { try $0.dropIndexes(in: name) }
+    try InternalCollection.refuse(name)
+    return try store.writing(atomic: true) { try $0.dropIndexes(in: name) }
   }
   @discardableResult
   public func dropIndexes() async throws -> Int {

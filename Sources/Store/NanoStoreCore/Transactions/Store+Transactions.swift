@@ -46,18 +46,6 @@ extension Store {
     try flush()
     return try beginning { _ in try work() }
   }
-
-  private func beginning<Result>(
-    _ work: (any EngineWriter) throws -> Result
-  ) throws -> Result {
-    let compensations = Compensations()
-    // Around the commit too, which may fail.
-    return try compensations.undoing {
-      try engine().write(Interruption.current) { writer in
-        try TransactionContext.writing(self, writer, compensations) { try work(writer) }
-      }
-    }
-  }
   public func write<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
@@ -103,6 +91,19 @@ extension Store {
     try flush()
     guard callsBack else { return try engine().write(Interruption.current, work) }
     return try beginning(work)
+  }
+
+  /// A transaction of its own, in which calls on the store take part.
+  private func beginning<Result>(
+    _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result {
+    let compensations = Compensations()
+    // Around the commit too, which may fail.
+    return try compensations.undoing {
+      try engine().write(Interruption.current) { writer in
+        try TransactionContext.writing(self, writer, compensations) { try work(writer) }
+      }
+    }
   }
 
   /// Runs a reading block on the scheduler; cancelling the task stops its statement.

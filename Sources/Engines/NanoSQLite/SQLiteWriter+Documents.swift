@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+
+import GRDBSQLite
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQL
+
+/// Documents, one by one or by a query.
+extension SQLiteWriter {
+  func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
+    let table = try tableForWriting(collection)
+    if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
+    guard let leaves = table.leaves else {
+      try table.paths.observe(document.body)
+      return try insert(document, table)
+    }
+    return try indexing(leaves) {
+      try table.paths.observe(document.body, leaves.buffer)
+      return try insert(document, table)
+    }
+  }
+
+  private func insert(_ document: NewDocument, _ table: CollectionTable) throws -> Int64 {
+    let isPlain = table.nextRowID == nil && document.type == nil && document.version == nil
+    return try connection.with(table, isPlain ? .insertPlain : .insert) { statement in
+      if isPlain {
+        try statement.bind(document.key, at: 1)
+        statement.bind(document.added, at: 2)
+        try statement.bind(borrowedText: document.body, at: 3)
+      } else {
+        try bind(document, table, statement)
+      }
+      do {
+        _ = try statement.step()
+      } catch {
+        throw try violation(error, document, nil, table)
+      }
+      table.nextRowID = nil
+      return sqlite3_last_insert_rowid(connection.handle)
+    }
+  }
+
+  func save(_ document: NewDocument, into collection: String) throws -> Int64 {
+    guard let key = document.key else { return try insert(document, into: collection) }
+    let table = try tableForWriting(collection)
+    if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
+    try table.paths.observe(document.body)
+    guard let leaves = table.leaves else { return try save(document, key, table) }
+    return try indexing(leaves, replacing: .key(key), with: document.body, in: table) { _ in
+      try save(document, key, table)
+    } ?? 0
+  }
+
+  private func save(
+    _ document: NewDocument, _ key: DocumentKey, _ table: CollectionTable
+  ) throws -> Int64 {
+    sqlite3_set_last_insert_rowid(connection.handle, 0)
+    try connection.with(table, .save) { statement in
+      try bind(document, table, statement)
+      do {
+        _ = try statement.step()
+      } catch {
+        throw try violation(error, document, .key(key), table)
+      }
+    }
+    let inserted = sqlite3_last_insert_rowid(connection.handle)
+    if inserted != 0 {
+      table.nextRowID = nil
+      return inserted
+    }
+    return try connection.with(table, .rowIDOfKey) { statement in
+      try statement.bind(key, at: 1)
+      return try statement.step() ? statement.int(0) : 0
+    }
+  }
+
+  @inline(__always)
+  private func bind(
+    _ document: NewDocument, _ table: CollectionTable, _ statement: SQLiteStatement
+  ) throws {
+    statement.bind(table.nextRowID, at: 1)
+    try statement.bind(document.key, at: 2)
+    if let type = document.type {
+      try statement.bind(type, at: 3)
+    } else {
+      statement.bindNull(at: 3)
+    }
+    statement.bind(document.version, at: 4)
+    statement.bind(document.added, at: 5)
+    try statement.bind(borrowedText: document.body, at: 6)
+  }
+
+  func replace(
+    _ identity: Identity, with document: NewDocument, in collection: String
+  ) throws -> Bool {
+    guard let table = try existing(collection) else { return false }
+    if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
+    try table.paths.observe(document.body)
+    guard let leaves = table.leaves else { return try replace(identity, document, table) }
+    return try indexing(leaves, replacing: identity, with: document.body, in: table) { known in
+      try replace(identity, document, table) ? known : nil
+    } != nil
+  }
+
+  private func replace(
+    _ identity: Identity, _ document: NewDocument, _ table: CollectionTable
+  ) throws -> Bool {
+    let kind: CollectionTable.Statement
+    switch identity {
+    case .key: kind = .replaceByKey
+    case .rowID: kind = .replaceByRowID
+    }
+    return try connection.with(table, kind) { statement in
+      try bind(identity, statement)
+      if let type = document.type {
+        try statement.bind(type, at: 2)
+      } else {
+        statement.bindNull(at: 2)
+      }
+      statement.bind(document.version, at: 3)
+      try statement.bind(borrowedText: document.body, at: 4)
+      do {
+        _ = try statement.step()
+      } catch {
+        throw try violation(error, document, identity, table)
+      }
+      return connection.changes > 0
+    }
+  }
+
+  func bind(_ identity: Identity, _ statement: SQLiteStatement) throws {
+    switch identity {
+    case .key(let key): try statement.bind(key, at: 1)
+    case .rowID(let id): statement.bind(id, at: 1)
+    }
+  }
+
+  func remove(_ identity: Identity, from collection: String) throws -> Bool {
+    guard let table = try existing(collection) else { return false }
+    let isFound = try remove(identity, table)
+    try removed(isFound ? 1 : 0, from: table)
+    return isFound
+  }
+
+  private func remove(_ identity: Identity, _ table: CollectionTable) throws -> Bool {
+    guard let leaves = table.leaves else { return try removeRow(identity, table) }
+    return try indexing(leaves, replacing: identity, with: nil, in: table) { known in
+      try removeRow(identity, table) ? known : nil
+    } != nil
+  }
+
+  private func removeRow(_ identity: Identity, _ table: CollectionTable) throws -> Bool {
+    let kind: CollectionTable.Statement
+    switch identity {
+    case .key: kind = .removeByKey
+    case .rowID: kind = .removeByRowID
+    }
+    return try connection.with(table, kind) { statement in
+      try bind(identity, statement)
+      try statement.finish()
+      return connection.changes > 0
+    }
+  }
+
+  func remove(_ query: Query, from collection: String) throws -> Int {
+    guard let table = try existing(collection) else { return 0 }
+    table.hasForeignRows = try connection.hasForeignRows(table.description.name)
+    let count = try table.leaves == nil ? removeRows(query, table) : removeEach(query, table)
+    try removed(count, from: table)
+    return count
+  }
+
+  private func removeRows(_ query: Query, _ table: CollectionTable) throws -> Int {
+    try connection.with(QueryCompiler(table.facts).remove(query).sql) { statement in
+      try statement.finish()
+      return connection.changes
+    }
+  }
+
+  /// One by one, since the leaves of each are to be removed as well.
+  private func removeEach(_ query: Query, _ table: CollectionTable) throws -> Int {
+    try prepareForQuery(table)
+    let ids = try connection.all(QueryCompiler(table.facts).select(query, columns: "id").sql) {
+      $0.int(0)
+    }
+    // Undone as a whole if one fails, as a single statement would be.
+    try savepoint { for id in ids { _ = try remove(.rowID(id), table) } }
+    return ids.count
+  }
+}

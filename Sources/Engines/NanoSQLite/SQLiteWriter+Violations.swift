@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+
+import GRDBSQLite
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQL
+
+/// What a refused row is told as.
+extension SQLiteWriter {
+  /// Which unique index refused a document, and which other document has the value.
+  func violation(
+    _ error: any Error, _ document: NewDocument, _ identity: Identity?, _ table: CollectionTable
+  ) throws -> any Error {
+    guard let error = error as? StoreError, error.isConstraint else { return error }
+    let name = table.description.name
+    let message = error[.engineMessage] ?? ""
+    if message.hasSuffix(": \(name).key") {
+      return StoreError(
+        .duplicateKey, "A document with this key exists already",
+        [.collection: name, .key: document.key?.description ?? ""])
+    }
+    let index = table.indexes.first { index in
+      guard index.isUnique, let sqlName = table.sqlNames[index.name] else { return false }
+      return message.hasSuffix(": index " + SQLName.literal(sqlName))
+        || message.hasSuffix(": \(sqlName).value")
+    }
+    guard let index else { return error }
+    let holder = try holder(of: index, document, identity, table)
+    var found = StoreError(
+      .uniqueViolation, "A unique index has this value already",
+      [.collection: name, .index: index.name])
+    if let holder {
+      found = found.adding(.rowID, "\(holder.rowID)")
+      if let key = holder.key { found = found.adding(.key, key.description) }
+    }
+    return found
+  }
+
+  /// The other document that has the value; the stored form of the same one may share some of its
+  /// elements.
+  private func holder(
+    of index: IndexDefinition, _ document: NewDocument, _ identity: Identity?,
+    _ table: CollectionTable
+  ) throws -> (rowID: Int64, key: DocumentKey?)? {
+    let body = String(decoding: document.body, as: UTF8.self)
+    let name = SQLName.quoted(table.description.name)
+    var sql = SQLFragment("SELECT id, key FROM \(name) WHERE ")
+    switch index.kind {
+    case .fields:
+      let terms = index.columns.compactMap { column -> SQLFragment? in
+        guard let stored = FieldExpression.extract(column.path),
+          let given = FieldExpression.extract(column.path, from: "?")
+        else { return nil }
+        return SQLFragment("\(stored) = \(given)", [.text(body)])
+      }
+      sql.append(SQLFragment.joined(terms, by: " AND "))
+    case .elements:
+      guard let side = table.sqlNames[index.name] else { return nil }
+      let values = PathValues.values(in: try Self.value(document.body), at: index.columns[0].path)
+      let parameters = values.compactMap { PlainBinding.binding($0) }
+      guard !parameters.isEmpty else { return nil }
+      let marks = parameters.map { SQLFragment("?", [$0]) }
+      sql.append("id IN (SELECT id FROM \(SQLName.quoted(side)) WHERE value IN (")
+      sql.append(SQLFragment.joined(marks, by: ", ") + "))")
+    }
+    switch identity {
+    case .key(.uuid(let high, let low)):
+      sql.append(SQLFragment(" AND key IS NOT ?", [.uuid(high, low)]))
+    case .key(.text(let key)): sql.append(SQLFragment(" AND key IS NOT ?", [.text(key)]))
+    case .rowID(let id): sql.append(SQLFragment(" AND id <> ?", [.int(id)]))
+    case nil: break
+    }
+    return try connection.first(sql) { ($0.int(0), $0.key(1)) }
+  }
+
+  private static func value(_ body: UnsafeRawBufferPointer) throws(StoreError) -> DocumentValue {
+    var reader = JSONReader(body)
+    return try reader.value()
+  }
+}
+
+extension StoreError {
+  var isConstraint: Bool {
+    self[.engineCode].flatMap { Int32($0) }.map { $0 & 0xFF == SQLITE_CONSTRAINT } ?? false
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("What docs/COMING-FROM-NANOSTORE.md says")
+struct ComingFromNanoStoreTests {
+  @Test("Its code runs, in one program") func code() throws {
+    let store = try Store(.memory)
+    let objects = store["objects"]
+    try store.write {
+      try objects.save(["n": 1], key: "a")
+      try objects.save(["n": 2], key: "b")
+    }
+    try objects.remove(keys: ["a"])
+    store.saveInterval = 100
+    try objects.save(["n": 3], key: "c")
+    try store.flush()
+    #expect(try objects.find().keys() == ["b", "c"])
+
+    struct Car: StorableObject, Codable {
+      var key: String
+      var name: String
+      var storedKey: String? { key }
+    }
+    store.register(Car.self)
+    try objects.save(Car(key: "c1", name: "Mercedes"))
+    let car = try objects.object("c1") as? Car
+    var ada = try objects.save(["name": "Ada", "address": ["city": "London"]], key: "ada")
+    ada["address.city"] = "Paris"
+    try objects.save(ada)
+    #expect(car?.name == "Mercedes")
+
+    var search = Search(attribute: "city", match: .equalTo, value: "Paris")
+    let found = try search.documents(in: objects)
+    search.reset()
+    search.expressions = [
+      SearchExpression(.attribute(.equalTo, "name")).and(.value(.beginsWith, "A"))
+    ]
+    search.orderings = [try SearchOrdering("name")]
+    let keys = try search.keys(in: objects)
+    let average = try Search().aggregate([.average("n")], in: objects)
+    #expect(found.map(\.key) == ["ada"])
+    #expect(keys == ["ada"])
+    #expect(average == [2.5])
+
+    let bag = try store.bag(named: "favourites")
+    try bag.add(ada)
+    try bag.save()
+    let inBag = try Search(value: "Paris").count(in: bag)
+    bag.name = "best"
+    bag.undo()
+    #expect(inBag == 1)
+    #expect(bag.name == "favourites")
+
+    try store.execute("CREATE TABLE tariff (name TEXT, price REAL)")
+    try store.execute("INSERT INTO tariff VALUES ('a', 5), ('b', 12.5)")
+    let rows = try store.sql("SELECT name, price FROM tariff WHERE price > ?", 10)
+    let price = rows.first?["price"]
+    let cheap = try objects.documents(sql: "SELECT id FROM objects WHERE body ->> 'n' < ?", 3)
+    #expect(price == 12.5)
+    #expect(cheap.map(\.key) == ["b"])
+  }
+
+  @Test("Its code is the code above") func same() throws {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    let lines = Set(
+      try String(contentsOf: URL(filePath: #filePath), encoding: .utf8).split(separator: "\n")
+        .map { $0.trimmingCharacters(in: .whitespaces) })
+    let document = try String(
+      contentsOf: folder.appending(path: "../../docs/COMING-FROM-NANOSTORE.md"), encoding: .utf8)
+    var isCode = false
+    var count = 0
+    for line in document.components(separatedBy: "\n") {
+      if line.hasPrefix("```") {
+        isCode = line == "```swift"
+      } else if isCode {
+        count += 1
+        #expect(lines.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
+      }
+    }
+    #expect(count > 30)
+  }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("Searching wherever values stand")
+struct SearchTests {
+  private func objects(_ indexing: IndexingPolicy = .declared) throws -> DocumentCollection {
+    let objects = try Store(.memory)["objects"]
+    try objects.save(
+      [
+        "FirstName": "Tito", "Age": 40, "Zip": "007",
+        "Countries": ["Spain": ["Barcelona": ["Rating": "Good"]], "France": ["Rating": "Fair"]],
+      ], key: "tito")
+    try objects.save(
+      ["FirstName": "Ann", "Age": "41", "Rating": "Good", "Tags": ["a", "b%", nil]], key: "ann")
+    try objects.save(["FirstName": "Bo", "Age": 7, "Nested": ["Age": 40]], key: "bo")
+    try objects.setIndexing(indexing)
+    return objects
+  }
+
+  static let policies: [IndexingPolicy] = [.declared, .everything]
+
+  @Test("An attribute without a period is found at any depth", arguments: policies)
+  func component(policy: IndexingPolicy) throws {
+    let objects = try objects(policy)
+    let good = Search(attribute: "Rating", match: .equalTo, value: "Good")
+    #expect(try good.keys(in: objects) == ["tito", "ann"])
+    #expect(try Search(attribute: "Barcelona").keys(in: objects) == ["tito"])
+    let path = Search(attribute: "Countries.France.Rating", match: .equalTo, value: "Fair")
+    #expect(try path.keys(in: objects) == ["tito"])
+  }
+
+  @Test("A value without an attribute is found anywhere, and means itself", arguments: policies)
+  func value(policy: IndexingPolicy) throws {
+    let objects = try objects(policy)
+    func keys(_ value: DocumentValue, _ match: Match = .contains) throws -> [String] {
+      try Search(match: match, value: value).keys(in: objects)
+    }
+    #expect(try keys("b%") == ["ann"])
+    #expect(try keys("_%").isEmpty)
+    #expect(try keys(.null, .equalTo) == ["ann"])
+    #expect(try keys(40, .equalTo) == ["tito", "bo"])
+    #expect(try keys("40", .equalTo) == ["tito", "bo"])
+    #expect(try keys("41", .equalTo) == ["ann"])
+    #expect(try keys("07", .endsWith) == ["tito"])
+    #expect(try keys(["Ann", "Bo"], .equalTo) == ["ann", "bo"])
+  }
+
+  @Test("Greater and less than digits are numbers, not texts")
+  func order() throws {
+    let objects = try objects()
+    let above = Search(attribute: "Age", match: .greaterThan, value: "9")
+    #expect(try above.keys(in: objects) == ["tito", "bo"])
+    let below = Search(attribute: "Age", match: .lessThan, value: 9)
+    #expect(try below.keys(in: objects) == ["bo"])
+  }
+
+  @Test("Expressions hold on one leaf each, and binds tighter than or")
+  func expressions() throws {
+    let objects = try objects()
+    var search = Search(expressions: [
+      SearchExpression(.attribute(.equalTo, "FirstName")).and(.value(.equalTo, "Ann"))
+        .or(.attribute(.equalTo, "Nested.Age"))
+    ])
+    #expect(try search.keys(in: objects) == ["ann", "bo"])
+    search.expressions.append(SearchExpression(.value(.equalTo, "Good")))
+    #expect(try search.keys(in: objects) == ["ann"])
+    // Name and value on different leaves is no match within one expression.
+    search.expressions = [
+      SearchExpression(.attribute(.equalTo, "FirstName")).and(.value(.equalTo, "Good"))
+    ]
+    #expect(try search.count(in: objects) == 0)
+  }
+
+  @Test("It sorts first and cuts then, groups by value, and chooses fields")
+  func results() throws {
+    let objects = try objects()
+    var search = Search(limit: 1, offset: 1, orderings: [try SearchOrdering("FirstName")])
+    #expect(try search.keys(in: objects) == ["bo"])
+    search = Search(attribute: "Rating", match: .equalTo, value: "Good", groupsValues: true)
+    #expect(try search.keys(in: objects) == ["tito"])
+    search = Search(attribute: "Nested", fields: ["FirstName"])
+    let found = try search.documents(in: objects)
+    #expect(try found.map { try $0.object() } == [["FirstName": "Bo"]])
+    #expect(found[0].isPartial)
+  }
+
+  @Test("Totals count texts that read as numbers")
+  func aggregates() throws {
+    let objects = try objects()
+    let all: [Aggregate] = [
+      .count, .total("Age"), .average("Age"), .maximum("Age"), .minimum("Age"),
+    ]
+    #expect(
+      try Search().aggregate(all, in: objects) == [3, 88, .double(88.0 / 3), "41", 7])
+    let tito = Search(key: "tito")
+    #expect(try tito.aggregate([.total("Age")], in: objects) == [40])
+  }
+
+  @Test("Days and moments at which documents were added")
+  func added() throws {
+    let objects = try Store(.memory)["objects"]
+    let document = try objects.save(["a": 1], key: "a")
+    let moment = try #require(document.added)
+    func count(_ relation: AddedMatch.Relation, _ date: Date, _ day: TimeZone? = nil) throws -> Int
+    {
+      try Search(added: AddedMatch(relation, date, day: day)).count(in: objects)
+    }
+    #expect(try count(.on, moment) == 1)
+    #expect(try count(.before, moment) == 0)
+    #expect(try count(.after, moment) == 0)
+    #expect(try count(.before, moment.addingTimeInterval(1)) == 1)
+    #expect(try count(.after, moment.addingTimeInterval(-1)) == 1)
+    let zone = try #require(TimeZone(secondsFromGMT: 5 * 3600 + 1800))
+    #expect(try count(.on, moment, zone) == 1)
+    #expect(try count(.on, moment.addingTimeInterval(86_400), zone) == 0)
+    #expect(try count(.before, moment.addingTimeInterval(86_400), zone) == 1)
+  }
+
+  @Test("It can be kept as JSON and reset")
+  func kept() throws {
+    var search = Search(
+      attribute: "Age", match: .lessThan, value: 41, type: "Car",
+      added: AddedMatch(.before, Date(timeIntervalSince1970: 0)), limit: 3,
+      orderings: [try SearchOrdering("Age", ascending: false)], fields: ["Age"])
+    search.expressions = [SearchExpression(.key(.contains, "a")).or(.value(.equalTo, .null))]
+    #expect(try Search(json: search.json) == search)
+    search.reset()
+    #expect(search == Search())
+  }
+}
