@@ -12,8 +12,8 @@ extension LeafBuffer {
   /// Whether an insertion or a removal is what remains of all changes of a leaf.
   enum Change { case insert, remove }
 
-  /// Shows what is to be done, attribute by attribute, in the order of the table, and is empty
-  /// afterwards.
+  /// Shows what is to be done, attribute by attribute, in the order of the table. What entries
+  /// point to stays until all are removed.
   func drain(_ change: (Change, Entry) throws -> Void) rethrows {
     for attribute in 0..<attributes {
       try withBucket(attribute) { entries in
@@ -21,7 +21,6 @@ extension LeafBuffer {
         try drain(UnsafeBufferPointer(entries), change)
       }
     }
-    removeAll()
   }
 
   private func sort(_ entries: UnsafeMutableBufferPointer<Entry>) {

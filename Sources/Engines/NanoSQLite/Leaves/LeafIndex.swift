@@ -82,8 +82,9 @@ final class LeafIndex {
       bind(entry, one, from: 1)
       try one.run()
     }
-    // What the parameters point to will be overwritten.
+    // What the parameters point to will be gone.
     for statement in [many, one, remove] { sqlite3_clear_bindings(statement.handle) }
+    buffer.removeAll()
   }
 
   /// Whether the table has an entry.
