@@ -57,7 +57,7 @@ struct CancellationTests {
         gate.wait()
       }
     }
-    // Not a sleep: two writes that start together share a transaction, and neither waits.
+    // Not a sleep: the block is to be running before the other waits.
     for await _ in hasStarted { break }
     let waiting = Task { _ = try await store["a"].removeAll() }
     try await Task.sleep(for: .milliseconds(50))
