@@ -137,11 +137,30 @@ struct BackupTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A folder, a missing folder and an impossible path are refused; a folder is never removed")
+  @Test("In a folder the copy has the name of the source", arguments: ["memory", "file"])
+  func folder(place: String) throws {
+    let store = try store(place, documents: 10)
+    try FileManager.default.createDirectory(
+      atPath: scratch.file("folder"), withIntermediateDirectories: false)
+    try store.backup(to: scratch.file("folder"))
+    #expect(code { try store.backup(to: scratch.file("folder")) } == .alreadyExists)
+    let copy = try Store(.file(scratch.file(place == "file" ? "folder/a.db" : "folder/store.db")))
+    #expect(try copy["a"].count() == 10)
+    try copy.close()
+    // The folder of the store itself holds a file of that name: the store.
+    guard place == "file" else { return }
+    #expect(code { try store.backup(to: scratch.file("source")) } == .invalidArgument)
+  }
+
+  @Test("Another folder, a missing folder and an impossible path are refused; none is ever removed")
   func impossible() throws {
     let store = try store("memory", documents: 10)
+    // Both the folder and what the copy would be called in it.
     let folder = scratch.file("folder")
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    try FileManager.default.createDirectory(
+      atPath: folder + "/store.db", withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(
+      atPath: folder + "/a.db", withIntermediateDirectories: false)
     _ = try scratch.write([1], "folder/precious")
     #expect(code { try store.backup(to: folder, replacing: true) } == .cannotOpen)
     #expect(code { try store.backup(to: folder) } == .cannotOpen)

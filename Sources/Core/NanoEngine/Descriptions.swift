@@ -196,6 +196,7 @@ public struct EngineStatistics: Sendable, Hashable {
 
 /// Where a backup goes.
 public struct BackupDestination: Sendable, Hashable {
+  /// A file, or a folder for a file with the name of the source.
   public var path: String
   /// Whether a file that is there already may be replaced, once the backup is complete.
   public var replacing: Bool

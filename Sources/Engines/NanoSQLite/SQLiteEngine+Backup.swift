@@ -114,7 +114,7 @@ private struct BackupTarget {
     guard !destination.path.isEmpty, !destination.path.utf8.contains(0) else {
       throw StoreError(.invalidArgument, "The path of a backup is empty or holds a NUL")
     }
-    path = DatabaseFile.absolute(destination.path)
+    path = Self.file(DatabaseFile.absolute(destination.path), source)
     copy = path + ".nanostore-\(UUID().uuidString)"
     if let source, Self.isSame(source, path) {
       throw StoreError(
@@ -123,13 +123,23 @@ private struct BackupTarget {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return }
     guard !isFolder.boolValue else {
-      throw StoreError(.cannotOpen, "The path of a backup is a folder", [.path: path])
+      throw StoreError(
+        .cannotOpen, "A folder has the name that the backup was to have", [.path: path])
     }
     guard destination.replacing else {
       throw StoreError(
         .alreadyExists, "A file is there already; a backup does not replace it unless told",
         [.path: path])
     }
+  }
+
+  /// In a folder, a file with the name of the source, or "store.db" if that has none.
+  private static func file(_ path: String, _ source: String?) -> String {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
+    else { return path }
+    let name = source.map { URL(fileURLWithPath: $0).lastPathComponent } ?? "store.db"
+    return URL(fileURLWithPath: path).appendingPathComponent(name).path
   }
 
   /// Whether both lead to one file, by whatever links and detours.

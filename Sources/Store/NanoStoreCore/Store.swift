@@ -179,7 +179,8 @@ extension Store {
   /// at all.
   ///
   /// - Parameters:
-  ///   - path: A file; its tilde is expanded.
+  ///   - path: A file, or a folder, in which the copy has the name of the store's file, "store.db" for
+  ///     a store that has none. Its tilde is expanded.
   ///   - replacing: Whether a file that is there may be replaced.
   ///   - progress: Called with 0...1; throwing from it ends the backup and leaves nothing behind.
   /// - Throws: ``StoreError/Code/alreadyExists`` if a file is there and must not be replaced.
