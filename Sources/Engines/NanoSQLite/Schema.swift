@@ -45,7 +45,7 @@ enum Schema {
 
   /// A collection's table. A document that another program writes has no revision or keeps its old
   /// one; the trigger and the partial index make such documents known, so that nothing is concluded
-  /// from a path catalogue that does not know them. Row ids are not used again because a removed
+  /// from a path catalogue that does not know them, or from what the row held before. Row ids are not used again because a removed
   /// last row leaves its id in `high_water`.
   static func collection(_ name: String) -> String {
     let table = SQLName.quoted(name)
@@ -63,7 +63,8 @@ enum Schema {
         WHERE key IS NOT NULL;
       CREATE INDEX \(SQLName.quoted("nano_foreign_" + name)) ON \(table)(id)
         WHERE revision IS NULL;
-      CREATE TRIGGER \(SQLName.quoted("nano_foreign_" + name)) AFTER UPDATE OF body, id ON \(table)
+      CREATE TRIGGER \(SQLName.quoted("nano_foreign_" + name))
+        AFTER UPDATE OF id, key, type, version, added, body ON \(table)
         WHEN NEW.revision IS OLD.revision
       BEGIN
         UPDATE \(table) SET revision = NULL WHERE id = NEW.id;

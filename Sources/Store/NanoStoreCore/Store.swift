@@ -27,6 +27,7 @@ public final class Store: Sendable {
   let flushing = Mutex(())
   let keys = KeyGenerator()
   let types = TypeRegistry()
+  let cache = DocumentCache()
   /// See ``allowsPeriodsInNames``.
   let refusesPeriods = Atomic(false)
   private let documentLimit = Atomic(JSONWriter.maximumDocumentSize)
@@ -94,6 +95,7 @@ public final class Store: Sendable {
         return state.engine
       }
       guard let engine else { continue }
+      cache.removeAll()
       try engine.close()
       try flushed.get()
     }

@@ -38,13 +38,20 @@ extension DocumentQuery {
     var hasMore = false
     let programs = query.orderings.map(OrderingProgram.init)
     let fields = query.fields
+    let cache = fields == nil ? collection.store.cache[collection.name] : nil
     try collection.store.reading(.call) { reader in
       try reader.find(asked.query, in: collection.name) { stored in
         if documents.count == size {
           hasMore = true
           return false
         }
-        documents.append(try document(stored, fields))
+        documents.append(
+          try cache.map { cache in
+            let state = try reader.committedState()
+            return cache.document(
+              stored, in: collection.name, isCommitted: state != nil, state
+            ).document
+          } ?? document(stored, fields))
         if documents.count == size { position = try Self.position(stored, programs) }
         return true
       }
