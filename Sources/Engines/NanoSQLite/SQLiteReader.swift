@@ -178,7 +178,7 @@ class SQLiteReader: EngineReader {
   }
 
   /// Whether a line of the plan names the index, and not one whose name only begins like it.
-  private static func mentions(_ line: String, _ name: String) -> Bool {
+  static func mentions(_ line: String, _ name: String) -> Bool {
     (line + " ").contains(" \(name) ")
   }
 
@@ -188,6 +188,15 @@ class SQLiteReader: EngineReader {
 
   func indexing(in collection: String) throws -> IndexingPolicy {
     try connection.table(collection)?.leaves == nil ? .declared : .everything
+  }
+
+  func types(in collection: String) throws -> [String] {
+    guard let table = try connection.table(collection) else { return [] }
+    // The column stands before the body, so that no page of a long one is read.
+    let name = SQLName.quoted(table.description.name)
+    return try connection.all(
+      SQLFragment("SELECT DISTINCT type FROM \(name) WHERE type IS NOT NULL")
+    ) { $0.text(0) ?? "" }.sorted()
   }
 
   func observedPaths(in collection: String) throws -> [ObservedPath] {

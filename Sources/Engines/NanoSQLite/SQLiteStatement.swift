@@ -30,6 +30,7 @@ final class SQLiteStatement {
     _ sql: String, on connection: SQLiteConnection, persistent: Bool = true
   ) throws(StoreError) {
     let isUTF8 = connection.isUTF8
+    let statementGuard = connection.statementGuard
     let connection = connection.handle
     var handle: OpaquePointer?
     let flags = persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
@@ -44,6 +45,7 @@ final class SQLiteStatement {
       guard code != SQLITE_OK else {
         throw StoreError(.database, "A statement is empty", [.operation: "prepare"])
       }
+      if code == SQLITE_AUTH, let refusal = statementGuard?.takeRefusal() { throw refusal }
       throw SQLiteErrors.error(
         code, String(cString: sqlite3_errmsg(connection)), operation: "prepare")
     }

@@ -54,6 +54,9 @@ class FailingReader: EngineReader {
   func indexing(in collection: String) throws -> IndexingPolicy {
     try counted().indexing(in: collection)
   }
+  func types(in collection: String) throws -> [String] {
+    try counted().types(in: collection)
+  }
   func observedPaths(in collection: String) throws -> [ObservedPath] {
     try counted().observedPaths(in: collection)
   }
