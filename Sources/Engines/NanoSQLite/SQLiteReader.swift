@@ -170,6 +170,10 @@ class SQLiteReader: EngineReader {
     try connection.table(collection)?.leaves == nil ? .declared : .everything
   }
 
+  func settings(of collection: String) throws -> CollectionSettings {
+    try connection.table(collection)?.settings ?? CollectionSettings()
+  }
+
   func observedPaths(in collection: String) throws -> [ObservedPath] {
     guard let table = try connection.table(collection) else { return [] }
     return try connection.all(

@@ -18,7 +18,8 @@ enum Schema {
       identity TEXT NOT NULL,
       high_water INTEGER NOT NULL DEFAULT 0,
       generation INTEGER NOT NULL DEFAULT 0,
-      indexing TEXT NOT NULL DEFAULT 'declared'
+      indexing TEXT NOT NULL DEFAULT 'declared',
+      settings TEXT NOT NULL DEFAULT '{}'
     ) WITHOUT ROWID;
     CREATE TABLE nano_indexes (
       collection TEXT NOT NULL COLLATE NOCASE,
