@@ -15,6 +15,8 @@ final class CollectionTable {
   /// Whether SQLite compares texts by code point, as it does not in UTF-16.
   private let ordersText: Bool
   let paths: PathTrie
+  let settings: CollectionSettings
+  private let defaults: FieldDefaults?
   /// The table of all leaves, if the collection has one.
   let leaves: LeafIndex?
   /// What documents ever had beside their fields, but those of other programs.
@@ -37,7 +39,7 @@ final class CollectionTable {
   init(
     _ description: CollectionDescription, generation: Int64, indexes: [IndexDefinition],
     sqlNames: [String: String], paths: PathTrie, indexing: IndexingPolicy, parts: DocumentParts,
-    ordersText: Bool
+    settings: CollectionSettings, ordersText: Bool
   ) {
     self.parts = parts
     self.description = description
@@ -49,6 +51,8 @@ final class CollectionTable {
       indexes.contains { $0.name == name && $0.kind == .elements }
     }
     self.paths = paths
+    self.settings = settings
+    defaults = FieldDefaults(settings.defaults)
     leaves = indexing == .everything ? LeafIndex(collection: description.name) : nil
     texts = Statement.allCases.map { $0.sql(SQLName.quoted(description.name)) }
     statements = Array(repeating: nil, count: texts.count)
@@ -106,7 +110,7 @@ final class CollectionTable {
     }
     return CollectionFacts(
       table: description.name, indexes: indexes, elementTables: elementTables,
-      ordersText: ordersText, parts: isKnown ? parts : .all, leaves: leaves,
+      ordersText: ordersText, parts: isKnown ? parts : .all, leaves: leaves, defaults: defaults,
       observed: { isKnown ? paths.facts(at: $0) : nil })
   }
 }
@@ -231,7 +235,17 @@ extension SQLiteConnection {
     return CollectionTable(
       description, generation: generation, indexes: rows.map(\.0),
       sqlNames: Dictionary(uniqueKeysWithValues: rows.map { ($0.0.name, $0.1) }), paths: paths,
-      indexing: indexing, parts: parts, ordersText: try encoding() == "UTF-8")
+      indexing: indexing, parts: parts, settings: try storedSettings(of: description.name),
+      ordersText: try encoding() == "UTF-8")
+  }
+
+  private func storedSettings(of collection: String) throws -> CollectionSettings {
+    try first(
+      SQLFragment("SELECT settings FROM nano_collections WHERE name = ?", [.text(collection)])
+    ) { row in
+      var reader = JSONReader(row.bytes(0))
+      return CollectionSettings(try reader.object())
+    } ?? CollectionSettings()
   }
 }
 

@@ -186,14 +186,15 @@ extension SQLiteStatement {
       case .text(let value): try bind(value, at: index)
       case .data(let value): try bind(value, at: index)
       case .uuid(let high, let low): try bind(Self.data(high, low), at: index)
-      case .condition(let condition):
-        bind(object: try MatchProgram(condition), kind: MatchProgram.kind, at: index)
-      case .ordering(let ordering):
-        bind(object: SortProgram(ordering), kind: SortProgram.kind, at: index)
-      case .aggregates(let query):
-        bind(object: AggregateProgram(query), kind: AggregateProgram.kind, at: index)
-      case .distinct(let field):
-        bind(object: DistinctProgram(field), kind: DistinctProgram.kind, at: index)
+      case .condition(let condition, let defaults):
+        bind(object: try MatchProgram(condition, defaults), kind: MatchProgram.kind, at: index)
+      case .ordering(let ordering, let defaults):
+        bind(object: SortProgram(ordering, defaults), kind: SortProgram.kind, at: index)
+      case .aggregates(let query, let defaults):
+        bind(
+          object: AggregateProgram(query, defaults), kind: AggregateProgram.kind, at: index)
+      case .distinct(let field, let defaults):
+        bind(object: DistinctProgram(field, defaults), kind: DistinctProgram.kind, at: index)
       }
     }
   }

@@ -243,6 +243,21 @@ extension SQLiteWriter {
     return true
   }
 
+  func setSettings(_ settings: CollectionSettings, of collection: String) throws {
+    try settings.validate()
+    let table = try tableForWriting(collection)
+    guard table.settings != settings else { return }
+    let name = table.description.name
+    var writer = JSONWriter()
+    writer.object(settings.object)
+    if let failure = writer.failure { throw failure }
+    try connection.run(
+      SQLFragment(
+        "UPDATE nano_collections SET settings = ? WHERE name = ?",
+        [.text(writer.text), .text(name)]))
+    try nextGeneration(name)
+  }
+
   /// Other connections load the collection anew when they see this; so does this one.
   func nextGeneration(_ name: String) throws {
     try flush()

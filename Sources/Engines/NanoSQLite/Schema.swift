@@ -19,7 +19,8 @@ enum Schema {
       high_water INTEGER NOT NULL DEFAULT 0,
       generation INTEGER NOT NULL DEFAULT 0,
       indexing TEXT NOT NULL DEFAULT 'declared',
-      parts INTEGER NOT NULL DEFAULT 0
+      parts INTEGER NOT NULL DEFAULT 0,
+      settings TEXT NOT NULL DEFAULT '{}'
     ) WITHOUT ROWID;
     CREATE TABLE nano_indexes (
       collection TEXT NOT NULL COLLATE NOCASE,
