@@ -121,6 +121,8 @@ public protocol EngineReader: AnyObject {
   func indexing(in collection: String) throws -> IndexingPolicy
   /// The names of classes that documents are stored as, each once, sorted.
   func types(in collection: String) throws -> [String]
+  /// What its questions are asked with; empty ones if there is no such collection.
+  func settings(of collection: String) throws -> CollectionSettings
   /// Every path that documents of the collection ever held, with the types seen there.
   func observedPaths(in collection: String) throws -> [ObservedPath]
   /// A value kept beside the collections; nil if there is none of this name.
@@ -173,6 +175,9 @@ public protocol EngineWriter: EngineReader {
   /// many definitions were removed.
   @discardableResult
   func dropIndexes(in collection: String) throws -> Int
+  /// Says what questions to a collection are asked with, from the next question on and for every
+  /// connection; makes the collection if there is none.
+  func setSettings(_ settings: CollectionSettings, of collection: String) throws
   /// Nil removes the entry.
   func setMetadata(_ value: DocumentValue?, _ name: String) throws
 

@@ -25,8 +25,9 @@ extension EngineConformance {
           let version = try reader.version(ofRow: id, in: "c")
           try expectEqual(version, isThere ? shown : nil, "version(ofRow:)")
           guard let version else { return }
-          try expect(seen[version] ?? object == object, "\(version) named something else before")
-          seen[version] = object
+          let content = Content(rowID: id, version: version)
+          try expect(seen[content] ?? object == object, "\(content) named something else before")
+          seen[content] = object
         }
       }
       for round in 0..<3 {

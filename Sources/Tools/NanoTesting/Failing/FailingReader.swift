@@ -64,6 +64,9 @@ class FailingReader: EngineReader {
   func types(in collection: String) throws -> [String] {
     try counted().types(in: collection)
   }
+  func settings(of collection: String) throws -> CollectionSettings {
+    try counted().settings(of: collection)
+  }
   func observedPaths(in collection: String) throws -> [ObservedPath] {
     try counted().observedPaths(in: collection)
   }
