@@ -23,6 +23,7 @@ public final class Store: Sendable {
   private let state: Mutex<State>
   private let open: @Sendable () throws -> any Engine
   let scheduler = Scheduler()
+  let queues = QueueRegistry()
   /// One flush at a time, so that no document is written twice.
   let flushing = Mutex(())
   let keys = KeyGenerator()
@@ -76,14 +77,15 @@ public final class Store: Sendable {
   /// Whether the store is closed; it can be reopened.
   public var isClosed: Bool { state.withLock { $0.engine == nil } }
 
-  /// Writes what is buffered, waits for calls that run, and lets go of the database. Later calls
-  /// fail with ``StoreError/Code/closed``. Closing twice does nothing.
+  /// Waits for what is queued, writes what is buffered, waits for calls that run, and lets go of the
+  /// database. In a queued call it waits for none that is queued: they fail. Later calls fail with ``StoreError/Code/closed``. Closing twice does nothing.
   ///
   /// - Throws: An error of writing what is buffered, which is then lost; the store is closed all the
   ///   same. ``StoreError/Code/invalidArgument`` inside of a read or write block, which needs the
   ///   store; it stays open then.
   public func close() throws {
     try requireNoTransaction()
+    if QueueContext.current == nil { waitForQueued() }
     while !isClosed {
       let flushed = Result { try flush() }
       let engine = state.withLock { state -> (any Engine)? in

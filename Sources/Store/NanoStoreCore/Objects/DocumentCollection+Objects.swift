@@ -33,7 +33,7 @@ extension DocumentCollection {
   }
   @discardableResult
   public func save(_ object: some StorableObject & Sendable) async throws -> Document {
-    try await store.onWriter { try self.save(object) }
+    try await onWriter { try self.save(object) }
   }
 
   /// Stores an object as new.
@@ -43,7 +43,7 @@ extension DocumentCollection {
   }
   @discardableResult
   public func insert(_ object: some StorableObject & Sendable) async throws -> Document {
-    try await store.onWriter { try self.insert(object) }
+    try await onWriter { try self.insert(object) }
   }
 
   /// Stores objects of any classes, mixed, all of them or none.
@@ -72,7 +72,7 @@ extension DocumentCollection {
     }
     return names.sorted()
   }
-  public func types() async throws -> [String] { try await store.onReader { try self.types() } }
+  public func types() async throws -> [String] { try await onReader { try self.types() } }
 
   /// The documents stored as this class, not as one that inherits from it.
   public func find(type name: String) -> DocumentQuery { find(.type(name)) }

@@ -37,7 +37,7 @@ extension DocumentQuery {
     var position: PagePosition?
     var hasMore = false
     let fields = query.fields
-    try collection.store.reading(.snapshot) { reader in
+    try collection.reading(.snapshot) { reader in
       let defaults =
         query.orderings.isEmpty
         ? nil : FieldDefaults(try reader.settings(of: collection.name).defaults)
