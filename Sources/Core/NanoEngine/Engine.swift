@@ -61,6 +61,19 @@ extension Engine {
   }
 }
 
+extension EngineReader {
+  public func types(in collection: String) throws -> [String] {
+    var names: Set<String> = []
+    var query = Query(!Condition.isNull(.attribute(.type)))
+    query.fields = []
+    try find(query, in: collection) { document in
+      if let type = document.type { names.insert(type) }
+      return true
+    }
+    return names.sorted()
+  }
+}
+
 /// How much one read block sees of a single state.
 public enum ReadScope: Sendable, Hashable {
   /// Each call in the block sees one state, perhaps not the same one.
@@ -99,6 +112,8 @@ public protocol EngineReader: AnyObject {
   func indexing(in collection: String) throws -> IndexingPolicy
   /// What its questions are asked with; empty ones if there is no such collection.
   func settings(of collection: String) throws -> CollectionSettings
+  /// The names of classes that documents are stored as, each once, sorted.
+  func types(in collection: String) throws -> [String]
   /// Every path that documents of the collection ever held, with the types seen there.
   func observedPaths(in collection: String) throws -> [ObservedPath]
   /// A value kept beside the collections; nil if there is none of this name.

@@ -12,6 +12,8 @@ public struct CollectionFacts {
   public var elementTables: [String: String]
   /// Whether the database compares texts by code point; if not, it can only find equal ones.
   public var ordersText: Bool
+  /// What documents have beside their fields, and perhaps more.
+  public var parts: DocumentParts
   /// The table of all leaves; nil if the collection has none.
   public var leaves: LeafIndexFacts?
   /// What questions take for fields that a document does not have.
@@ -21,13 +23,15 @@ public struct CollectionFacts {
 
   public init(
     table: String, indexes: [IndexDefinition], elementTables: [String: String],
-    ordersText: Bool = true, leaves: LeafIndexFacts? = nil, defaults: FieldDefaults? = nil,
+    ordersText: Bool = true, parts: DocumentParts = .all, leaves: LeafIndexFacts? = nil,
+    defaults: FieldDefaults? = nil,
     observed: @escaping (FieldPath) -> PathFacts?
   ) {
     self.table = table
     self.indexes = indexes
     self.elementTables = elementTables
     self.ordersText = ordersText
+    self.parts = parts
     self.leaves = leaves
     self.defaults = defaults
     self.observed = observed

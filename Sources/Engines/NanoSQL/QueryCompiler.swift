@@ -20,15 +20,12 @@ public struct QueryCompiler {
     public var rest: Condition?
   }
 
-  /// Columns of a whole document, in the order in which rows are read.
-  public static let documentColumns = "id, key, type, version, added, revision, body"
-  private static let identityColumns = "id, key, type, version, added, revision, '{}'"
-
-  /// - Parameter columns: Those of a document if nil; without its body where no field is wanted.
+  /// - Parameter columns: Those of a document with the parts that the facts name if nil; without its
+  ///   body where no field is wanted.
   public func select(_ query: Query, columns: String? = nil) -> Compiled {
     let (tail, rest) = source(query)
     let wantsNoField = query.fields?.isEmpty == true
-    let columns = columns ?? (wantsNoField ? Self.identityColumns : Self.documentColumns)
+    let columns = columns ?? facts.parts.columns(body: wantsNoField ? "'{}'" : "body")
     return Compiled(sql: SQLFragment("SELECT \(columns) ") + tail, rest: rest)
   }
 

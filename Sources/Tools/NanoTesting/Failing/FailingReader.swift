@@ -57,6 +57,9 @@ class FailingReader: EngineReader {
   func settings(of collection: String) throws -> CollectionSettings {
     try counted().settings(of: collection)
   }
+  func types(in collection: String) throws -> [String] {
+    try counted().types(in: collection)
+  }
   func observedPaths(in collection: String) throws -> [ObservedPath] {
     try counted().observedPaths(in: collection)
   }

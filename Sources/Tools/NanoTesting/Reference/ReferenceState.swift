@@ -87,11 +87,15 @@ struct ReferenceDocument {
   }
 
   func show<Result>(_ work: (StoredDocument) throws -> Result) rethrows -> Result {
-    try body.withUnsafeBytes {
-      try work(
-        StoredDocument(
-          rowID: rowID, key: key, type: type, version: version, added: added, revision: revision,
-          body: $0))
+    try body.withUnsafeBytes { body in
+      try DocumentKey.withBorrowed(key) { key in
+        try Array((type ?? "").utf8).withUnsafeBytes { bytes in
+          try work(
+            StoredDocument(
+              rowID: rowID, key: key, type: type == nil ? nil : bytes, version: version,
+              added: added, revision: revision, body: body))
+        }
+      }
     }
   }
 }
