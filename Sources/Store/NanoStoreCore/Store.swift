@@ -21,6 +21,9 @@ public final class Store: Sendable {
     var pending = PendingDocuments()
   }
   private let state: Mutex<State>
+  /// The file that the store was opened on, as an absolute path; nil for those in memory and in
+  /// temporary files, and on other engines.
+  public let file: String?
   private let open: @Sendable () throws -> any Engine
   let scheduler = Scheduler()
   let queues = QueueRegistry()
@@ -43,7 +46,12 @@ public final class Store: Sendable {
   }
 
   /// Opens a store on an engine, which the closure makes, now and whenever the store is reopened.
-  public init(opening open: @escaping @Sendable () throws -> any Engine) throws {
+  public convenience init(opening open: @escaping @Sendable () throws -> any Engine) throws {
+    try self.init(file: nil, opening: open)
+  }
+
+  package init(file: String?, opening open: @escaping @Sendable () throws -> any Engine) throws {
+    self.file = file
     self.open = open
     state = Mutex(State(engine: try open()))
   }

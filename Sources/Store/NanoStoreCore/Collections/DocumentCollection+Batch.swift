@@ -32,7 +32,7 @@ extension DocumentCollection {
   public func insert(contentsOf objects: [DocumentObject]) throws -> [Int64] {
     try withBatch(.insert, objects.count) { batch in
       for object in objects {
-        batch.writer.object(object)
+        batch.writer.object(object.withoutRowID)
         try batch.add()
       }
     }

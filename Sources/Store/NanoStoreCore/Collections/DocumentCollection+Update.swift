@@ -119,7 +119,7 @@ extension DocumentCollection {
     var object = try found.object()
     try change(&object)
     var writer = JSONWriter(capacity: 512)
-    writer.object(object)
+    writer.object(object.withoutRowID)
     try writer.checkStorable(limit: store.maximumDocumentSize)
     var header = found.header
     let document = NewDocument(

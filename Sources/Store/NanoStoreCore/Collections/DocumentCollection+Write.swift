@@ -21,7 +21,7 @@ extension DocumentCollection {
   ///   stored.
   @discardableResult
   public func insert(_ object: DocumentObject, key: String? = nil) throws -> Document {
-    try write(.insert, Header(key: key)) { writer in writer.object(object) }
+    try write(.insert, Header(key: key)) { writer in writer.object(object.withoutRowID) }
   }
   @discardableResult
   public func insert(_ object: DocumentObject, key: String? = nil) async throws -> Document {
@@ -35,7 +35,7 @@ extension DocumentCollection {
   ///   stored stays.
   @discardableResult
   public func save(_ object: DocumentObject, key: String? = nil) throws -> Document {
-    try write(.save, Header(key: key)) { writer in writer.object(object) }
+    try write(.save, Header(key: key)) { writer in writer.object(object.withoutRowID) }
   }
   @discardableResult
   public func save(_ object: DocumentObject, key: String? = nil) async throws -> Document {
@@ -57,8 +57,8 @@ extension DocumentCollection {
   @discardableResult
   public func save(_ document: Document) throws -> Document {
     let header = document.header
-    guard header.key == nil, let rowID = header.rowID else { return try write(.save, document) }
-    return try replace(.rowID(rowID), with: document)
+    guard header.key == nil, header.rowID != nil else { return try write(.save, document) }
+    return try replace(document)
   }
   @discardableResult
   public func save(_ document: Document) async throws -> Document {
@@ -211,25 +211,6 @@ extension DocumentCollection {
     var header = header
     header.key = key
     header.added = added
-    return Document(header, copying: body)
-  }
-
-  private func replace(_ identity: Identity, with document: Document) throws -> Document {
-    guard !document.isPartial else { throw Self.partial }
-    try InternalCollection.refuse(name)
-    var writer = JSONWriter(capacity: 512)
-    try document.write(to: &writer)
-    try writer.checkStorable(limit: store.maximumDocumentSize)
-    let body = writer.bytes
-    let header = document.header
-    try writing { engine in
-      let replaced = try engine.replace(
-        identity,
-        with: NewDocument(
-          key: header.key, type: header.type, version: header.version,
-          added: Clock.microseconds(), body: body), in: name)
-      guard replaced else { throw Self.notFound(identity, name) }
-    }
     return Document(header, copying: body)
   }
 
