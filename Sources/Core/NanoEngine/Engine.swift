@@ -110,10 +110,10 @@ public protocol EngineReader: AnyObject {
   func indexes(in collection: String) throws -> [IndexDefinition]
   /// What is indexed beside them; ``IndexingPolicy/declared`` if there is no such collection.
   func indexing(in collection: String) throws -> IndexingPolicy
-  /// What its questions are asked with; empty ones if there is no such collection.
-  func settings(of collection: String) throws -> CollectionSettings
   /// The names of classes that documents are stored as, each once, sorted.
   func types(in collection: String) throws -> [String]
+  /// What its questions are asked with; empty ones if there is no such collection.
+  func settings(of collection: String) throws -> CollectionSettings
   /// Every path that documents of the collection ever held, with the types seen there.
   func observedPaths(in collection: String) throws -> [ObservedPath]
   /// A value kept beside the collections; nil if there is none of this name.

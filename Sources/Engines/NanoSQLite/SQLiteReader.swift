@@ -190,17 +190,20 @@ class SQLiteReader: EngineReader {
     try connection.table(collection)?.leaves == nil ? .declared : .everything
   }
 
-  func settings(of collection: String) throws -> CollectionSettings {
-    try connection.table(collection)?.settings ?? CollectionSettings()
-  }
-
   func types(in collection: String) throws -> [String] {
     guard let table = try connection.table(collection) else { return [] }
+    if try !table.parts.contains(.type) && !connection.hasForeignRows(table.description.name) {
+      return []
+    }
     // The column stands before the body, so that no page of a long one is read.
     let name = SQLName.quoted(table.description.name)
     return try connection.all(
       SQLFragment("SELECT DISTINCT type FROM \(name) WHERE type IS NOT NULL")
     ) { $0.text(0) ?? "" }.sorted()
+  }
+
+  func settings(of collection: String) throws -> CollectionSettings {
+    try connection.table(collection)?.settings ?? CollectionSettings()
   }
 
   func observedPaths(in collection: String) throws -> [ObservedPath] {
