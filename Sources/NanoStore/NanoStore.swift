@@ -31,6 +31,8 @@ extension Store {
     _ location: Location, configuration: Configuration = Configuration()
   ) throws {
     try self.init(file: location.file, opening: { try SQLiteEngine(location, configuration) })
+    defaultCacheSize = configuration.documentCacheSize
+    cacheLimit = configuration.documentCacheLimit
   }
 
   /// Opens the store that a setup names, makes it if it is not there, and makes its collections as

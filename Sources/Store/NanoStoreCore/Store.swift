@@ -31,6 +31,7 @@ public final class Store: Sendable {
   let flushing = Mutex(())
   let keys = KeyGenerator()
   let types = TypeRegistry()
+  let cache = DocumentCache()
   /// See ``allowsPeriodsInNames``.
   let refusesPeriods = Atomic(false)
   private let documentLimit = Atomic(JSONWriter.maximumDocumentSize)
@@ -104,6 +105,7 @@ public final class Store: Sendable {
         return state.engine
       }
       guard let engine else { continue }
+      cache.removeAll()
       try engine.close()
       try flushed.get()
     }

@@ -37,6 +37,8 @@ final class NTJsonStoreCaseRunner {
   func store() throws -> Store {
     if let opened { return opened }
     let store = try Store(.file(setup.file))
+    // The original cached so many in each collection unless told otherwise.
+    store.defaultCacheSize = 50
     opened = store
     return store
   }

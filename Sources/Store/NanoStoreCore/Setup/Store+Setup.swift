@@ -28,6 +28,7 @@ extension DocumentCollection {
         for keys in setup.uniqueIndexes { try createIndex(keys: keys, unique: true) }
       }
     }
+    if let size = setup.cacheSize { cacheSize = size }
   }
   public func apply(_ setup: CollectionSetup) async throws {
     try await onWriter { try self.apply(setup) }
