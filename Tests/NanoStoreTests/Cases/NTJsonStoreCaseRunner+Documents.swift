@@ -79,7 +79,7 @@ extension NTJsonStoreCaseRunner {
     if let order = step["orderBy"]?.string { query = try query.sorted(byText: order) }
     if let limit = step["limit"]?.int, limit > 0 { query = query.limit(Int(limit)) }
     noteFields(query, of: collection)
-    return query
+    return query.fieldsAsColumns()
   }
 
   private func noteFields(_ query: DocumentQuery, of collection: DocumentCollection) {

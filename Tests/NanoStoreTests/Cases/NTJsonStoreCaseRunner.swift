@@ -7,7 +7,8 @@ import NanoStore
 ///
 /// Collections are made by being named, known by row ids, as they were there; stores are opened when
 /// they are first used.
-final class NTJsonStoreCaseRunner {
+// @unchecked: one thread at a time: the one that runs the case waits for the calls that it queues.
+final class NTJsonStoreCaseRunner: @unchecked Sendable {
   let one: AcceptanceCase
   let folder: Scratch
   var setup: StoreSetup
@@ -83,9 +84,7 @@ extension NTJsonStoreCaseRunner {
 
   /// Runs an operation in a queued call, and waits for its completion.
   private func queued(_ op: String, _ step: DocumentObject) throws -> DocumentObject {
-    // What the runner keeps is touched by nobody else while it waits.
-    nonisolated(unsafe) let runner = self
-    let call = try collection(step).enqueue { _ in try runner.perform(op, step) }
+    let call = try collection(step).enqueue { _ in try self.perform(op, step) }
     return try call.wait()
   }
 

@@ -65,6 +65,13 @@ public struct DocumentQuery: Sendable {
     )
   }
 
+  /// With fields meant as columns of an SQL table are, as NTJsonStore meant them: arrays are not
+  /// entered, booleans are 1 and 0, NOT of unknown is unknown; see
+  /// ``/NanoQuery/Query/withFieldsAsColumns``. For what was asked so far: ask for it last.
+  public func fieldsAsColumns() -> DocumentQuery {
+    changed { $0 = $0.withFieldsAsColumns }
+  }
+
   /// At most so many, after leaving out the first ones; both are counted after sorting.
   public func limit(_ limit: Int?, offset: Int = 0) -> DocumentQuery {
     changed {
