@@ -80,8 +80,9 @@ struct CacheTests {
     #expect(try await people.get("ada")?.hasSameStorage(as: ada) == true)
     let found = try await people.find(Field("n") == 0).documents()
     #expect(found[0].hasSameStorage(as: ada))
+    #expect(await store.isCurrent(ada))
     _ = try await people.update("ada", set: ["n": 5])
-    #expect(!store.isCurrent(ada))
+    #expect(await !store.isCurrent(ada))
   }
 
   @Test("Documents that are not held are kept up to the size, those used last")
@@ -317,6 +318,48 @@ struct CacheTests {
       #expect(document.revision == row["revision"]?.int)
       #expect(try document.object() == DocumentObject(json: row["body"]?.string ?? ""))
     }
+  }
+
+  @Test(
+    "Stores with one connection for everything are cached as well",
+    arguments: [Store.Location.memory, .temporary])
+  func oneConnection(location: Store.Location) throws {
+    let store = try Store(location)
+    store["a"].cacheSize = 10
+    try store["a"].insert(contentsOf: (0..<5).map { ["n": .int($0)] })
+    let all = try store["a"].documents()
+    for _ in 0..<4 {
+      #expect(try store["a"].documents().elementsEqual(all) { $0.hasSameStorage(as: $1) })
+    }
+    #expect(store.isCurrent(all[2]))
+    try store["a"].update(rowID: 3, set: ["n": 9])
+    #expect(!store.isCurrent(all[2]) && store.isCurrent(all[1]))
+    #expect(try store["a"].documents()[2]["n"] == 9)
+    try store.close()
+    try store.reopen()
+    try store["a"].insert(contentsOf: (5..<10).map { ["n": .int($0)] })
+    #expect(try store["a"].documents().map { $0["n"] } == (5..<10).map { .int($0) })
+  }
+
+  @Test("A read block in a file without a log sees one state while another store wants to write")
+  func oneState() throws {
+    func open() throws -> Store {
+      try Store.file(scratch.file("delete.db")) {
+        $0.journalMode = .delete
+        $0.busyTimeout = 0.05
+      }
+    }
+    let store = try open()
+    try store["a"].save(["n": 1], key: "a")
+    let other = try open()
+    let seen = try store.read {
+      let before = try store["a"].get("a")?["n"]
+      let refused = code { try other["a"].save(["n": 2], key: "a") }
+      return (before, refused, try store["a"].get("a")?["n"])
+    }
+    #expect(seen == (1, .locked, 1))
+    try other["a"].save(["n": 2], key: "a")
+    #expect(try store["a"].get("a")?["n"] == 2)
   }
 
   @Test("Another engine that tells of contents and states is cached as well")

@@ -24,7 +24,7 @@ public struct ContentVersion: Sendable, Hashable {
 /// Equal states hold the same documents. Unequal ones may do so too: each connection counts commits
 /// by itself.
 public struct CommittedState: Sendable, Hashable {
-  /// Who counts; small numbers, so that something may be kept for each.
+  /// Who counts; small numbers from 1, so that something may be kept for each.
   public var observer: UInt32
   /// What it counts.
   public var count: UInt32

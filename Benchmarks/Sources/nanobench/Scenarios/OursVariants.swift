@@ -211,7 +211,7 @@ extension FindScenario {
 extension TenthScenario {
   var ours: [Variant] {
     [
-      find("lazy documents", target: 1.6) { try People.filled($0, $1) },
+      find("lazy documents", target: 2.0) { try People.filled($0, $1) },
       find("lazy documents, all cached", target: 0.5) { try People.cached($0, $1) },
     ]
   }

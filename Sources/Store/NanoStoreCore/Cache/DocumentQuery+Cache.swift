@@ -8,7 +8,10 @@ extension DocumentQuery {
   /// What is found, read as far as the cache does not have it.
   func documents(through cache: CollectionCache) throws -> [Document] {
     try collection.reading(.snapshot) { reader in
-      if cache.withContents({ $0.prefersRowIDs }), let found = try byRowIDs(reader, cache) {
+      // A transaction has no state in which documents would be known.
+      if cache.withContents({ $0.prefersRowIDs }), !(reader is any EngineWriter),
+        let found = try byRowIDs(reader, cache)
+      {
         return found
       }
       return try byDocuments(reader, cache)

@@ -56,6 +56,9 @@ extension Store {
     if found?.state != nil { cache.withContents { $0.forget(document, rowID) } }
     return false
   }
+  public func isCurrent(_ document: Document) async -> Bool {
+    (try? await onReader { self.isCurrent(document) }) ?? false
+  }
 }
 
 /// What caches keep.
