@@ -119,7 +119,7 @@ struct RowIDFieldTests {
 
   @Test("Replacing takes the row id of the document, which must be there")
   func replacing() async throws {
-    let people = try Store(.memory).createCollection("people", identity: .rowID)
+    let people = try await Store(.memory).createCollection("people", identity: .rowID)
     try await people.insert(["n": 1, "old": true])
     let replaced = try await people.replace(Document(["__rowid__": 1, "n": 2]))
     #expect(replaced.rowID == 1)
