@@ -33,6 +33,11 @@ final class SQLiteConnection {
   /// Why SQLite undid the transaction before its block ended.
   fileprivate var loss: StoreError?
 
+  /// Writes down what a transaction changes, while somebody wants to know.
+  var recorder: ChangeRecorder?
+  /// The state of the file after the last commit of another connection that was told of.
+  var othersVersion: Int64?
+
   private let logger: Logger?
 
   /// - Parameter logger: Gets every statement at the level `trace`, with its parameters' places but
@@ -63,6 +68,7 @@ final class SQLiteConnection {
 
   /// Lets go of every statement, without which the connection could not close.
   func prepareToClose() {
+    record(false)
     removeAll()
     FieldAccess.unregister(on: handle)
   }
@@ -109,6 +115,7 @@ final class SQLiteConnection {
     do {
       return try work(statement)
     } catch {
+      recorder?.noteFailure()
       noteLoss(error)
       throw error
     }

@@ -28,6 +28,8 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     return try work()
   }
 
+  override func noteForeignWrite() { connection.recorder?.noteEverything() }
+
   /// What the documents brought is written before a query looks for it.
   override func prepareForQuery(_ table: CollectionTable) throws {
     try requireFree()
@@ -171,6 +173,7 @@ extension SQLiteWriter {
     try connection.run(
       SQLFragment("DELETE FROM nano_collections WHERE name = ?", [.text(name)]))
     forgetTables()
+    connection.recorder?.noteWhole(name)
     return true
   }
 
@@ -278,6 +281,7 @@ extension SQLiteWriter {
     savepoints += 1
     defer { savepoints -= 1 }
     let name = "nano_\(savepoints)"
+    let mark = connection.recorder?.mark
     try connection.execute("SAVEPOINT \(name)")
     do {
       let result = try work()
@@ -287,6 +291,7 @@ extension SQLiteWriter {
       // After a full disk SQLite may have rolled back everything already.
       if connection.isInTransaction {
         try connection.execute("ROLLBACK TO \(name); RELEASE \(name)")
+        if let mark { connection.recorder?.undo(to: mark) }
       }
       // Collections and paths that the block brought are gone.
       forgetTables()

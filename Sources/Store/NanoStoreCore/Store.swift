@@ -27,6 +27,8 @@ public final class Store: Sendable {
   let flushing = Mutex(())
   let keys = KeyGenerator()
   let types = TypeRegistry()
+  /// Who observes what is committed.
+  let hub = ChangeHub()
   /// See ``allowsPeriodsInNames``.
   let refusesPeriods = Atomic(false)
   private let documentLimit = Atomic(JSONWriter.maximumDocumentSize)
@@ -77,7 +79,8 @@ public final class Store: Sendable {
   public var isClosed: Bool { state.withLock { $0.engine == nil } }
 
   /// Writes what is buffered, waits for calls that run, and lets go of the database. Later calls
-  /// fail with ``StoreError/Code/closed``. Closing twice does nothing.
+  /// fail with ``StoreError/Code/closed``, loops over ``LiveSequence`` end. Closing twice does
+  /// nothing.
   ///
   /// - Throws: An error of writing what is buffered, which is then lost; the store is closed all the
   ///   same. ``StoreError/Code/invalidArgument`` inside of a read or write block, which needs the
@@ -94,6 +97,9 @@ public final class Store: Sendable {
         return state.engine
       }
       guard let engine else { continue }
+      hub.end(engine)
+      // Also those that found the engine still there.
+      defer { hub.end(engine) }
       try engine.close()
       try flushed.get()
     }

@@ -19,11 +19,12 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
   private var isWriting = false
   private var running = 0
   private var isClosed = false
+  private let commits = CommitBroadcast()
 
   public init() {}
 
   public var capabilities: Capabilities {
-    [.uniqueIndexes, .elementIndexes, .concurrentReads, .everythingIndex]
+    [.uniqueIndexes, .elementIndexes, .concurrentReads, .everythingIndex, .changes]
   }
 
   /// A value is its own snapshot: what is committed later is another value.
@@ -39,7 +40,8 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
   public func write<Result>(
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
-    try running(interruption) { stop in
+    defer { commits.deliver() }
+    return try running(interruption) { stop in
       lock.lock()
       while isWriting { lock.wait() }
       isWriting = true
@@ -52,9 +54,19 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
         lock.unlock()
       }
       let result = try work(writer)
-      lock.withLock { state = writer.state }
+      let before = lock.withLock {
+        defer { state = writer.state }
+        return state
+      }
+      commits.post(Commit(writer.state.changes(since: before)))
       return result
     }
+  }
+
+  public func observeCommits(
+    _ handler: @escaping @Sendable (Commit) -> Void
+  ) throws -> CommitObservation {
+    try running(nil) { _ in commits.observe(handler) }
   }
 
   private func running<Result>(
