@@ -34,7 +34,10 @@ public struct Change: Sendable, Hashable {
   /// Somebody may have read between the two. So a document that came and went counts as removed, and
   /// one that came and was changed as updated.
   mutating func merge(_ later: Change) {
-    guard let mine = rows, let others = later.rows else { return rows = nil }
+    guard let mine = rows, let others = later.rows else {
+      rows = nil
+      return
+    }
     let merged = mine.merging(others) { _, later in later == .removed ? .removed : .updated }
     rows = merged.count > Commit.maximumRows ? nil : merged
   }

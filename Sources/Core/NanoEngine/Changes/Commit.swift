@@ -36,7 +36,10 @@ public struct Commit: Sendable, Hashable {
 
   /// Adds what a later commit did.
   public mutating func merge(_ later: Commit) {
-    guard !isEverything, !later.isEverything else { return self = .everything }
+    guard !isEverything, !later.isEverything else {
+      self = .everything
+      return
+    }
     for change in later.changes {
       let name = change.collection.foldingASCII
       if let known = changes.firstIndex(where: { $0.collection.foldingASCII == name }) {

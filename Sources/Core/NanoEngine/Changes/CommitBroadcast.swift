@@ -63,7 +63,8 @@ public final class CommitBroadcast: Sendable {
   public func deliver() {
     var isFirst = true
     while true {
-      let (commits, handlers) = state.withLock { state -> ([Commit], [@Sendable (Commit) -> Void]) in
+      let (commits, handlers) = state.withLock {
+        state -> ([Commit], [@Sendable (Commit) -> Void]) in
         guard !isFirst || !state.isDelivering else { return ([], []) }
         let commits = state.waiting
         state.waiting = []

@@ -47,12 +47,11 @@ extension SQLiteEngine {
 
   /// Called after the commit, while the writing connection is ours.
   func post(_ commit: Commit?, _ connection: SQLiteConnection) {
-    guard connection.sawOtherWriter else {
-      // Nothing was written down: the observer came when the transaction ran already.
-      return commits.post(commit ?? .everything)
-    }
-    commits.post(.everything)
-    _ = try? connection.hasOthersCommitted()
+    // Unless a look has told of the others' commit before this transaction began.
+    let isOthers =
+      connection.sawOtherWriter && (try? connection.hasOthersCommitted()) ?? true
+    // Nothing was written down if the observer came when the transaction ran already.
+    commits.post(isOthers ? .everything : commit ?? .everything)
   }
 }
 

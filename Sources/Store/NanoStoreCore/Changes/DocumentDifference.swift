@@ -71,7 +71,8 @@ public struct DocumentDifference: Sendable, Hashable {
 
   /// As ``apply(to:_:)-([Element],_)``, with a closure that makes the element at a position of the
   /// new list; it is called only for what is inserted or changed.
-  public func apply<Element>(to list: inout [Element], _ element: (Int) throws -> Element) rethrows {
+  public func apply<Element>(to list: inout [Element], _ element: (Int) throws -> Element) rethrows
+  {
     let old = list
     var gone = Set(removed)
     gone.formUnion(moved.lazy.map(\.from))

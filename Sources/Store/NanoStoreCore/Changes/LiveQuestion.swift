@@ -69,6 +69,9 @@ struct DocumentMark: Sendable, Hashable {
 
   init(_ document: StoredDocument) {
     var hasher = Hasher()
+    // A collection that was dropped and made again gives its row ids to other documents.
+    hasher.combine(document.key)
+    hasher.combine(document.added)
     hasher.combine(document.type)
     hasher.combine(document.version)
     hasher.combine(document.revision)
@@ -80,15 +83,11 @@ struct DocumentMark: Sendable, Hashable {
   /// Of chosen fields: others make no difference, and neither does the number of writes.
   init(selected document: Document) throws {
     var hasher = Hasher()
+    hasher.combine(document.key)
     hasher.combine(document.type)
     hasher.combine(document.version)
     try document.withBytes { hasher.combine(bytes: $0) }
     rowID = document.rowID ?? 0
     digest = hasher.finalize()
-  }
-
-  init(rowID: Int64, digest: Int) {
-    self.rowID = rowID
-    self.digest = digest
   }
 }
