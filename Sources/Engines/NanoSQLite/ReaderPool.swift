@@ -2,7 +2,6 @@
 
 import Dispatch
 import GRDB
-import Logging
 import NanoDocument
 import Synchronization
 
@@ -16,11 +15,13 @@ final class ReaderPool: Sendable {
     let connection: SQLiteConnection
     /// Reads single documents, outside a transaction.
     let getter: SQLiteReader
-    init(_ queue: DatabaseQueue, _ logger: Logger) throws {
+    init(_ queue: DatabaseQueue, _ configuration: SQLiteConfiguration) throws {
       self.queue = queue
       connection = try queue.unsafeRead { db in
         guard let handle = db.sqliteConnection else { throw SQLiteEngine.closed }
-        return SQLiteConnection(handle, isReadOnly: true, logger: logger)
+        return SQLiteConnection(
+          handle, isReadOnly: true, isGuarded: !configuration.allowsInternalWrites,
+          logger: configuration.logger)
       }
       getter = SQLiteReader(connection)
     }
@@ -40,13 +41,13 @@ final class ReaderPool: Sendable {
   }
   private let state = Mutex(State())
   private let returned = DispatchSemaphore(value: 0)
-  private let maximum: Int
-  private let logger: Logger
+  private let configuration: SQLiteConfiguration
   private let open: @Sendable () throws -> DatabaseQueue
 
-  init(maximum: Int, logger: Logger, open: @escaping @Sendable () throws -> DatabaseQueue) {
-    self.maximum = max(1, maximum)
-    self.logger = logger
+  init(
+    _ configuration: SQLiteConfiguration, open: @escaping @Sendable () throws -> DatabaseQueue
+  ) {
+    self.configuration = configuration
     self.open = open
   }
 
@@ -68,7 +69,7 @@ final class ReaderPool: Sendable {
         // A call that waited here while the pool was closed must not open a connection again.
         if state.isClosed { throw SQLiteEngine.closed }
         if let reader = state.idle.popLast() { return .reader(reader) }
-        if state.count < maximum {
+        if state.count < configuration.maximumReaders {
           state.count += 1
           return .place
         }
@@ -80,7 +81,7 @@ final class ReaderPool: Sendable {
       case .wait: returned.wait()
       case .place:
         do {
-          return try Reader(open(), logger)
+          return try Reader(open(), configuration)
         } catch {
           free { $0.count -= 1 }
           throw SQLiteErrors.translated(error, operation: "open")

@@ -78,6 +78,9 @@ public struct SQLiteConfiguration: Sendable {
   public var changeInterval = 0.1
   /// Reads fields with our scanner in place of SQLite's `json_extract`; the answers are the same.
   public var usesFastFieldAccess = true
+  /// Whether SQL of your own may write to tables of the store's own, change their definitions and set
+  /// pragmas. What that damages, ``Engine/verify()`` finds at best.
+  public var allowsInternalWrites = false
   public var logger = Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
 
   public init() {}

@@ -39,12 +39,17 @@ final class SQLiteConnection {
   var othersVersion: Int64?
 
   private let logger: Logger?
+  /// Refuses statements of the caller's own; nil where they may do everything.
+  let statementGuard: StatementGuard?
 
   /// - Parameter logger: Gets every statement at the level `trace`, with its parameters' places but
-  ///   never their values.
-  init(_ handle: OpaquePointer, isReadOnly: Bool, logger: Logger? = nil) {
+  ///   never their values, when it has ended.
+  init(
+    _ handle: OpaquePointer, isReadOnly: Bool, isGuarded: Bool = false, logger: Logger? = nil
+  ) {
     self.handle = handle
     self.logger = logger.flatMap { $0.logLevel == .trace ? $0 : nil }
+    statementGuard = isGuarded ? StatementGuard(handle) : nil
     self.isReadOnly = isReadOnly
     isUTF8 = TextEncoding.isUTF8(handle)
   }
@@ -70,6 +75,7 @@ final class SQLiteConnection {
   func prepareToClose() {
     record(false)
     removeAll()
+    statementGuard?.remove()
     FieldAccess.unregister(on: handle)
   }
 
@@ -106,14 +112,13 @@ final class SQLiteConnection {
     _ statement: SQLiteStatement, _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
     try interruption?.check()
-    if let logger { log(statement, logger) }
     statement.isInUse = true
     defer {
       statement.clear()
       statement.isInUse = false
     }
     do {
-      return try work(statement)
+      return try logged(statement) { try work(statement) }
     } catch {
       recorder?.noteFailure()
       noteLoss(error)
@@ -121,11 +126,24 @@ final class SQLiteConnection {
     }
   }
 
-  private func log(_ statement: SQLiteStatement, _ logger: Logger) {
+  /// Logs a statement that was run, and the time it took with all that was done with its rows.
+  @inline(__always)
+  func logged<Result>(_ statement: SQLiteStatement, _ work: () throws -> Result) rethrows -> Result
+  {
+    guard let logger else { return try work() }
+    let start = ContinuousClock.now
+    defer { log(statement, ContinuousClock.now - start, logger) }
+    return try work()
+  }
+
+  private func log(_ statement: SQLiteStatement, _ duration: Duration, _ logger: Logger) {
     let text = sqlite3_sql(statement.handle).map { String(cString: $0) } ?? ""
     logger.trace(
       "statement",
-      metadata: ["sql": "\(text)", "connection": "\(isReadOnly ? "reader" : "writer")"])
+      metadata: [
+        "sql": "\(text)", "connection": "\(isReadOnly ? "reader" : "writer")",
+        "microseconds": "\(Int(duration / .microseconds(1)))",
+      ])
   }
 
   /// Statements kept for one connection. Arbitrary; a program has rarely more kinds of queries.

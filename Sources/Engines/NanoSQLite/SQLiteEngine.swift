@@ -67,7 +67,8 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
         setup.removeAll()
         // Made anew, because the setup settles the encoding.
         return SQLiteConnection(
-          handle, isReadOnly: configuration.isReadOnly, logger: configuration.logger)
+          handle, isReadOnly: configuration.isReadOnly,
+          isGuarded: !configuration.allowsInternalWrites, logger: configuration.logger)
       }
     } catch {
       let explained = DatabaseFile.explained(error, path)
@@ -84,7 +85,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     let hasReaders = configuration.journalMode == .wal || configuration.isReadOnly
     readers =
       (hasReaders ? path : nil).map { path in
-        ReaderPool(maximum: configuration.maximumReaders, logger: configuration.logger) {
+        ReaderPool(configuration) {
           try DatabaseFile.open(path, location, configuration, isReader: true)
         }
       }

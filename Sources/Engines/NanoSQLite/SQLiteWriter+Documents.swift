@@ -22,6 +22,7 @@ extension SQLiteWriter {
   }
 
   private func insert(_ document: NewDocument, _ table: CollectionTable) throws -> Int64 {
+    table.note(document)
     let isPlain = table.nextRowID == nil && document.type == nil && document.version == nil
     return try connection.with(table, isPlain ? .insertPlain : .insert) { statement in
       if isPlain {
@@ -55,6 +56,7 @@ extension SQLiteWriter {
   private func save(
     _ document: NewDocument, _ key: DocumentKey, _ table: CollectionTable
   ) throws -> Int64 {
+    table.note(document)
     sqlite3_set_last_insert_rowid(connection.handle, 0)
     try connection.with(table, .save) { statement in
       try bind(document, table, statement)
@@ -106,6 +108,7 @@ extension SQLiteWriter {
   private func replace(
     _ identity: Identity, _ document: NewDocument, _ table: CollectionTable
   ) throws -> Bool {
+    table.note(document)
     let kind: CollectionTable.Statement
     switch identity {
     case .key: kind = .replaceByKey

@@ -7,8 +7,9 @@ import NanoEngine
 /// Writes down which rows a transaction changes, while somebody wants to know.
 ///
 /// SQLite's update hook calls it for every row, also those that a condition or a trigger changed. It
-/// is not called for a table that is dropped, and for one that is emptied as a whole; our own code
-/// says so instead.
+/// is not called for a table that is dropped, for one that is emptied as a whole, and for rows that
+/// `OR REPLACE` removes (https://www.sqlite.org/c3ref/update_hook.html). Our own code says so of the
+/// first two and does without the third; what the code of others does counts as everything.
 ///
 /// Confined to its connection.
 final class ChangeRecorder {
@@ -36,6 +37,10 @@ final class ChangeRecorder {
   private var log: [Entry] = []
   /// How often the hook was called.
   private(set) var calls = 0
+  /// Whether no trigger of another program does what is not shown; nil if that is to be looked up.
+  var seesAll: Bool?
+  /// Whether nothing was written down.
+  var isEmpty: Bool { log.isEmpty }
 
   /// Forgets what was written down, before a transaction.
   func begin() { undo(to: Mark(count: 0)) }
@@ -92,7 +97,10 @@ final class ChangeRecorder {
   }
 
   /// Anything may have changed.
-  func noteEverything() { log.append(Entry(table: Self.everything, rowID: 0, kind: nil)) }
+  func noteEverything() {
+    seesAll = nil
+    log.append(Entry(table: Self.everything, rowID: 0, kind: nil))
+  }
 
   /// A statement failed, and what it had done was undone. Which rows that were is not known.
   func noteFailure() {

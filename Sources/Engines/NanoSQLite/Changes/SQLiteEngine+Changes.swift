@@ -37,6 +37,10 @@ extension SQLiteEngine {
   /// What is to be told of a transaction that is about to be committed.
   func changes(_ connection: SQLiteConnection) throws -> Commit? {
     guard let recorder = connection.recorder else { return nil }
+    if recorder.seesAll == nil || !connection.isUnchanged {
+      recorder.seesAll = try !connection.hasForeignTriggers()
+    }
+    guard recorder.seesAll == true || recorder.isEmpty else { return .everything }
     try recorder.resolve { name in
       try connection.first(
         SQLFragment("SELECT 1 FROM nano_collections WHERE name = ?", [.text(name)])
@@ -61,6 +65,14 @@ extension SQLiteConnection {
     let version = try versionOfOthers()
     defer { othersVersion = version }
     return version != othersVersion
+  }
+
+  /// Whether there are triggers of other programs. What they replace or empty is not shown.
+  func hasForeignTriggers() throws -> Bool {
+    try first(
+      SQLFragment(
+        "SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name NOT LIKE 'nano\\_%' ESCAPE '\\'")
+    ) { _ in true } ?? false
   }
 
   /// Another number after each commit of another connection, the same one after ours

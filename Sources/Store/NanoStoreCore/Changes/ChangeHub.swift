@@ -3,6 +3,7 @@
 import Dispatch
 import NanoDocument
 import NanoEngine
+import NanoQuery
 import Synchronization
 
 /// Hears of the commits of a store and finds out whom they concern.
@@ -145,9 +146,12 @@ extension ChangeHub {
     let there = (change.rows ?? [:]).filter { $0.value != .removed }.keys
     do {
       try engine.read(.snapshot, nil) { reader in
+        let defaults = FieldDefaults(try reader.settings(of: change.collection).defaults)
         for id in there {
           try reader.get(.rowID(id), in: change.collection) { document in
-            for watch in watches where watch.isAsking && watch.finds(document) { watch.touch() }
+            for watch in watches where watch.isAsking && watch.finds(document, defaults) {
+              watch.touch()
+            }
           }
         }
       }

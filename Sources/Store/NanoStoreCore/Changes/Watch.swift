@@ -118,19 +118,31 @@ final class Watch: Sendable {
   }
 
   /// Whether a document that was changed fulfils the condition.
-  func finds(_ document: StoredDocument) -> Bool { condition.holds(for: document) }
+  ///
+  /// - Parameter defaults: What the collection has for fields that documents do not have.
+  func finds(_ document: StoredDocument, _ defaults: FieldDefaults?) -> Bool {
+    condition.holds(for: document, defaults)
+  }
 }
 
-// @unchecked: `program` is touched only on the queue of the hub.
+// @unchecked: the program is touched only on the queue of the hub.
 private final class WatchedCondition: @unchecked Sendable {
-  private let program: ConditionProgram?
+  private let condition: Condition
+  private var made: (program: ConditionProgram?, defaults: FieldDefaults?)?
 
-  /// A condition that cannot be made ready fails when it is asked, and is then said to hold here, so
-  /// that the observer hears of it.
-  init(_ condition: Condition) { program = try? ConditionProgram(condition) }
+  init(_ condition: Condition) { self.condition = condition }
 
-  func holds(for document: StoredDocument) -> Bool {
-    guard let program else { return true }
+  /// A condition that cannot be made ready, or fails on a document, is said to hold, so that the
+  /// observer asks its question and meets the error.
+  func holds(for document: StoredDocument, _ defaults: FieldDefaults?) -> Bool {
+    guard let program = program(defaults) else { return true }
     return (try? program.holds(for: document.body) { document.value(of: $0) }) ?? true
+  }
+
+  private func program(_ defaults: FieldDefaults?) -> ConditionProgram? {
+    if let made, made.defaults == defaults { return made.program }
+    let program = try? ConditionProgram(condition, defaults: defaults)
+    made = (program, defaults)
+    return program
   }
 }

@@ -6,12 +6,14 @@ import NanoStore
 struct IndexCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "index",
-    abstract: "Make, list and drop indexes.",
+    abstract: "Make, list, drop and rebuild indexes.",
     discussion: """
       nanostore index library.db films year title:desc --unique is short for nanostore index \
       create with the same arguments.
       """,
-    subcommands: [Create.self, List.self, Drop.self], defaultSubcommand: Create.self)
+    subcommands: [
+      Create.self, List.self, Drop.self, IndexPolicyCommand.self, IndexRebuildCommand.self,
+    ], defaultSubcommand: Create.self)
 
   struct Create: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -88,6 +88,13 @@ extension EngineConformance {
         try expectCovered(told, .removed, [id])
       }
     },
+    Check("Other defaults are told of, since they decide what is found") { probe in
+      try probe.insert([:])
+      try probe.observing { told in
+        try probe.write { try $0.setSettings(CollectionSettings(defaults: ["a": 1]), of: "c") }
+        try expectEqual(told.take().map { $0.change(in: "c") }, [Change("c", nil)], "told of")
+      }
+    },
     Check("More documents than are told one by one are told of all the same") { probe in
       try probe.observing { told in
         let ids = try probe.write { writer in

@@ -8,6 +8,8 @@ extension ReferenceState {
     Set(collections.keys).union(before.collections.keys).sorted().compactMap { name in
       let (old, new) = (before.collections[name], collections[name])
       guard let description = (new ?? old)?.description else { return nil }
+      // Defaults decide what is found.
+      if let old, let new, old.settings != new.settings { return Change(description.name, nil) }
       let rows = Self.rows(from: old?.documents ?? [], to: new?.documents ?? [])
       return rows.isEmpty ? nil : Change(description.name, rows)
     }
