@@ -30,5 +30,7 @@ extension Store {
     _ location: Location, configuration: Configuration = Configuration()
   ) throws {
     try self.init(opening: { try SQLiteEngine(location, configuration) })
+    defaultCacheSize = configuration.documentCacheSize
+    cacheLimit = configuration.documentCacheLimit
   }
 }

@@ -111,6 +111,15 @@ public protocol EngineReader: AnyObject {
   func find(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws
+  /// The row ids of what a query finds, in order. An engine that finds them in an index does not
+  /// touch the documents.
+  func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs
+  /// What the row of this id holds at present; nil if there is none, another program wrote it, or the
+  /// engine does not tell.
+  func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion?
+  /// What this reader sees, once it has read something; nil while it takes part in a transaction that
+  /// may be undone, and if the engine does not tell.
+  func committedState() throws -> CommittedState?
   /// How many documents a query finds, within its page.
   func count(_ query: Query, in collection: String) throws -> Int
   /// Aggregates over what a query finds, in the sort order of their groups.

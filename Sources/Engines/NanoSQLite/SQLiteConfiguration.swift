@@ -81,6 +81,11 @@ public struct SQLiteConfiguration: Sendable {
   /// Whether SQL of your own may write to tables of the store's own, change their definitions and set
   /// pragmas. What that damages, ``Engine/verify()`` finds at best.
   public var allowsInternalWrites = false
+  /// The number of documents that each collection keeps in memory, see
+  /// `DocumentCollection.cacheSize`; not a matter of SQLite, whose cache is ``cacheSize``.
+  public var documentCacheSize = -1
+  /// Bytes of memory that such documents of all collections may take.
+  public var documentCacheLimit = 64 << 20
   public var logger = Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
 
   public init() {}

@@ -6,6 +6,7 @@ import Logging
 import NanoDocument
 import NanoEngine
 import NanoSQL
+import Synchronization
 
 /// One connection: its handle, its statements, and what it knows of the collections.
 ///
@@ -37,6 +38,9 @@ final class SQLiteConnection {
   var recorder: ChangeRecorder?
   /// The state of the file after the last commit of another connection that was told of.
   var othersVersion: Int64?
+  /// Different for each connection of the process.
+  private let number = SQLiteConnection.lastNumber.add(1, ordering: .relaxed).newValue
+  private static let lastNumber = Atomic<UInt32>(0)
 
   private let logger: Logger?
   /// Refuses statements of the caller's own; nil where they may do everything.
@@ -191,6 +195,12 @@ final class SQLiteConnection {
     var version: UInt32 = 0
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
     return version
+  }
+
+  /// What this connection sees; nil if it has not begun to read.
+  var committedState: CommittedState? {
+    guard sqlite3_txn_state(handle, "main") != SQLITE_TXN_NONE else { return nil }
+    return CommittedState(observer: number, count: dataVersion)
   }
 
   /// Asked when a writing transaction has begun.

@@ -99,7 +99,11 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   ) throws -> Result {
     guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
     guard let readers else {
-      return try onWriter(interruption) { connection in try work(SQLiteReader(connection)) }
+      return try onWriter(interruption) { connection in
+        guard scope == .snapshot else { return try work(SQLiteReader(connection)) }
+        // Another process may write in between, where the file has no write-ahead log.
+        return try connection.consistently { try work(SQLiteReader(connection)) }
+      }
     }
     return try translated {
       try readers.with { reader in

@@ -23,6 +23,8 @@ final class SQLiteStatement {
   /// Whether the database keeps its texts in UTF-8.
   let isUTF8: Bool
   var isInUse = false
+  /// How often SQLite had prepared it anew when ``notePreparation()`` was called.
+  private var knownPreparations: Int32 = -1
   /// What stood behind the first statement of the text.
   private(set) var tail = ""
 
@@ -59,6 +61,15 @@ final class SQLiteStatement {
     sqlite3_finalize(handle)
     uuid.deallocate()
     foreignKeyText?.deallocate()
+  }
+
+  /// Whether the tables are still those that it was prepared for when ``notePreparation()`` was
+  /// called.
+  @inline(__always)
+  var isPreparedAsKnown: Bool { preparations == knownPreparations }
+  func notePreparation() { knownPreparations = preparations }
+  private var preparations: Int32 {
+    sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
   }
 
   /// True if there is a row.

@@ -30,6 +30,9 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
 
   override func noteForeignWrite() { connection.recorder?.noteEverything() }
 
+  /// What it sees may be undone.
+  override func committedState() throws -> CommittedState? { nil }
+
   /// What the documents brought is written before a query looks for it.
   override func prepareForQuery(_ table: CollectionTable) throws {
     try requireFree()
@@ -103,7 +106,9 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
       try connection.execute("DELETE FROM \(side) WHERE id NOT IN (SELECT id FROM \(name))")
     }
     for id in ids.compactMap(\.self) {
-      try connection.run(SQLFragment("UPDATE \(name) SET revision = 0 WHERE id = ?", [.int(id)]))
+      let any = CollectionTable.Statement.anyRevision
+      try connection.run(
+        SQLFragment("UPDATE \(name) SET revision = \(any) WHERE id = ?", [.int(id)]))
     }
   }
 
@@ -157,9 +162,9 @@ extension SQLiteWriter {
         ]))
   }
 
-  /// Anywhere in 52 bits, so that a collection that is dropped and made again is not taken by other
-  /// connections for the one they knew.
-  private static func firstGeneration() -> Int64 { .random(in: 1...(1 << 52)) }
+  /// Anywhere, so that a collection that is dropped and made again is not taken by other connections
+  /// for the one they knew. The lower 20 bits count what changes in one and the same collection.
+  static func firstGeneration() -> Int64 { .random(in: 1..<(1 << 42)) << 20 }
 
   func dropCollection(_ name: String) throws -> Bool {
     try requireFree()

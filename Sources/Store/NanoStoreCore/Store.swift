@@ -29,6 +29,7 @@ public final class Store: Sendable {
   let types = TypeRegistry()
   /// Who observes what is committed.
   let hub = ChangeHub()
+  let cache = DocumentCache()
   /// See ``allowsPeriodsInNames``.
   let refusesPeriods = Atomic(false)
   private let documentLimit = Atomic(JSONWriter.maximumDocumentSize)
@@ -100,6 +101,7 @@ public final class Store: Sendable {
       hub.end(engine)
       // Also those that found the engine still there.
       defer { hub.end(engine) }
+      cache.removeAll()
       try engine.close()
       try flushed.get()
     }

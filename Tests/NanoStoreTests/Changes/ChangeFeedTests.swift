@@ -141,6 +141,29 @@ struct ChangeFeedTests {
     #expect(commit == .everything)
   }
 
+  @Test("Triggers of one's own may change what is not shown, so everything counts")
+  func triggers() async throws {
+    let store = try Store(.memory)
+    let people = store["people"]
+    let log = try await store.createCollection("log", identity: .rowID)
+    try await people.insert([:])
+    var feed = log.changes().makeAsyncIterator()
+    try run(
+      """
+      CREATE TRIGGER mine AFTER INSERT ON people BEGIN
+        INSERT OR REPLACE INTO log(id, body) VALUES (1, NEW.body);
+      END
+      """, store)
+    #expect(try await feed.next() == Change("log", nil))
+    try await people.insert(["n": 1])
+    #expect(try await feed.next() == Change("log", nil))
+    try run("DROP TRIGGER mine", store)
+    #expect(try await feed.next() == Change("log", nil))
+    try await people.insert(["n": 2])
+    try await log.insert(["n": 3])
+    #expect(try await feed.next()?.rowIDs(.inserted) == [2])
+  }
+
   /// A statement in a transaction of its own.
   private func run(_ statement: String, _ store: Store) throws {
     try store.write { _ = try store.sql(statement) }

@@ -272,4 +272,34 @@ struct UpdatesTests {
     try await people.insert(["n": 2])
     try await follower.wait { $0.values.count == 2 }
   }
+
+  @Test("What defaults make of documents counts")
+  func defaults() async throws {
+    let store = try Store(.memory)
+    let people = store["people"]
+    try await people.insert(["name": "Ada"])
+    var active = people.find(Field("active") == true).updates().makeAsyncIterator()
+    #expect(try await active.next()?.isEmpty == true)
+
+    try store.engine().write(nil) {
+      try $0.setSettings(CollectionSettings(defaults: ["active": true]), of: "people")
+    }
+    #expect(try await active.next()?.count == 1)
+    try await people.insert(["name": "Bob"])
+    #expect(try await active.next()?.count == 2)
+    try await people.find(Field("name") == "Ada").update(set: ["active": false])
+    #expect(try await active.next()?.map { $0["name"] } == ["Bob"])
+  }
+
+  @MainActor @Test("A loop on the main actor may use what belongs to it")
+  func mainActor() async throws {
+    let people = try Store(.memory)["people"]
+    var shown: [Int] = []
+    for try await documents in people.find().updates() {
+      shown.append(documents.count)
+      if shown.count == 3 { break }
+      try await people.insert([:])
+    }
+    #expect(shown == [0, 1, 2])
+  }
 }

@@ -10,6 +10,7 @@ func allScenarios(_ workload: Workload) -> [any Scenario] {
     GetScenario(workload: workload),
     ScanScenario(workload: workload),
     FindScenario(workload: workload),
+    TenthScenario(workload: workload),
     FilterScenario(workload: workload),
     SortScenario(workload: workload),
     AverageScenario(workload: workload),

@@ -126,7 +126,7 @@ extension DocumentCollection {
       key: header.key, type: header.type, version: header.version,
       added: header.added ?? Clock.microseconds(), body: writer.bytes)
     guard try engine.replace(identity, with: document, in: name) else { return nil }
-    header.revision = (header.revision ?? 0) + 1
+    header.revision = header.revision.map { $0 + 1 }
     return Document(header, copying: writer.bytes)
   }
 }

@@ -36,45 +36,54 @@ extension DocumentCollection {
   }
 
   private func get(_ identity: Identity) throws -> Document? {
+    let cache = store.cache[name]
     if let context = TransactionContext.current(of: store) {
-      return try Self.document(context.reader, identity, name)
+      return try document(context.reader, identity, cache)
     }
     let (engine, isCollecting) = try store.engineAndBuffer()
-    guard !isCollecting else { return try withCollected(identity) }
+    guard !isCollecting else { return try withCollected(identity, cache) }
     var found: Document?
-    _ = try engine.get(identity, in: name, Interruption.current) { found = Document($0, in: name) }
+    _ = try engine.get(identity, in: name, Interruption.current) {
+      found =
+        cache?.document($0, in: name, isCommitted: true, nil).document ?? Document($0, in: name)
+    }
     return found
   }
 
-  private static func document(
-    _ reader: any EngineReader, _ identity: Identity, _ name: String
+  private func document(
+    _ reader: any EngineReader, _ identity: Identity, _ cache: CollectionCache?
   ) throws -> Document? {
     var found: Document?
-    try reader.get(identity, in: name) { found = Document($0, in: name) }
+    try reader.get(identity, in: name) { stored in
+      guard let cache else {
+        found = Document(stored, in: name)
+        return
+      }
+      let state = try reader.committedState()
+      found = cache.document(stored, in: name, isCommitted: state != nil, state).document
+    }
     return found
   }
 
   /// What is written, whatever is collected.
-  private func stored(_ identity: Identity) throws -> Document? {
-    try store.readingStored { try Self.document($0, identity, name) }
+  private func stored(_ identity: Identity, _ cache: CollectionCache?) throws -> Document? {
+    try store.readingStored { try document($0, identity, cache) }
   }
 
   /// A document that was saved and is perhaps not written yet.
-  private func withCollected(_ identity: Identity) throws -> Document? {
+  private func withCollected(
+    _ identity: Identity, _ cache: CollectionCache?
+  ) throws -> Document? {
     switch identity {
     case .key(let key):
       // Looked up first: it is written before it is forgotten.
       guard let entry = store.withPending({ $0.entry(name, key) }) else {
-        return try stored(identity)
+        return try stored(identity, cache)
       }
-      return entry.document(over: try stored(identity)?.header)
+      return entry.document(over: try stored(identity, nil)?.header)
     case .rowID:
       // The row id of a new one is known only as queries see it.
-      var found: Document?
-      _ = try store.reading(.call) { reader in
-        try reader.get(identity, in: name) { found = Document($0, in: name) }
-      }
-      return found
+      return try store.reading(.call) { try document($0, identity, cache) }
     }
   }
 

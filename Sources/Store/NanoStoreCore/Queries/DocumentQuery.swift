@@ -121,6 +121,10 @@ extension DocumentQuery {
   ///
   /// - Throws: ``StoreError``, among others ``StoreError/Code/invalidPath``.
   public func documents() throws -> [Document] {
+    try query.validate()
+    if query.fields == nil, let cache = collection.store.cache[collection.name] {
+      return try documents(through: cache)
+    }
     var found: [Document] = []
     try showEach { found.append($0) }
     return found
@@ -163,7 +167,6 @@ extension DocumentQuery {
 
   /// As ``each(_:)``, for closures of ours that do not use the store.
   private func showEach(_ show: (Document) throws -> Void) throws {
-    try query.validate()
     let projection = query.fields
     try collection.store.reading(.call) { reader in
       try reader.find(query, in: collection.name) { stored in

@@ -3,6 +3,7 @@
 import Foundation
 import NanoDocument
 public import NanoEngine
+import Synchronization
 
 /// The engine contract in the most obvious way: documents in arrays, conditions asked of each.
 ///
@@ -20,6 +21,9 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
   private var running = 0
   private var isClosed = false
   private let commits = CommitBroadcast()
+  /// Different for each engine.
+  private let number = ReferenceEngine.lastNumber.add(1, ordering: .relaxed).newValue
+  private static let lastNumber = Atomic<UInt32>(0)
 
   public init() {}
 
@@ -33,7 +37,7 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
     try running(interruption) { stop in
-      try work(ReferenceReader(lock.withLock { state }, stop))
+      try work(ReferenceReader(lock.withLock { state }, number, stop))
     }
   }
 
@@ -45,7 +49,7 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
       lock.lock()
       while isWriting { lock.wait() }
       isWriting = true
-      let writer = ReferenceWriter(state, stop)
+      let writer = ReferenceWriter(state, number, stop)
       lock.unlock()
       defer {
         lock.lock()
@@ -54,6 +58,7 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
         lock.unlock()
       }
       let result = try work(writer)
+      writer.state.commits += 1
       let before = lock.withLock {
         defer { state = writer.state }
         return state
