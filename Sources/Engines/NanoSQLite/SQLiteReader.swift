@@ -17,6 +17,9 @@ class SQLiteReader: EngineReader {
   /// Runs a statement of the caller's own.
   func aroundForeignStatement<Result>(_ work: () throws -> Result) throws -> Result { try work() }
 
+  /// A statement of the caller's own is about to write.
+  func noteForeignWrite() {}
+
   func collections() throws -> [CollectionDescription] {
     try connection.all("SELECT name, identity FROM nano_collections ORDER BY name") {
       let name = $0.text(0) ?? ""
