@@ -34,6 +34,10 @@ final class SQLiteConnection {
   /// Why SQLite undid the transaction before its block ended.
   fileprivate var loss: StoreError?
 
+  /// Writes down what a transaction changes, while somebody wants to know.
+  var recorder: ChangeRecorder?
+  /// The state of the file after the last commit of another connection that was told of.
+  var othersVersion: Int64?
   /// Different for each connection of the process.
   private let number = SQLiteConnection.lastNumber.add(1, ordering: .relaxed).newValue
   private static let lastNumber = Atomic<UInt32>(0)
@@ -73,6 +77,7 @@ final class SQLiteConnection {
 
   /// Lets go of every statement, without which the connection could not close.
   func prepareToClose() {
+    record(false)
     removeAll()
     statementGuard?.remove()
     FieldAccess.unregister(on: handle)
@@ -119,6 +124,7 @@ final class SQLiteConnection {
     do {
       return try logged(statement) { try work(statement) }
     } catch {
+      recorder?.noteFailure()
       noteLoss(error)
       throw error
     }

@@ -28,9 +28,15 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   private let hasWarned = Atomic(false)
   /// The thread that runs a block on the writing connection; 0 if none does.
   private let owner = Atomic<UInt>(0)
+  /// Who hears of commits, posted while `writing` is held.
+  let commits = CommitBroadcast()
+  /// Looks for commits of other connections while there is an observer.
+  let watch: RepeatedLook
 
   public var capabilities: Capabilities {
-    var all: Capabilities = [.sql, .uniqueIndexes, .elementIndexes, .backup, .everythingIndex]
+    var all: Capabilities = [
+      .sql, .uniqueIndexes, .elementIndexes, .backup, .everythingIndex, .changes,
+    ]
     if path != nil { all.insert(.durable) }
     if readers != nil { all.insert(.concurrentReads) }
     return all
@@ -46,6 +52,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   ) throws {
     try configuration.validate()
     self.configuration = configuration
+    watch = RepeatedLook(every: configuration.changeInterval)
     path = try DatabaseFile.prepare(location, configuration)
     do {
       writer = try DatabaseFile.open(path, location, configuration, isReader: false)
@@ -129,17 +136,21 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     guard !configuration.isReadOnly else {
       throw StoreError(.readOnly, "The store was opened for reading only")
     }
-    return try onWriter(interruption) { connection in
+    let result = try onWriter(interruption) { connection in
       let transaction = SQLiteWriter(connection)
+      connection.record(commits.isObserved)
       do {
+        var changed: Commit?
         let result = try connection.transaction("BEGIN IMMEDIATE") {
           connection.noteBegin()
           warnOfSeveralWriters(connection)
           let result = try work(transaction)
           try transaction.flush()
+          changed = try changes(connection)
           return result
         }
         connection.noteCommit()
+        if commits.isObserved { post(changed, connection) }
         return result
       } catch {
         // Collections and paths that the transaction brought are not in the file.
@@ -148,6 +159,8 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
         throw error
       }
     }
+    if commits.isObserved { commits.deliver() }
+    return result
   }
 
   /// SQLite before 3.51.3 can lose a commit when two connections write and checkpoint at the same
@@ -177,6 +190,15 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
       return try interruptible(interruption, connection, writer) { try work(connection) }
     }
   }
+
+  /// Runs a block on the writing connection if no call uses it.
+  func ifWriterIsFree(_ work: (SQLiteConnection) -> Void) {
+    guard writing.try() else { return }
+    defer { writing.unlock() }
+    if !hasClosed { work(connection) }
+  }
+
+  var hasClosed: Bool { isClosed.load(ordering: .acquiring) }
 
   /// The lock is held by this thread already: waiting for it would never end.
   private func refuseReentry() throws(StoreError) {
@@ -211,6 +233,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     try refuseReentry()
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     configuration.logger.debug("store closed")
+    watch.end()
     do {
       try readers?.close()
       writing.lock()

@@ -17,6 +17,9 @@ class SQLiteReader: EngineReader {
   /// Runs a statement of the caller's own.
   func aroundForeignStatement<Result>(_ work: () throws -> Result) throws -> Result { try work() }
 
+  /// A statement of the caller's own is about to write.
+  func noteForeignWrite() {}
+
   func collections() throws -> [CollectionDescription] {
     try connection.all("SELECT name, identity FROM nano_collections ORDER BY name") {
       let name = $0.text(0) ?? ""
@@ -135,10 +138,16 @@ class SQLiteReader: EngineReader {
   func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs {
     try querying(collection) { table in
       var ids: [Int64] = []
+      // An index gives them in order for each of its values, which is sorted here in a fraction of the
+      // time that SQLite needs.
+      let isWhole = query.limit == nil && query.offset == 0 && query.after == nil
+      let sorts = query.orderings.isEmpty && isWhole
+      let compiler = QueryCompiler(table.facts)
       // No other column, so that SQLite has no need of the row where an index gives the id.
-      try connection.with(QueryCompiler(table.facts).select(query, columns: "id").sql) { row in
+      try connection.with(compiler.select(query, columns: "id", ordered: !sorts).sql) { row in
         while try row.step() { ids.append(row.int(0)) }
       }
+      if sorts { ids.sort() }
       return FoundRowIDs(ids, incarnation: table.incarnation, state: try committedState())
     } ?? FoundRowIDs([], incarnation: nil, state: nil)
   }

@@ -175,9 +175,15 @@ extension SQLiteWriter {
   }
 
   private func removeRows(_ query: Query, _ table: CollectionTable) throws -> Int {
-    try connection.with(QueryCompiler(table.facts).remove(query).sql) { statement in
+    let calls = connection.recorder?.calls ?? 0
+    return try connection.with(QueryCompiler(table.facts).remove(query).sql) { statement in
       try statement.finish()
-      return connection.changes
+      let count = connection.changes
+      // SQLite empties a table without showing its rows.
+      if let recorder = connection.recorder, recorder.calls - calls < count {
+        recorder.noteWhole(table.description.name)
+      }
+      return count
     }
   }
 

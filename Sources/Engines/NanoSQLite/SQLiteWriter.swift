@@ -28,6 +28,8 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     return try work()
   }
 
+  override func noteForeignWrite() { connection.recorder?.noteEverything() }
+
   /// What it sees may be undone.
   override func committedState() throws -> CommittedState? { nil }
 
@@ -180,6 +182,7 @@ extension SQLiteWriter {
     try connection.run(
       SQLFragment("DELETE FROM nano_collections WHERE name = ?", [.text(name)]))
     forgetTables()
+    connection.recorder?.noteWhole(name)
     return true
   }
 
@@ -261,6 +264,8 @@ extension SQLiteWriter {
         "UPDATE nano_collections SET settings = ? WHERE name = ?",
         [.text(writer.text), .text(name)]))
     try nextGeneration(name)
+    // Defaults decide what is found.
+    connection.recorder?.noteWhole(name)
   }
 
   /// Other connections load the collection anew when they see this; so does this one.
@@ -302,6 +307,7 @@ extension SQLiteWriter {
     savepoints += 1
     defer { savepoints -= 1 }
     let name = "nano_\(savepoints)"
+    let mark = connection.recorder?.mark
     try connection.execute("SAVEPOINT \(name)")
     do {
       let result = try work()
@@ -311,6 +317,7 @@ extension SQLiteWriter {
       // After a full disk SQLite may have rolled back everything already.
       if connection.isInTransaction {
         try connection.execute("ROLLBACK TO \(name); RELEASE \(name)")
+        if let mark { connection.recorder?.undo(to: mark) }
       }
       // Collections and paths that the block brought are gone.
       forgetTables()

@@ -31,6 +31,8 @@ public final class Store: Sendable {
   let flushing = Mutex(())
   let keys = KeyGenerator()
   let types = TypeRegistry()
+  /// Who observes what is committed.
+  let hub = ChangeHub()
   let cache = DocumentCache()
   /// See ``allowsPeriodsInNames``.
   let refusesPeriods = Atomic(false)
@@ -87,7 +89,8 @@ public final class Store: Sendable {
   public var isClosed: Bool { state.withLock { $0.engine == nil } }
 
   /// Waits for what is queued, writes what is buffered, waits for calls that run, and lets go of the
-  /// database. In a queued call it waits for none that is queued: they fail. Later calls fail with ``StoreError/Code/closed``. Closing twice does nothing.
+  /// database. In a queued call it waits for none that is queued: they fail. Later calls fail with
+  /// ``StoreError/Code/closed``, loops over ``LiveSequence`` end. Closing twice does nothing.
   ///
   /// - Throws: An error of writing what is buffered, which is then lost; the store is closed all the
   ///   same. ``StoreError/Code/invalidArgument`` inside of a read or write block, which needs the
@@ -105,6 +108,9 @@ public final class Store: Sendable {
         return state.engine
       }
       guard let engine else { continue }
+      hub.end(engine)
+      // Also those that found the engine still there.
+      defer { hub.end(engine) }
       cache.removeAll()
       try engine.close()
       try flushed.get()

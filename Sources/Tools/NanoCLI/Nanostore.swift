@@ -26,7 +26,7 @@ struct Nanostore: ParsableCommand {
     subcommands: [
       ImportCommand.self, ExportCommand.self,
       FindCommand.self, GetCommand.self, PutCommand.self, RemoveCommand.self, CountCommand.self,
-      AggregateCommand.self,
+      AggregateCommand.self, WatchCommand.self,
       CollectionsCommand.self, SchemaCommand.self, IndexCommand.self, ConfigureCommand.self,
       ExplainCommand.self,
       SQLCommand.self,

@@ -6,6 +6,7 @@ func allScenarios(_ workload: Workload) -> [any Scenario] {
     InsertScenario(workload: workload),
     CommitScenario(workload: workload, durability: .normal),
     CommitScenario(workload: workload, durability: .full),
+    ObserverScenario(workload: workload),
     GetScenario(workload: workload),
     ScanScenario(workload: workload),
     FindScenario(workload: workload),

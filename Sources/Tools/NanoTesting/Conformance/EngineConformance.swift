@@ -33,6 +33,7 @@ public struct EngineConformance {
   public static let checks: [Check] =
     documents + collections + queries + versions + transactions + isolation + indexes
     + uniqueIndexes + everythingIndex + settings + metadata + maintenance + durability
+    + changes
 
   private let make: () throws -> any Engine
   private let reopen: ((any Engine) throws -> any Engine)?

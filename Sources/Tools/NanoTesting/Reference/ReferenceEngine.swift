@@ -20,6 +20,7 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
   private var isWriting = false
   private var running = 0
   private var isClosed = false
+  private let commits = CommitBroadcast()
   /// Different for each engine.
   private let number = ReferenceEngine.lastNumber.add(1, ordering: .relaxed).newValue
   private static let lastNumber = Atomic<UInt32>(0)
@@ -27,7 +28,7 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
   public init() {}
 
   public var capabilities: Capabilities {
-    [.uniqueIndexes, .elementIndexes, .concurrentReads, .everythingIndex]
+    [.uniqueIndexes, .elementIndexes, .concurrentReads, .everythingIndex, .changes]
   }
 
   /// A value is its own snapshot: what is committed later is another value.
@@ -43,7 +44,8 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
   public func write<Result>(
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
-    try running(interruption) { stop in
+    defer { commits.deliver() }
+    return try running(interruption) { stop in
       lock.lock()
       while isWriting { lock.wait() }
       isWriting = true
@@ -57,9 +59,19 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
       }
       let result = try work(writer)
       writer.state.commits += 1
-      lock.withLock { state = writer.state }
+      let before = lock.withLock {
+        defer { state = writer.state }
+        return state
+      }
+      commits.post(Commit(writer.state.changes(since: before)))
       return result
     }
+  }
+
+  public func observeCommits(
+    _ handler: @escaping @Sendable (Commit) -> Void
+  ) throws -> CommitObservation {
+    try running(nil) { _ in commits.observe(handler) }
   }
 
   private func running<Result>(
