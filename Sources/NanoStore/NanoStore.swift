@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 @_exported import NanoDocument
 @_exported import NanoEngine
 @_exported import NanoQuery
@@ -29,8 +30,34 @@ extension Store {
   public convenience init(
     _ location: Location, configuration: Configuration = Configuration()
   ) throws {
-    try self.init(opening: { try SQLiteEngine(location, configuration) })
+    try self.init(file: location.file, opening: { try SQLiteEngine(location, configuration) })
     defaultCacheSize = configuration.documentCacheSize
     cacheLimit = configuration.documentCacheLimit
   }
+
+  /// Opens the store that a setup names, makes it if it is not there, and makes its collections as
+  /// the setup says.
+  ///
+  /// ```swift
+  /// let store = try Store(StoreSetup(contentsOf: "library.json"))
+  /// ```
+  ///
+  /// - Throws: As ``init(_:configuration:)-(Location,_)`` and ``NanoStoreCore/Store/apply(_:)-(StoreSetup)``.
+  public convenience init(
+    _ setup: StoreSetup, configuration: Configuration = Configuration()
+  ) throws {
+    try self.init(.file(setup.file), configuration: configuration)
+    try apply(setup)
+  }
+}
+
+extension SQLiteConfiguration.Location {
+  /// The absolute path of the file; nil for stores without one.
+  public var file: String? {
+    guard case .file(let path) = self else { return nil }
+    return URL(fileURLWithPath: NSString(string: path).expandingTildeInPath).standardizedFileURL.path
+  }
+
+  /// Whether there is such a file, which is not opened.
+  public var exists: Bool { file.map { FileManager.default.fileExists(atPath: $0) } ?? false }
 }

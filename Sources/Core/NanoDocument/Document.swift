@@ -29,15 +29,17 @@ public struct Document: @unchecked Sendable {
     }
   }
 
-  /// A new document, not in any store yet.
+  /// A new document, not in any store yet. A field `__rowid__` is no field: an integer there is the
+  /// row id by which the document may replace a stored one.
   public init(_ object: DocumentObject = [:], key: String? = nil, type: String? = nil)
     throws(StoreError)
   {
     storage = DocumentStorage.make(
       Header(
+        rowID: object[DocumentObject.rowIDName]?.int,
         key: try key.map { (key) throws(StoreError) in try DocumentKey(key) }, type: type),
       UnsafeRawBufferPointer(start: nil, count: 0))
-    edits = Edits(object, nil)
+    edits = Edits(object.withoutRowID, nil)
   }
 
   /// Copies a document out of a store's bytes, which must be in stored form.
@@ -141,10 +143,17 @@ extension Document {
 
   /// The value at a path; nil if there is none. Arrays are entered only by number.
   ///
-  /// Setting nil removes the field. Objects on the way are made where nothing stands.
+  /// Setting nil removes the field. Objects on the way are made where nothing stands. `__rowid__` is
+  /// the true ``rowID``, whatever is stored under this name, and cannot be set.
   public subscript(path: FieldPath) -> DocumentValue? {
-    get { edits.map { DocumentValue.object($0.object)[path] } ?? storage.value(at: path) }
+    get {
+      if path.components.count == 1, path.components[0] == DocumentObject.rowIDName {
+        return rowID.map { .int($0) }
+      }
+      return edits.map { DocumentValue.object($0.object)[path] } ?? storage.value(at: path)
+    }
     set {
+      if path.components.count == 1, path.components[0] == DocumentObject.rowIDName { return }
       edit { (object) throws(StoreError) in try object.set(newValue, at: path) }
     }
   }
@@ -152,6 +161,9 @@ extension Document {
   /// As with a ``FieldPath``; a name without dots and quotes is looked up at once.
   public subscript(path: String) -> DocumentValue? {
     get {
+      if path.utf8.first == UInt8(ascii: "_"), path == DocumentObject.rowIDName {
+        return rowID.map { .int($0) }
+      }
       if edits == nil, let found = storage.plainField(path) { return found.value }
       return self[FieldPath(path)]
     }

@@ -21,8 +21,12 @@ public final class Store: Sendable {
     var pending = PendingDocuments()
   }
   private let state: Mutex<State>
+  /// The file that the store was opened on, as an absolute path; nil for those in memory and in
+  /// temporary files, and on other engines.
+  public let file: String?
   private let open: @Sendable () throws -> any Engine
   let scheduler = Scheduler()
+  let queues = QueueRegistry()
   /// One flush at a time, so that no document is written twice.
   let flushing = Mutex(())
   let keys = KeyGenerator()
@@ -45,7 +49,12 @@ public final class Store: Sendable {
   }
 
   /// Opens a store on an engine, which the closure makes, now and whenever the store is reopened.
-  public init(opening open: @escaping @Sendable () throws -> any Engine) throws {
+  public convenience init(opening open: @escaping @Sendable () throws -> any Engine) throws {
+    try self.init(file: nil, opening: open)
+  }
+
+  package init(file: String?, opening open: @escaping @Sendable () throws -> any Engine) throws {
+    self.file = file
     self.open = open
     state = Mutex(State(engine: try open()))
   }
@@ -79,15 +88,16 @@ public final class Store: Sendable {
   /// Whether the store is closed; it can be reopened.
   public var isClosed: Bool { state.withLock { $0.engine == nil } }
 
-  /// Writes what is buffered, waits for calls that run, and lets go of the database. Later calls
-  /// fail with ``StoreError/Code/closed``, loops over ``LiveSequence`` end. Closing twice does
-  /// nothing.
+  /// Waits for what is queued, writes what is buffered, waits for calls that run, and lets go of the
+  /// database. In a queued call it waits for none that is queued: they fail. Later calls fail with
+  /// ``StoreError/Code/closed``, loops over ``LiveSequence`` end. Closing twice does nothing.
   ///
   /// - Throws: An error of writing what is buffered, which is then lost; the store is closed all the
   ///   same. ``StoreError/Code/invalidArgument`` inside of a read or write block, which needs the
   ///   store; it stays open then.
   public func close() throws {
     try requireNoTransaction()
+    if QueueContext.current == nil { waitForQueued() }
     while !isClosed {
       let flushed = Result { try flush() }
       let engine = state.withLock { state -> (any Engine)? in

@@ -27,7 +27,8 @@ struct Nanostore: ParsableCommand {
       ImportCommand.self, ExportCommand.self,
       FindCommand.self, GetCommand.self, PutCommand.self, RemoveCommand.self, CountCommand.self,
       AggregateCommand.self, WatchCommand.self,
-      CollectionsCommand.self, SchemaCommand.self, IndexCommand.self, ExplainCommand.self,
+      CollectionsCommand.self, SchemaCommand.self, IndexCommand.self, ConfigureCommand.self,
+      ExplainCommand.self,
       SQLCommand.self,
       VerifyCommand.self, CompactCommand.self, BackupCommand.self, StatsCommand.self,
     ])

@@ -33,7 +33,7 @@ extension SQLiteEngine {
       isOthers = (try? connection.hasOthersCommitted()) ?? true
       if isOthers { commits.post(.everything) }
     }
-    // Only then: what a writer posts is told by the writer, before its call returns.
+    // Only then: what writers post, they tell themselves.
     if isOthers { commits.deliver() }
   }
 

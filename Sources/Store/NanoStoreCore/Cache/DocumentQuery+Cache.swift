@@ -7,7 +7,7 @@ import NanoQuery
 extension DocumentQuery {
   /// What is found, read as far as the cache does not have it.
   func documents(through cache: CollectionCache) throws -> [Document] {
-    try collection.store.reading(.snapshot) { reader in
+    try collection.reading(.snapshot) { reader in
       // A transaction has no state in which documents would be known.
       if cache.withContents({ $0.prefersRowIDs }), !(reader is any EngineWriter),
         let found = try byRowIDs(reader, cache)

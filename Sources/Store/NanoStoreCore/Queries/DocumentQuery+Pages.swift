@@ -38,7 +38,7 @@ extension DocumentQuery {
     var hasMore = false
     let fields = query.fields
     let cache = fields == nil ? collection.store.cache[collection.name] : nil
-    try collection.store.reading(.snapshot) { reader in
+    try collection.reading(.snapshot) { reader in
       let defaults =
         query.orderings.isEmpty
         ? nil : FieldDefaults(try reader.settings(of: collection.name).defaults)
