@@ -55,7 +55,8 @@ extension SQLiteConfiguration.Location {
   /// The absolute path of the file; nil for stores without one.
   public var file: String? {
     guard case .file(let path) = self else { return nil }
-    return URL(fileURLWithPath: NSString(string: path).expandingTildeInPath).standardizedFileURL.path
+    return URL(fileURLWithPath: NSString(string: path).expandingTildeInPath).standardizedFileURL
+      .path
   }
 
   /// Whether there is such a file, which is not opened.

@@ -25,7 +25,10 @@ struct SetupTests {
       let store = try Store(setup)
       let users = store["users"]
       #expect(store.file == folder.file("cfg.db"))
-      #expect(Set(try users.indexes().map(\.keys)) == ["[name.last], [name.first]", "[age] DESC", "[email]"])
+      #expect(
+        Set(try users.indexes().map(\.keys)) == [
+          "[name.last], [name.first]", "[age] DESC", "[email]",
+        ])
       #expect(try users.indexes().filter(\.isUnique).map(\.keys) == ["[email]"])
       #expect(try users.defaults() == ["active": true])
       #expect(try users.aliases() == ["last": "[name.last]"])
@@ -136,5 +139,7 @@ struct RowIDFieldTests {
 }
 
 extension Document {
-  fileprivate static var empty: Document { Document(Header(), copying: .init(start: nil, count: 0)) }
+  fileprivate static var empty: Document {
+    Document(Header(), copying: .init(start: nil, count: 0))
+  }
 }

@@ -138,10 +138,16 @@ class SQLiteReader: EngineReader {
   func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs {
     try querying(collection) { table in
       var ids: [Int64] = []
+      // An index gives them in order for each of its values, which is sorted here in a fraction of the
+      // time that SQLite needs.
+      let isWhole = query.limit == nil && query.offset == 0 && query.after == nil
+      let sorts = query.orderings.isEmpty && isWhole
+      let compiler = QueryCompiler(table.facts)
       // No other column, so that SQLite has no need of the row where an index gives the id.
-      try connection.with(QueryCompiler(table.facts).select(query, columns: "id").sql) { row in
+      try connection.with(compiler.select(query, columns: "id", ordered: !sorts).sql) { row in
         while try row.step() { ids.append(row.int(0)) }
       }
+      if sorts { ids.sort() }
       return FoundRowIDs(ids, incarnation: table.incarnation, state: try committedState())
     } ?? FoundRowIDs([], incarnation: nil, state: nil)
   }

@@ -13,7 +13,11 @@ extension NTJsonStoreCaseRunner {
     case "flushCache":
       try collection(step).flushCache()
       return ["ok": true]
-    case "isCurrent": return ["value": .bool(try store().isCurrent(item(step)))]
+    case "isCurrent":
+      if let json = step["json"] {
+        return ["value": .bool(try store().isCurrent(Document(object(json))))]
+      }
+      return ["value": .bool(try store().isCurrent(item(step)))]
     case "identity": return try identity(step)
     default: return nil
     }

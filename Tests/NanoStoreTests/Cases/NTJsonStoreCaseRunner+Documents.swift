@@ -24,7 +24,9 @@ extension NTJsonStoreCaseRunner {
       return ["ok": true, "error": .null]
     case "update":
       var document = try item(step)
-      for (name, value) in try object(step["set"]) { document[FieldPath(components: [name])] = value }
+      for (name, value) in try object(step["set"]) {
+        document[FieldPath(components: [name])] = value
+      }
       let updated = try collection(step).replace(document)
       bind(step, updated)
       return ["ok": true, "error": .null]
@@ -100,7 +102,8 @@ extension NTJsonStoreCaseRunner {
     var lacks = DocumentObject()
     for (name, uids) in expected["lacks"]?.object ?? [:] {
       let lacking = documents.filter { $0[FieldPath(components: [name])] == nil }
-      lacks[name] = .array((uids.array ?? []).filter { uid in lacking.contains { $0["uid"] == uid } })
+      lacks[name] = .array(
+        (uids.array ?? []).filter { uid in lacking.contains { $0["uid"] == uid } })
     }
     return [
       "ok": true, "error": .null, "isNil": false, "count": .int(Int64(documents.count)),

@@ -24,8 +24,10 @@ extension NTJsonStoreCaseRunner {
       let given = try value(step["value"] ?? .null)
       try store().setMetadata(given.isNull ? nil : given, step["key"]?.string ?? "")
       return ["ok": true, "error": .null]
-    case "setStoreName": return try changeFile(StoreSetup(path: setup.path, name: step["name"]?.string))
-    case "setStorePath": return try changeFile(StoreSetup(path: text(step["path"]), name: setup.name))
+    case "setStoreName":
+      return try changeFile(StoreSetup(path: setup.path, name: step["name"]?.string))
+    case "setStorePath":
+      return try changeFile(StoreSetup(path: text(step["path"]), name: setup.name))
     case "newStore":
       setup = StoreSetup(path: try text(step["path"]), name: step["name"]?.string)
       opened = nil

@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import Synchronization
 
 /// Plays one case of NTJsonStore to a store of ours.
 ///
@@ -74,18 +75,57 @@ extension NTJsonStoreCaseRunner {
     {
       return result
     }
+    if let steps = ["steps", "operations", "ops", "calls"].lazy.compactMap({ step[$0]?.array })
+      .first
+    {
+      return try queued(steps.compactMap(\.object), step)
+    }
     // The asynchronous form of an operation, and the next step sees what it did.
     guard op.hasPrefix("async"), let first = op.dropFirst(5).first else {
       throw failure("the runner does not know \"\(op)\"")
     }
-    let plain = first.lowercased() + op.dropFirst(6)
-    return try queued(plain, step)
+    var plain = step
+    plain["op"] = .string(first.lowercased() + op.dropFirst(6))
+    return try queued([plain], step)["results"]?.array?.first?.object ?? [:]
   }
 
-  /// Runs an operation in a queued call, and waits for its completion.
-  private func queued(_ op: String, _ step: DocumentObject) throws -> DocumentObject {
-    let call = try collection(step).enqueue { _ in try self.perform(op, step) }
-    return try call.wait()
+  /// Starts operations without waiting for them, but those that are said to be plain, and gives what
+  /// each gave and the order in which they ended.
+  private func queued(
+    _ steps: [DocumentObject], _ outer: DocumentObject
+  ) throws -> DocumentObject {
+    let journal = Mutex<[(number: Int64, result: DocumentObject)]>([])
+    let names = try steps.map { try collection(merged($0, outer)).name }
+    for (number, step) in steps.enumerated() {
+      let step = merged(step, outer)
+      let note: @Sendable () -> Void = {
+        // One at a time, also on several collections.
+        journal.withLock { journal in
+          let result = Result { try self.result(of: step) }
+          journal.append((Int64(number), (try? result.get()) ?? ["error": "failure"]))
+        }
+      }
+      if step["async"] == false || step["sync"] == true {
+        try store().finishQueued()
+        note()
+      } else {
+        try collection(step).enqueue { _ in note() }
+      }
+    }
+    try store().finishQueued(names)
+    let ended = journal.withLock { $0 }
+    let order = ended.map(\.number)
+    let results = ended.sorted { $0.number < $1.number }.map { DocumentValue.object($0.result) }
+    return [
+      "ok": true, "results": .array(results), "order": .array(order.map { .int($0) }),
+      "ordered": .bool(order == order.sorted()), "inOrder": .bool(order == order.sorted()),
+    ]
+  }
+
+  private func merged(_ step: DocumentObject, _ outer: DocumentObject) -> DocumentObject {
+    var step = step
+    if step["collection"] == nil { step["collection"] = outer["collection"] ?? "c" }
+    return step
   }
 
   /// The error kinds of the cases, by our codes.

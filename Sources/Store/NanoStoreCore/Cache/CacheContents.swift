@@ -17,8 +17,6 @@ struct CacheContents {
   private var credit = 0
 
   init(size: Int) { self.size = size }
-
-  var inUseCount: Int { inUse.count }
 }
 
 extension CacheContents {
@@ -34,31 +32,26 @@ extension CacheContents {
     // What another program wrote last can be something else at any time.
     guard let version = stored.contentVersion else { return (make(), false) }
     let rowID = stored.rowID
+    var isKnown = false
     if incarnation == version.incarnation {
       var wasKnown = false
-      if let document = kept.use(
-        rowID,
-        where: { content in
-          guard content.revision == version.revision else { return false }
-          if let state {
-            wasKnown = content.isKnown(in: state)
-            content.note(state)
-          }
-          return true
-        })
-      {
-        return (document, wasKnown)
-      }
-      if let (document, content) = inUse.content(of: rowID), content.revision == version.revision {
-        var content = content
+      func isSame(_ content: inout KnownContent) -> Bool {
+        guard content.revision == version.revision else { return false }
         if let state {
           wasKnown = content.isKnown(in: state)
           content.note(state)
         }
-        keep(document, rowID, content)
-        return (document, wasKnown)
+        return true
       }
-      if known(rowID)?.content.isAhead(of: version.revision) == true { return (make(), false) }
+      if let document = kept.use(rowID, where: isSame) { return (document, wasKnown) }
+      if case (let document, var content)? = known(rowID) {
+        if isSame(&content) {
+          keep(document, rowID, content, inPlace: true)
+          return (document, wasKnown)
+        }
+        if content.isAhead(of: version.revision) { return (make(), false) }
+        isKnown = true
+      }
     }
     let document = make()
     guard isCommitted else { return (document, false) }
@@ -66,7 +59,7 @@ extension CacheContents {
       removeAll()
       incarnation = version.incarnation
     }
-    keep(document, rowID, KnownContent(revision: version.revision, in: state))
+    keep(document, rowID, KnownContent(revision: version.revision, in: state), inPlace: isKnown)
     return (document, false)
   }
 
@@ -74,13 +67,20 @@ extension CacheContents {
     kept.content(of: rowID) ?? inUse.content(of: rowID)
   }
 
-  private mutating func keep(_ document: Document, _ rowID: Int64, _ content: KnownContent) {
-    if let old = kept.remove(rowID) { bytes -= old.document.memorySize }
+  /// - Parameter inPlace: Whether a document of this row is known.
+  private mutating func keep(
+    _ document: Document, _ rowID: Int64, _ content: KnownContent, inPlace: Bool
+  ) {
+    if inPlace { drop(rowID) }
     guard size > 0 else { return inUse.insert(document, rowID, content) }
-    inUse.remove(rowID)
     kept.insert(document, rowID, content)
     bytes += document.memorySize
     trim()
+  }
+
+  private mutating func drop(_ rowID: Int64) {
+    if let old = kept.remove(rowID) { bytes -= old.document.memorySize }
+    inUse.remove(rowID)
   }
 
   /// Lets go of what was used longest ago, until no more than ``size`` is kept.
@@ -115,9 +115,7 @@ extension CacheContents {
   }
 
   mutating func forget(_ document: Document, _ rowID: Int64) {
-    guard version(of: document, rowID) != nil else { return }
-    if let old = kept.remove(rowID) { bytes -= old.document.memorySize }
-    inUse.remove(rowID)
+    if version(of: document, rowID) != nil { drop(rowID) }
   }
 }
 

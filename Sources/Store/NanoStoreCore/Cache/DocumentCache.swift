@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import Dispatch
 import NanoDocument
 import Synchronization
 
@@ -12,7 +11,7 @@ final class DocumentCache: Sendable {
     var sizes: [String: Int] = [:]
     var caches: [String: CollectionCache] = [:]
     #if canImport(Darwin)
-      var pressure: (any DispatchSourceMemoryPressure)?
+      var pressure: MemoryPressure?
     #endif
 
     func size(_ name: String) -> Int { sizes[name] ?? defaultSize }
@@ -60,7 +59,9 @@ final class DocumentCache: Sendable {
       isOn.store(
         state.defaultSize >= 0 || state.sizes.values.contains { $0 >= 0 }, ordering: .relaxed)
       #if canImport(Darwin)
-        watchPressure(&state)
+        if state.pressure == nil, isOn.load(ordering: .relaxed) {
+          state.pressure = MemoryPressure { [weak self] in self?.flush() }
+        }
       #endif
       let changed = state.caches.map { (cache: $0.value, size: state.size($0.key)) }
       state.caches = state.caches.filter { state.size($0.key) >= 0 }
@@ -73,17 +74,6 @@ final class DocumentCache: Sendable {
       }
     }
   }
-
-  #if canImport(Darwin)
-    private func watchPressure(_ state: inout State) {
-      guard state.pressure == nil, isOn.load(ordering: .relaxed) else { return }
-      let source = DispatchSource.makeMemoryPressureSource(
-        eventMask: [.warning, .critical], queue: .global())
-      source.setEventHandler { [weak self] in self?.flush() }
-      source.activate()
-      state.pressure = source
-    }
-  #endif
 
   private var all: [CollectionCache] { state.withLock { Array($0.caches.values) } }
 

@@ -7,7 +7,7 @@ import NanoDocument
 struct DocumentsInUse {
   private struct Entry {
     let document: Document.Weak
-    var content: KnownContent
+    let content: KnownContent
   }
   private var entries: [Int64: Entry] = [:]
   /// When so many are there, those that are gone are looked for.
@@ -15,10 +15,6 @@ struct DocumentsInUse {
 
   /// Arbitrary; a sweep of so many takes some microseconds.
   private static let smallestSweep = 64
-
-  var isEmpty: Bool { entries.isEmpty }
-  /// How many the program holds.
-  var count: Int { entries.count { $0.value.document.document != nil } }
 
   mutating func insert(_ document: Document, _ rowID: Int64, _ content: KnownContent) {
     if entries.count >= sweepCount {
@@ -30,12 +26,9 @@ struct DocumentsInUse {
 
   /// What is known of a row, if the program still has its document.
   func content(of rowID: Int64) -> (document: Document, content: KnownContent)? {
-    guard let entry = entries[rowID], let document = entry.document.document else { return nil }
+    guard !entries.isEmpty, let entry = entries[rowID], let document = entry.document.document
+    else { return nil }
     return (document, entry.content)
-  }
-
-  mutating func note(_ content: KnownContent, for rowID: Int64) {
-    entries[rowID]?.content = content
   }
 
   mutating func remove(_ rowID: Int64) { entries[rowID] = nil }
