@@ -4,6 +4,7 @@ import Dispatch
 import GRDB
 import Logging
 import NanoDocument
+import NanoEngine
 import Synchronization
 
 /// Connections that only read, opened when they are first needed and lent to one call at a time.
@@ -16,11 +17,11 @@ final class ReaderPool: Sendable {
     let connection: SQLiteConnection
     /// Reads single documents, outside a transaction.
     let getter: SQLiteReader
-    init(_ queue: DatabaseQueue, _ logger: Logger) throws {
+    init(_ queue: DatabaseQueue, _ logger: Logger, _ observer: QueryObserver?) throws {
       self.queue = queue
       connection = try queue.unsafeRead { db in
         guard let handle = db.sqliteConnection else { throw SQLiteEngine.closed }
-        return SQLiteConnection(handle, isReadOnly: true, logger: logger)
+        return SQLiteConnection(handle, isReadOnly: true, logger: logger, observer: observer)
       }
       getter = SQLiteReader(connection)
     }
@@ -42,9 +43,14 @@ final class ReaderPool: Sendable {
   private let returned = DispatchSemaphore(value: 0)
   private let maximum: Int
   private let logger: Logger
+  private let observer: QueryObserver?
   private let open: @Sendable () throws -> DatabaseQueue
 
-  init(maximum: Int, logger: Logger, open: @escaping @Sendable () throws -> DatabaseQueue) {
+  init(
+    maximum: Int, logger: Logger, observer: QueryObserver?,
+    open: @escaping @Sendable () throws -> DatabaseQueue
+  ) {
+    self.observer = observer
     self.maximum = max(1, maximum)
     self.logger = logger
     self.open = open
@@ -80,7 +86,7 @@ final class ReaderPool: Sendable {
       case .wait: returned.wait()
       case .place:
         do {
-          return try Reader(open(), logger)
+          return try Reader(open(), logger, observer)
         } catch {
           free { $0.count -= 1 }
           throw SQLiteErrors.translated(error, operation: "open")

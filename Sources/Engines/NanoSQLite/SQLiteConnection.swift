@@ -19,6 +19,8 @@ final class SQLiteConnection {
   /// The table that was used last, found without hashing its name.
   private var last: (name: String, table: CollectionTable)?
   let isReadOnly: Bool
+  /// Who is told of scans; nil if nobody wants to know.
+  let observer: QueryObserver?
   /// Whether no other connection has committed since this one did.
   private(set) var isUnchanged = false
   /// Whether another connection has.
@@ -37,8 +39,12 @@ final class SQLiteConnection {
 
   /// - Parameter logger: Gets every statement at the level `trace`, with its parameters' places but
   ///   never their values.
-  init(_ handle: OpaquePointer, isReadOnly: Bool, logger: Logger? = nil) {
+  init(
+    _ handle: OpaquePointer, isReadOnly: Bool, logger: Logger? = nil,
+    observer: QueryObserver? = nil
+  ) {
     self.handle = handle
+    self.observer = observer
     self.logger = logger.flatMap { $0.logLevel == .trace ? $0 : nil }
     self.isReadOnly = isReadOnly
     isUTF8 = TextEncoding.isUTF8(handle)
@@ -53,6 +59,12 @@ final class SQLiteConnection {
   @inline(__always)
   func noteLast(_ name: String, _ table: CollectionTable) {
     if last?.table !== table { last = (name, table) }
+  }
+
+  /// Lets statements find out anew how they run.
+  func forgetPlans() {
+    guard observer != nil else { return }
+    for statement in statements.values { statement.plan = nil }
   }
 
   /// Forgets statements and tables, as must be done before the connection closes.

@@ -22,6 +22,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   let writer: DatabaseQueue
   private let connection: SQLiteConnection
   private let writing = NSLock()
+  private let observer: QueryObserver?
   /// Nil where there is one connection for everything.
   private let readers: ReaderPool?
   private let isClosed = Atomic(false)
@@ -38,14 +39,18 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
 
   /// Opens a database and makes its internal tables if it is new.
   ///
+  /// - Parameter observer: Is told of queries that an index could have served; nil if nobody wants to
+  ///   know.
   /// - Throws: ``StoreError`` with ``StoreError/Code/notADatabase``,
   ///   ``StoreError/Code/newerFormat``, ``StoreError/Code/cannotOpen`` and others. An existing file
   ///   is unchanged.
   public init(
-    _ location: SQLiteConfiguration.Location, _ configuration: SQLiteConfiguration
+    _ location: SQLiteConfiguration.Location, _ configuration: SQLiteConfiguration,
+    observer: QueryObserver? = nil
   ) throws {
     try configuration.validate()
     self.configuration = configuration
+    self.observer = observer
     path = try DatabaseFile.prepare(location, configuration)
     do {
       writer = try DatabaseFile.open(path, location, configuration, isReader: false)
@@ -60,7 +65,8 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
         setup.removeAll()
         // Made anew, because the setup settles the encoding.
         return SQLiteConnection(
-          handle, isReadOnly: configuration.isReadOnly, logger: configuration.logger)
+          handle, isReadOnly: configuration.isReadOnly, logger: configuration.logger,
+          observer: observer)
       }
     } catch {
       let explained = DatabaseFile.explained(error, path)
@@ -77,7 +83,9 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     let hasReaders = configuration.journalMode == .wal || configuration.isReadOnly
     readers =
       (hasReaders ? path : nil).map { path in
-        ReaderPool(maximum: configuration.maximumReaders, logger: configuration.logger) {
+        ReaderPool(
+          maximum: configuration.maximumReaders, logger: configuration.logger, observer: observer
+        ) {
           try DatabaseFile.open(path, location, configuration, isReader: true)
         }
       }
@@ -135,6 +143,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
           return result
         }
         connection.noteCommit()
+        if let observer { transaction.reportWrites(to: observer) }
         return result
       } catch {
         // Collections and paths that the transaction brought are not in the file.
@@ -163,7 +172,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
     try refuseReentry()
     return try translated {
-      writing.lock()
+      lockForWriting()
       defer { writing.unlock() }
       guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
       owner.store(Self.currentThread, ordering: .relaxed)
@@ -171,6 +180,15 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
       // Attached here and not while waiting, so that nobody else's statement is stopped.
       return try interruptible(interruption, connection, writer) { try work(connection) }
     }
+  }
+
+  private func lockForWriting() {
+    guard !writing.try() else { return }
+    guard let observer else { return writing.lock() }
+    observer.waiting.wrappingAdd(1, ordering: .relaxed)
+    observer.writerWaits()
+    writing.lock()
+    observer.waiting.wrappingSubtract(1, ordering: .relaxed)
   }
 
   /// The lock is held by this thread already: waiting for it would never end.

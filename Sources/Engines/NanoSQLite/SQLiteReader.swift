@@ -86,6 +86,12 @@ class SQLiteReader: EngineReader {
   ) throws {
     try querying(collection) { table in
       try connection.with(QueryCompiler(table.facts).select(query).sql) { statement in
+        if var watch = connection.watch(statement, table, query) {
+          while try statement.step() {
+            if try !watch.showing({ try show(Self.document(statement)) }) { break }
+          }
+          return watch.end()
+        }
         while try statement.step() {
           if try !show(Self.document(statement)) { return }
         }
@@ -107,14 +113,21 @@ class SQLiteReader: EngineReader {
 
   func count(_ query: Query, in collection: String) throws -> Int {
     try querying(collection) { table in
-      try connection.first(QueryCompiler(table.facts).count(query).sql) { Int($0.int(0)) }
-    }.flatMap(\.self) ?? 0
+      try connection.with(QueryCompiler(table.facts).count(query).sql) { statement in
+        let watch = connection.watch(statement, table, query)
+        let count = try statement.step() ? Int(statement.int(0)) : 0
+        watch?.end(found: count)
+        return count
+      }
+    } ?? 0
   }
 
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
     try querying(collection) { table in
       try connection.with(QueryCompiler(table.facts).aggregate(query).sql) { statement in
+        let watch = connection.watch(statement, table, query.query)
         try statement.finish()
+        watch?.end(found: nil)
         let program = statement.held.lazy.compactMap { $0 as? AggregateProgram }.first
         return program?.aggregation.rows ?? []
       }
@@ -126,7 +139,9 @@ class SQLiteReader: EngineReader {
   ) throws -> [DocumentValue] {
     try querying(collection) { table in
       try connection.with(QueryCompiler(table.facts).distinct(field, query).sql) { statement in
+        let watch = connection.watch(statement, table, query)
         try statement.finish()
+        watch?.end(found: nil)
         let program = statement.held.lazy.compactMap { $0 as? DistinctProgram }.first
         return program?.values.values ?? []
       }
@@ -158,12 +173,33 @@ class SQLiteReader: EngineReader {
   }
 
   /// Whether a line of the plan names the index, and not one whose name only begins like it.
-  private static func mentions(_ line: String, _ name: String) -> Bool {
+  static func mentions(_ line: String, _ name: String) -> Bool {
     (line + " ").contains(" \(name) ")
   }
 
   func indexes(in collection: String) throws -> [IndexDefinition] {
     try connection.table(collection)?.indexes ?? []
+  }
+
+  func unfinishedIndexes() throws -> [UnfinishedIndex] {
+    let names = try connection.all(
+      SQLFragment("SELECT DISTINCT collection FROM nano_indexes WHERE filled IS NOT NULL")
+    ) { $0.text(0) ?? "" }
+    return try names.flatMap { name in
+      try (connection.table(name)?.unfinished ?? []).map {
+        UnfinishedIndex(collection: name, index: $0.index)
+      }
+    }
+  }
+
+  func indexLedger() throws -> [IndexLedgerRow] {
+    try connection.all(
+      SQLFragment(
+        "SELECT collection, subject, state FROM nano_index_ledger ORDER BY collection, subject")
+    ) {
+      IndexLedgerRow(
+        collection: $0.text(0) ?? "", subject: $0.text(1) ?? "", state: $0.text(2) ?? "")
+    }
   }
 
   func indexing(in collection: String) throws -> IndexingPolicy {

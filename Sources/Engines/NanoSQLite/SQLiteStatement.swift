@@ -21,6 +21,8 @@ final class SQLiteStatement {
   /// Whether the database keeps its texts in UTF-8.
   let isUTF8: Bool
   var isInUse = false
+  /// How it runs, where an observer wants to know.
+  var plan: StatementPlan?
   /// What stood behind the first statement of the text.
   private(set) var tail = ""
 

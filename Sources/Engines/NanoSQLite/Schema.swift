@@ -28,7 +28,15 @@ enum Schema {
       columns TEXT NOT NULL,
       sql_name TEXT NOT NULL,
       origin TEXT NOT NULL,
+      reason TEXT,
+      filled INTEGER,
       PRIMARY KEY (collection, name)
+    ) WITHOUT ROWID;
+    CREATE TABLE nano_index_ledger (
+      collection TEXT NOT NULL COLLATE NOCASE,
+      subject TEXT NOT NULL,
+      state TEXT NOT NULL,
+      PRIMARY KEY (collection, subject)
     ) WITHOUT ROWID;
     CREATE TABLE nano_paths (
       collection TEXT NOT NULL COLLATE NOCASE,
@@ -177,7 +185,21 @@ struct IndexSchema {
       ])
   }
 
-  private func createElements(_ path: FieldPath) throws(StoreError) -> String {
+  /// The side table of an index on elements and what keeps it, without the elements of the documents that
+  /// are there.
+  func begin() throws(StoreError) -> String {
+    try createElements(index.columns[0].path, filling: false)
+  }
+
+  /// Adds the elements of documents with row ids above the first parameter, up to the second. Those of
+  /// documents that were written since the index was begun are there.
+  func fillSome() throws(StoreError) -> String {
+    let source = "(SELECT id, body FROM \(table) WHERE id > ?1 AND id <= ?2) AS d, "
+    return "INSERT OR IGNORE INTO \(SQLName.quoted(sqlName))(value, id) "
+      + (try elements(index.columns[0].path, of: "d", source: source))
+  }
+
+  private func createElements(_ path: FieldPath, filling: Bool = true) throws(StoreError) -> String {
     let side = SQLName.quoted(sqlName)
     let key = index.isUnique ? "value" : "value, id"
     let conflict = index.isUnique ? "INSERT" : "INSERT OR IGNORE"
@@ -204,7 +226,7 @@ struct IndexSchema {
     return """
       CREATE TABLE \(side) (value, id INTEGER NOT NULL, PRIMARY KEY (\(key))) WITHOUT ROWID;
       CREATE INDEX \(SQLName.quoted(sqlName + "_id")) ON \(side)(id);
-      \(try fill("d", from: "\(table) AS d, "))
+      \(filling ? try fill("d", from: "\(table) AS d, ") : "")
       \(trigger("insert", "INSERT", replace + (try refuse()) + (try fill("NEW"))))
       \(trigger("update", "UPDATE OF body, id", remove + (try refuse()) + (try fill("NEW"))))
       \(trigger("delete", "DELETE", remove))

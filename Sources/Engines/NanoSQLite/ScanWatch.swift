@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+
+import GRDBSQLite
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQL
+
+/// What SQLite does in a statement, found out once for as long as the indexes stay as they are.
+struct StatementPlan {
+  /// Where uses of the indexes in it are counted.
+  var uses: [UseCount]
+  /// Whether it may read or sort more documents than it finds: only then is time taken.
+  var isCostly: Bool
+}
+
+/// The time that a statement takes without its caller.
+struct ScanWatch {
+  fileprivate let observer: QueryObserver
+  fileprivate let statement: SQLiteStatement
+  fileprivate let table: CollectionTable
+  fileprivate let query: Query
+  private let start = ContinuousClock.now
+  private var shown = 0
+  private var sampled = Duration.zero
+
+  fileprivate init(
+    _ observer: QueryObserver, _ statement: SQLiteStatement, _ table: CollectionTable,
+    _ query: Query
+  ) {
+    self.observer = observer
+    self.statement = statement
+    self.table = table
+    self.query = query
+  }
+
+  /// Shows one document, and takes the time of the first ones: the others are taken for their like.
+  mutating func showing(_ show: () throws -> Bool) rethrows -> Bool {
+    shown += 1
+    guard shown <= Self.samples else { return try show() }
+    let begin = ContinuousClock.now
+    defer { sampled += ContinuousClock.now - begin }
+    return try show()
+  }
+
+  /// Documents whose showing is timed. Arbitrary: enough for a mean, and 50 nanoseconds each.
+  private static let samples = 256
+
+  func end() { end(found: shown) }
+
+  /// - Parameter found: Documents that were handed out, or counted; all that match if nil.
+  func end(found: Int?, isRemoval: Bool = false) {
+    let rows = Int(sqlite3_stmt_status(statement.handle, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0))
+    let sorts = sqlite3_stmt_status(statement.handle, SQLITE_STMTSTATUS_SORT, 0) > 0
+    guard rows >= observer.minimumRows || sorts else { return }
+    let facts = table.facts
+    var candidates = IndexCandidates(
+      query, ordersText: facts.ordersText, observed: facts.observed)
+    candidates.remove(servedBy: table.indexes)
+    if rows < observer.minimumRows { candidates.condition = [] }
+    if !sorts { candidates.order = nil }
+    guard !candidates.isEmpty else { return }
+    let program = statement.held.lazy.compactMap { $0 as? MatchProgram }.first
+    let matched = max(program?.matches ?? found ?? 0, found ?? 0)
+    let outside = shown == 0 ? 0 : sampled.seconds / Double(min(shown, Self.samples)) * Double(shown)
+    observer.scanned(
+      ScanReport(
+        collection: table.description.name, candidates: candidates,
+        seconds: max(0, (ContinuousClock.now - start).seconds - outside), rows: rows,
+        matched: matched, found: found ?? matched, isRemoval: isRemoval))
+  }
+}
+
+extension Duration {
+  fileprivate var seconds: Double {
+    Double(components.seconds) + Double(components.attoseconds) * 1e-18
+  }
+}
+
+extension SQLiteConnection {
+  /// Counts the indexes that a statement uses, and begins to take its time if it may scan; nil if not, or
+  /// if nobody wants to know.
+  @inline(__always)
+  func watch(
+    _ statement: SQLiteStatement, _ table: CollectionTable, _ query: Query
+  ) -> ScanWatch? {
+    guard let observer, table.isObserved else { return nil }
+    return watch(statement, table, query, observer)
+  }
+
+  private func watch(
+    _ statement: SQLiteStatement, _ table: CollectionTable, _ query: Query,
+    _ observer: QueryObserver
+  ) -> ScanWatch? {
+    let plan = statement.plan ?? plan(of: statement, table, observer)
+    for use in plan.uses { use.add() }
+    guard plan.isCostly, query.condition != .constant(true) || !query.orderings.isEmpty else {
+      return nil
+    }
+    for counter in [SQLITE_STMTSTATUS_FULLSCAN_STEP, SQLITE_STMTSTATUS_SORT] {
+      _ = sqlite3_stmt_status(statement.handle, counter, 1)
+    }
+    return ScanWatch(observer, statement, table, query)
+  }
+
+  private func plan(
+    of statement: SQLiteStatement, _ table: CollectionTable, _ observer: QueryObserver
+  ) -> StatementPlan {
+    let text = sqlite3_sql(statement.handle).map { String(cString: $0) } ?? ""
+    // A statement that cannot be explained is not watched, and fails or not by itself. Not one of those
+    // that are kept, since it runs once.
+    var plan: [String] = []
+    if let explanation = try? SQLiteStatement(
+      "EXPLAIN QUERY PLAN " + text, on: self, persistent: false)
+    {
+      while (try? explanation.step()) == true { plan.append(explanation.text(3) ?? "") }
+    }
+    let used = table.indexes.filter { index in
+      table.sqlNames[index.name].map { name in
+        plan.contains { SQLiteReader.mentions($0, name) }
+      } ?? false
+    }
+    let made = StatementPlan(
+      uses: used.map { observer.uses(of: $0.name, in: table.description.name) },
+      isCostly: plan.contains { $0.hasPrefix("SCAN") || $0.contains("ORDER BY") })
+    statement.plan = made
+    return made
+  }
+}
