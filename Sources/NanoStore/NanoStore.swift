@@ -29,6 +29,17 @@ extension Store {
   public convenience init(
     _ location: Location, configuration: Configuration = Configuration()
   ) throws {
-    try self.init(opening: { try SQLiteEngine(location, configuration) })
+    try self.init(indexTuning: configuration.tuning(at: location), logger: configuration.logger) {
+      try SQLiteEngine(location, configuration, observer: $0)
+    }
+  }
+}
+
+extension SQLiteConfiguration {
+  /// Documents in memory are looked through in no time, and what is gone when the store is closed never
+  /// pays for what was found out; a store that only reads cannot make indexes.
+  fileprivate func tuning(at location: Location) -> IndexTuning {
+    guard case .file = location, !isReadOnly else { return .off }
+    return indexTuning
   }
 }

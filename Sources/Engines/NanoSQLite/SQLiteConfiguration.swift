@@ -2,6 +2,7 @@
 
 public import Logging
 import NanoDocument
+public import NanoEngine
 
 /// How a SQLite database is opened. Every setting is read back from the database by
 /// ``Engine/statistics()``.
@@ -75,6 +76,9 @@ public struct SQLiteConfiguration: Sendable {
   public var maximumReaders = 5
   /// Reads fields with our scanner in place of SQLite's `json_extract`; the answers are the same.
   public var usesFastFieldAccess = true
+  /// What the store does about indexes that nobody declared. Counts for files that can be written to; stores
+  /// in memory and in temporary files have it off.
+  public var indexTuning: IndexTuning = .automatic
   public var logger = Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
 
   public init() {}

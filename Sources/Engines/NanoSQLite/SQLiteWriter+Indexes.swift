@@ -22,6 +22,11 @@ extension SQLiteWriter {
       try createIndex(index, in: collection)
       return true
     }
+    // Another process may have begun it.
+    let begun = try existing(collection)?.unfinished ?? []
+    if begun.contains(where: { $0.index.name == index.name && $0.index.isSame(as: index) }) {
+      return false
+    }
     guard let place = try placeForIndex(index, in: collection) else { return true }
     let schema = IndexSchema(
       collection: place, index: index, sqlName: try freeName(for: index, in: place))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+public import Logging
 public import NanoDocument
 public import NanoEngine
 import Synchronization
@@ -41,10 +42,34 @@ public final class Store: Sendable {
     }
   }
 
+  /// Makes and drops indexes; nil if nobody wants that.
+  let tuner: IndexTuner?
+  let tuningLogger: Logger
+
   /// Opens a store on an engine, which the closure makes, now and whenever the store is reopened.
-  public init(opening open: @escaping @Sendable () throws -> any Engine) throws {
-    self.open = open
-    state = Mutex(State(engine: try open()))
+  public convenience init(opening open: @escaping @Sendable () throws -> any Engine) throws {
+    try self.init(
+      indexTuning: .off, logger: Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
+    ) { _ in try open() }
+  }
+
+  /// As ``init(opening:)``, on an engine that tells of its queries to whom it is given.
+  ///
+  /// - Parameters:
+  ///   - indexTuning: What the store does about indexes that nobody declared.
+  ///   - logger: Gets what it did and why.
+  public init(
+    indexTuning: IndexTuning, logger: Logger,
+    opening open: @escaping @Sendable (QueryObserver?) throws -> any Engine
+  ) throws {
+    let tuner = indexTuning == .off ? nil : IndexTuner(indexTuning, logger)
+    let observer = tuner?.makeObserver()
+    self.tuner = tuner
+    tuningLogger = logger
+    self.open = { try open(observer) }
+    let engine = try self.open()
+    state = Mutex(State(engine: engine))
+    tuner?.start(engine)
   }
 
   /// The collection of this name. Nothing is looked up or made before it is used: reading one that
@@ -94,6 +119,7 @@ public final class Store: Sendable {
         return state.engine
       }
       guard let engine else { continue }
+      tuner?.stop()
       try engine.close()
       try flushed.get()
     }
@@ -103,7 +129,10 @@ public final class Store: Sendable {
   /// and temporary stores begin empty.
   public func reopen() throws {
     try state.withLock { state in
-      if state.engine == nil { state.engine = try open() }
+      guard state.engine == nil else { return }
+      let engine = try open()
+      state.engine = engine
+      tuner?.start(engine)
     }
   }
 
@@ -235,7 +264,7 @@ extension Store {
     return try work(engine())
   }
 
-  private func requireNoTransaction() throws(StoreError) {
+  func requireNoTransaction() throws(StoreError) {
     guard TransactionContext.current(of: self) == nil else {
       throw StoreError(
         .invalidArgument, "This cannot be done inside a transaction",

@@ -87,26 +87,29 @@ private struct Reading {
     let equalities = scalars.filter { $0.kind != .range }
     let range = scalars.first { $0.kind == .range }
     let elements = uses.filter(\.isElements)
-    if !equalities.isEmpty { return compound(equalities, range) }
+    if !equalities.isEmpty { return compound(equalities, scalars.filter { $0.kind == .range }) }
     if let element = elements.first(where: { $0.kind != .range }) { return single(element) }
-    if let range { return compound([], range) }
+    if let range { return compound([], [range]) }
     if let element = elements.first { return single(element) }
     return parts.lazy.compactMap(branches).first
   }
 
-  private func compound(_ equalities: [PartUse], _ range: PartUse?) -> Choice {
+  private func compound(_ equalities: [PartUse], _ ranges: [PartUse]) -> Choice {
     var paths: [FieldPath] = []
     for use in equalities where !paths.contains(use.path) { paths.append(use.path) }
     paths = Array(paths.prefix(IndexCandidates.maximumWidth))
     var used = equalities.filter { paths.contains($0.path) }.map(\.part)
     var tail = IndexCandidate.Tail.none
-    if let range, !paths.contains(range.path), paths.count < IndexCandidates.maximumWidth {
+    let range = ranges.first { !paths.contains($0.path) }
+    if let range, paths.count < IndexCandidates.maximumWidth {
       tail = .range(range.path)
       used.append(range.part)
     }
     return Choice(
       candidates: [IndexCandidate(equalities: paths, tail: tail)], used: used,
-      canOrder: !equalities.contains { $0.kind == .list })
+      // SQLite does not order by what stands behind a field that a range is asked of as well.
+      canOrder: !equalities.contains { $0.kind == .list }
+        && !ranges.contains { paths.contains($0.path) })
   }
 
   private func single(_ use: PartUse) -> Choice {
