@@ -40,6 +40,13 @@ public struct IndexCandidate: Sendable, Hashable {
     }
   }
 
+  /// Whether some index for this candidate may serve the other one too.
+  public func mayServe(_ other: IndexCandidate) -> Bool {
+    self == other
+      || kind == other.kind && width >= other.width
+        && Set(other.equalities).isSubset(of: equalities)
+  }
+
   /// The index for this candidate, whose name no declared one is likely to have.
   ///
   /// - Parameter leading: Fields that come before the others among those compared for equality, so that

@@ -17,6 +17,8 @@ struct CollectionLedger: Equatable {
   var built: [String: BuiltIndex] = [:]
   /// How often indexes were used, declared ones too.
   var uses: [String: Int] = [:]
+  /// The missing indexes that were charged since decisions were taken last; nil if all are to be looked at.
+  private var touched: Set<IndexCandidate>?
 
   /// A scan of fewer takes less than half a millisecond, which no query would notice, and writes would
   /// pay for the index all the same.
@@ -26,6 +28,9 @@ struct CollectionLedger: Equatable {
   static let minimumCharge = 0.01
   /// Adaptive indexes of one collection. Arbitrary: each makes every write dearer by half or more.
   static let maximumIndexes = 8
+  /// Missing indexes that are kept account of in one collection. Arbitrary: far more than may be made, and
+  /// few enough to be looked at after each scan.
+  static let maximumAccounts = 64
   /// What a document costs that an index finds, in documents that a scan reads: it is looked up in the
   /// table by itself. Measured: 0.6 to 1.2 microseconds against 0.16 to 0.34.
   static let lookUpFactor = 4.0
@@ -85,10 +90,21 @@ extension CollectionLedger {
       return missed(name)
     }
     var account = accounts[candidate] ?? IndexAccount()
+    if accounts[candidate] == nil { makeRoom() }
     account.charge += seconds
     account.scans += 1
     change(&account)
     accounts[candidate] = account
+    touched?.insert(candidate)
+  }
+
+  /// Forgets the account that matters least, if there are many.
+  private mutating func makeRoom() {
+    guard accounts.count >= Self.maximumAccounts else { return }
+    let idle = accounts.filter { !$0.value.isPending }
+    if let least = idle.min(by: { $0.value.charge < $1.value.charge }) {
+      accounts[least.key] = nil
+    }
   }
 
   /// A query did without an index that is there: it began before the index was made, or somebody has
@@ -153,8 +169,11 @@ extension CollectionLedger {
   }
 
   private mutating func buildsDue(_ collection: String) -> [TuningDecision] {
+    guard built.count + pendingBuilds < Self.maximumIndexes else { return [] }
     var decisions: [TuningDecision] = []
-    for plan in plans(collection) where isDue(plan) {
+    let due = plans(collection, concerning: touched).filter(isDue)
+    touched = []
+    for plan in due {
       guard built.count + pendingBuilds < Self.maximumIndexes else { break }
       // One that was decided just now may serve it.
       guard plan.candidates.allSatisfy({ accounts[$0]?.isPending == false }) else { continue }
@@ -181,15 +200,22 @@ extension CollectionLedger {
 
   /// The missing indexes, the longest first: an index serves what its first fields serve, so that one is
   /// made where two would do the same.
-  func plans(_ collection: String) -> [BuildPlan] {
+  ///
+  /// - Parameter touched: Only those that could serve one of these; nil for all.
+  func plans(
+    _ collection: String, concerning touched: Set<IndexCandidate>? = nil
+  ) -> [BuildPlan] {
     let open = accounts.filter { !$0.value.isPending && $0.value.charge > 0 }
-    let order = open.sorted {
-      ($1.key.width, $1.value.charge, $0.key.text) < ($0.key.width, $0.value.charge, $1.key.text)
+    let order = open.sorted { one, other in
+      if one.key.width != other.key.width { return one.key.width > other.key.width }
+      if one.value.charge != other.value.charge { return one.value.charge > other.value.charge }
+      return one.key.text < other.key.text
     }
     return order.compactMap { candidate, account in
+      guard touched?.contains(where: candidate.mayServe) ?? true else { return nil }
       let cost = buildCost(candidate)
       var index = candidate.definition(leading: leading(candidate, open))
-      let served = open.keys.filter { $0.isServed(by: index) }.sorted { $0.text < $1.text }
+      let served = open.keys.filter { $0.isServed(by: index) }
       guard served.count == 1 || account.charge >= Self.extensionShare * cost else { return nil }
       let total = served.reduce(0) { $0 + (open[$1]?.charge ?? 0) }
       let scans = served.reduce(0) { $0 + (open[$1]?.scans ?? 0) }
@@ -211,7 +237,7 @@ extension CollectionLedger {
       other.kind == candidate.kind && other.tail == .none
         && other.equalities.count < candidate.equalities.count
         && Set(other.equalities).isSubset(of: candidate.equalities)
-    }.sorted { ($1.value.charge, $0.key.text) < ($0.value.charge, $1.key.text) }
+    }.sorted { $0.value.charge > $1.value.charge }
     var first: [FieldPath] = []
     for (part, _) in parts where Set(first).isSubset(of: part.equalities) {
       first += part.equalities.filter { !first.contains($0) }

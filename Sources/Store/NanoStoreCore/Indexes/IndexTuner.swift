@@ -21,7 +21,7 @@ final class IndexTuner: Sendable {
     var build: RunningBuild?
     /// Work that waits or runs, and who waits for its end.
     var outstanding = 0
-    var waiters: [CheckedContinuation<Void, Never>] = []
+    var waiters: [@Sendable () -> Void] = []
   }
 
   let mode: IndexTuning
@@ -129,25 +129,23 @@ extension IndexTuner {
     state.withLock { $0.outstanding += 1 }
     queue.asyncAfter(deadline: .now() + seconds) {
       work()
-      let waiters = self.state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      let waiters = self.state.withLock { state -> [@Sendable () -> Void] in
         state.outstanding -= 1
         guard state.outstanding == 0 else { return [] }
         defer { state.waiters = [] }
         return state.waiters
       }
-      for waiter in waiters { waiter.resume() }
+      for waiter in waiters { waiter() }
     }
   }
 
-  /// Waits until everything that was decided has been done.
-  func finish() async {
-    await withCheckedContinuation { continuation in
-      let isIdle = state.withLock { state in
-        if state.outstanding > 0 { state.waiters.append(continuation) }
-        return state.outstanding == 0
-      }
-      if isIdle { continuation.resume() }
+  /// Calls a closure once everything that was decided has been done.
+  func whenDone(_ done: @escaping @Sendable () -> Void) {
+    let isIdle = state.withLock { state in
+      if state.outstanding > 0 { state.waiters.append(done) }
+      return state.outstanding == 0
     }
+    if isIdle { done() }
   }
 }
 

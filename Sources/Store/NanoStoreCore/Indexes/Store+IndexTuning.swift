@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Dispatch
 public import NanoEngine
 import NanoQuery
 
@@ -73,7 +74,21 @@ extension Store {
   }
 
   /// Waits until the indexes that were decided on are made or dropped, as tests and measurements want.
-  public func finishIndexTuning() async { await tuner?.finish() }
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` inside of a read or write block, for whose end an index may
+  ///   have to wait.
+  public func finishIndexTuning() throws {
+    try requireNoTransaction()
+    let done = DispatchSemaphore(value: 0)
+    guard let tuner else { return }
+    tuner.whenDone { done.signal() }
+    done.wait()
+  }
+  public func finishIndexTuning() async throws {
+    try requireNoTransaction()
+    guard let tuner else { return }
+    await withCheckedContinuation { continuation in tuner.whenDone { continuation.resume() } }
+  }
 
   /// How often each index of a collection was used, by name, as far as it was counted.
   public func indexUses(in collection: String) throws -> [String: Int] {
