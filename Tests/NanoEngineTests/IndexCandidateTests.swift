@@ -159,7 +159,8 @@ extension IndexCandidateTests {
   }
 
   @Test(
-    "What is made for a query is used for it, and changes no answer", arguments: 0..<4 as Range<UInt64>)
+    "What is made for a query is used for it, and changes no answer",
+    arguments: 0..<4 as Range<UInt64>)
   func used(part: UInt64) throws {
     let seed = UInt64.random(in: .min ... .max)
     var questions = Questions(random: SplitMix(seed: seed &+ part))

@@ -165,7 +165,8 @@ struct IndexStepTests {
       for number in 0..<20 { try Self.insert(number, writer) }
     }
     let before = try engine.read(.call, nil) { try $0.count(query, in: "c") }
-    while try engine.write(nil, { try $0.continueIndex(index.name, in: "c", documents: 40) }) == false
+    while try engine.write(nil, { try $0.continueIndex(index.name, in: "c", documents: 40) })
+      == false
     {}
     #expect(try engine.read(.call, nil) { try $0.explain(query, in: "c") }.indexes == [index.name])
     #expect(try engine.read(.call, nil) { try $0.count(query, in: "c") } == before)

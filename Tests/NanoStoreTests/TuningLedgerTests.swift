@@ -133,7 +133,10 @@ struct TuningLedgerTests {
       #expect(ledger.takeDue("c").isEmpty)
     }
     var written = 0
-    while ledger.takeDue("c").isEmpty { ledger.wrote("c", 10_000); written += 10_000 }
+    while ledger.takeDue("c").isEmpty {
+      ledger.wrote("c", 10_000)
+      written += 10_000
+    }
     // Twice what building took, at one and a half times as much for each document.
     #expect((100_000...160_000).contains(written))
   }

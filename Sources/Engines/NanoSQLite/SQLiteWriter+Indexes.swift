@@ -91,7 +91,8 @@ extension SQLiteWriter {
         return nil
       }
     }
-    for begun in table.unfinished where begun.index.isSame(as: index) || begun.index.name == index.name {
+    for begun in table.unfinished
+    where begun.index.isSame(as: index) || begun.index.name == index.name {
       guard isDeclared else { return nil }
       _ = try dropIndex(begun.index.name, in: name)
     }

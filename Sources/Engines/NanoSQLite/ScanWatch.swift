@@ -62,7 +62,8 @@ struct ScanWatch {
     guard !candidates.isEmpty else { return }
     let program = statement.held.lazy.compactMap { $0 as? MatchProgram }.first
     let matched = max(program?.matches ?? found ?? 0, found ?? 0)
-    let outside = shown == 0 ? 0 : sampled.seconds / Double(min(shown, Self.samples)) * Double(shown)
+    let outside =
+      shown == 0 ? 0 : sampled.seconds / Double(min(shown, Self.samples)) * Double(shown)
     observer.scanned(
       ScanReport(
         collection: table.description.name, candidates: candidates,

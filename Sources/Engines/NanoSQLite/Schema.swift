@@ -199,7 +199,8 @@ struct IndexSchema {
       + (try elements(index.columns[0].path, of: "d", source: source))
   }
 
-  private func createElements(_ path: FieldPath, filling: Bool = true) throws(StoreError) -> String {
+  private func createElements(_ path: FieldPath, filling: Bool = true) throws(StoreError) -> String
+  {
     let side = SQLName.quoted(sqlName)
     let key = index.isUnique ? "value" : "value, id"
     let conflict = index.isUnique ? "INSERT" : "INSERT OR IGNORE"

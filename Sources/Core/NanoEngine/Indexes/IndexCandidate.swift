@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import NanoDocument
+import NanoQuery
 
 /// What an index must have to serve a query, which several definitions may do.
 public struct IndexCandidate: Sendable, Hashable {
@@ -59,6 +60,13 @@ public struct IndexCandidate: Sendable, Hashable {
       origin: .adaptive, reason: reason)
     index.name = "adaptive_" + index.name
     return index
+  }
+}
+
+extension IndexDefinition {
+  /// The fields as query text writes them: `[last], [first] DESC`.
+  public var declaration: String {
+    columns.map { Ordering($0.path, descending: $0.descending).queryText }.joined(separator: ", ")
   }
 }
 

@@ -83,7 +83,8 @@ extension CollectionLedger {
   }
 
   private mutating func add(
-    _ candidate: IndexCandidate, _ seconds: Double, _ change: (inout IndexAccount) -> Void = { _ in }
+    _ candidate: IndexCandidate, _ seconds: Double,
+    _ change: (inout IndexAccount) -> Void = { _ in }
   ) {
     guard seconds > 0 else { return }
     if let name = built.first(where: { $0.value.candidates.contains(candidate) })?.key {
