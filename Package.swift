@@ -88,6 +88,7 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "NanoQueryTests", dependencies: ["NanoQuery", "NanoDocument"], swiftSettings: strict),
+      name: "NanoQueryTests", dependencies: ["NanoQuery", "NanoDocument", "NanoTesting"],
+      swiftSettings: strict),
   ]
 )

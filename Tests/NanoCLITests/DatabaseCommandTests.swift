@@ -114,6 +114,40 @@ struct DatabaseCommandTests {
         == #"{"films":{"indexes":["[year]"],"uniqueIndexes":[]}}"#)
   }
 
+  @Test("The policy is shown, set with all that is there, and set back")
+  func policy() throws {
+    #expect(try command.run("index", "policy", "library.db", "films").output == "declared\n")
+
+    let set = try command.run("index", "policy", "library.db", "films", "everything")
+    #expect(set.output == "films: every value is indexed\n")
+    #expect(set.diagnostics.isEmpty)
+    #expect(try command.run("index", "policy", "library.db", "films").output == "everything\n")
+    let plan = try command.run("explain", "library.db", "films", "[genres] = 'Drama'")
+    #expect(plan.lines[0] == "indexes    everything")
+
+    #expect(
+      try command.run("index", "policy", "library.db", "films", "declared").output
+        == "films: only the indexes that were made are kept\n")
+    #expect(try command.run("index", "policy", "library.db", "films").output == "declared\n")
+    #expect(try command.run("index", "policy", "library.db", "films", "some").status == 64)
+    #expect(try command.run("index", "policy", "library.db", "film", "everything").status == 1)
+  }
+
+  @Test("rebuild mends an index that differs from the documents")
+  func rebuild() throws {
+    try command.run("index", "library.db", "films", "genres")
+    try command.run(
+      "sql", "library.db", "DELETE FROM nano_elements_films_genres_elements", "--write",
+      "--internal")
+    #expect(try command.run("verify", "library.db").status == 1)
+
+    let rebuilt = try command.run("index", "rebuild", "library.db", "films")
+
+    #expect(rebuilt.output == "made the indexes of films anew\n")
+    #expect(try command.run("verify", "library.db").status == 0)
+    #expect(try command.run("index", "rebuild", "library.db", "film").status == 1)
+  }
+
   @Test("sql reads, writes only when permitted, and takes arguments")
   func sql() throws {
     let rows = try command.run(
@@ -144,8 +178,15 @@ struct DatabaseCommandTests {
 
     try command.run(
       "sql", "library.db", "UPDATE films SET body = '{\"a\":' WHERE id = 1", "--write")
-    try command.run(
-      "sql", "library.db", "DELETE FROM nano_elements_films_genres_elements", "--write")
+    let delete = [
+      "sql", "library.db", "DELETE FROM nano_elements_films_genres_elements", "--write",
+    ]
+    let refused = try command.run(delete)
+    #expect(refused.status == 1)
+    #expect(
+      refused.diagnostics.hasSuffix(
+        "table nano_elements_films_genres_elements (--internal permits it)\n"))
+    try #require(command.run(delete + ["--internal"]).status == 0)
     let outcome = try command.run("verify", "library.db")
     #expect(outcome.status == 1)
     #expect(outcome.output.contains("films: "))

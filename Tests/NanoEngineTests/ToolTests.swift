@@ -151,6 +151,9 @@ private final class ForgetfulReader: EngineReader {
   func indexes(in collection: String) throws -> [IndexDefinition] {
     try reader.indexes(in: collection)
   }
+  func settings(of collection: String) throws -> CollectionSettings {
+    try reader.settings(of: collection)
+  }
   func observedPaths(in collection: String) throws -> [ObservedPath] {
     try reader.observedPaths(in: collection)
   }

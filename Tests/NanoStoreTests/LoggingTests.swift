@@ -41,4 +41,23 @@ struct LoggingTests {
     #expect(lines.contains { $0.contains("SELECT") && $0.contains("people") })
     #expect(!lines.contains { $0.contains("secret") })
   }
+
+  @Test("Each statement is logged with the time it took, one of your own and one that fails too")
+  func durations() throws {
+    let memory = Memory()
+    var configuration = Store.Configuration()
+    configuration.logger = Logger(label: "test") { _ in Handler(memory: memory) }
+    configuration.logger.logLevel = .trace
+    let store = try Store(.memory, configuration: configuration)
+    try store["people"].save(["name": "Ada"], key: "a")
+    memory.lines.withLock { $0.removeAll() }
+
+    _ = try store.sql("SELECT key FROM people WHERE id = ?", 1)
+    _ = try? store.execute("INSERT INTO people(key, body) VALUES ('a', '{}')")
+
+    let lines = memory.lines.withLock { $0 }.filter { $0.contains("people") }
+    #expect(lines.contains { $0.contains("SELECT key FROM people") })
+    #expect(lines.contains { $0.contains("INSERT INTO people") })
+    #expect(lines.allSatisfy { $0.contains(/"?microseconds"?: [0-9]+/) }, "\(lines)")
+  }
 }

@@ -103,7 +103,10 @@ struct OpeningTests {
   func otherProgram() throws {
     let path = scratch.file("other.db")
     // Made from a store: its tables stay, but it says that another program wrote it.
-    let store = try Store.file(path) { $0.journalMode = .delete }
+    let store = try Store.file(path) {
+      $0.journalMode = .delete
+      $0.allowsInternalWrites = true
+    }
     try store.execute("CREATE TABLE things (a)")
     try store.execute("INSERT INTO things VALUES (1)")
     try store.execute("PRAGMA application_id = 0")
@@ -122,7 +125,10 @@ struct OpeningTests {
   @Test("A newer format is refused, by number, and the file stays as it is")
   func newerFormat() throws {
     let path = scratch.file("new.db")
-    let store = try Store.file(path) { $0.journalMode = .delete }
+    let store = try Store.file(path) {
+      $0.journalMode = .delete
+      $0.allowsInternalWrites = true
+    }
     try store.execute("PRAGMA user_version = 99")
     try store.close()
     let before = try scratch.bytes("new.db")

@@ -34,7 +34,7 @@ public struct Document: @unchecked Sendable {
     throws(StoreError)
   {
     storage = DocumentStorage.make(
-      DocumentStorage.Header(
+      Header(
         key: try key.map { (key) throws(StoreError) in try DocumentKey(key) }, type: type),
       UnsafeRawBufferPointer(start: nil, count: 0))
     edits = Edits(object, nil)
@@ -44,6 +44,22 @@ public struct Document: @unchecked Sendable {
   @inline(__always)
   public init(_ header: Header, copying bytes: UnsafeRawBufferPointer) {
     storage = DocumentStorage.make(header, bytes)
+  }
+
+  /// Copies a document out of a row that an engine shows: what is borrowed may end with the call.
+  ///
+  /// - Parameters:
+  ///   - collection: Its name as UTF-8.
+  ///   - type: UTF-8; nil for the collection's own.
+  ///   - body: The fields in stored form.
+  public init(
+    in collection: UnsafeRawBufferPointer, rowID: Int64, key: BorrowedKey,
+    type: UnsafeRawBufferPointer?,
+    version: Int64?, added: Int64?, revision: Int64?, copying body: UnsafeRawBufferPointer
+  ) {
+    storage = DocumentStorage.make(
+      collection: collection, rowID: rowID, key: key, type: type, version: version, added: added,
+      revision: revision, body: body)
   }
 
   /// What is known of a document beside its fields.
@@ -65,7 +81,7 @@ public struct Document: @unchecked Sendable {
     /// Whether only chosen fields were read.
     public var isPartial: Bool
 
-    @inlinable @inline(__always)
+    @inlinable
     public init(
       collection: String? = nil, rowID: Int64? = nil, key: DocumentKey? = nil, type: String? = nil,
       version: Int64? = nil,
@@ -85,25 +101,25 @@ public struct Document: @unchecked Sendable {
 
 extension Document {
   /// What is known of the document beside its fields, all at once.
-  public var header: Header { storage.header.about }
+  public var header: Header { storage.about }
   /// The name of the collection that the document comes from; nil for a new document.
-  public var collection: String? { storage.header.about.collection }
+  public var collection: String? { storage.collection }
   /// The text identity; nil for a new document without one, and in collections known by row id.
-  public var key: String? { storage.header.about.key?.description }
+  public var key: String? { storage.key?.description }
   /// The integer identity; nil while the document is in no store.
-  public var rowID: Int64? { storage.header.about.rowID }
+  public var rowID: Int64? { storage.rowID }
   /// The name of the class that it was stored as; nil for the collection's own.
-  public var type: String? { storage.header.about.type }
+  public var type: String? { storage.type }
   /// The version of that class; nil for its first.
-  public var version: Int64? { storage.header.about.version }
+  public var version: Int64? { storage.version }
   /// When the document was stored for the first time, to the microsecond.
   public var added: Date? {
-    storage.header.about.added.map { Date(timeIntervalSince1970: Double($0) / 1e6) }
+    storage.added.map { Date(timeIntervalSince1970: Double($0) / 1e6) }
   }
   /// How often it was written; nil if another program wrote it last.
-  public var revision: Int64? { storage.header.about.revision }
+  public var revision: Int64? { storage.revision }
   /// Whether it holds only chosen fields, so that it cannot be saved over the whole document.
-  public var isPartial: Bool { storage.header.about.isPartial }
+  public var isPartial: Bool { storage.isPartial }
   /// Whether something of it is not in the store: it is new, or fields were changed since it was
   /// read or saved. A document that is collected and not written yet has unsaved changes too.
   public var hasUnsavedChanges: Bool { isEdited || rowID == nil }

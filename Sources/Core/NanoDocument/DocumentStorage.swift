@@ -1,31 +1,176 @@
 // SPDX-License-Identifier: MIT
 
-/// The bytes of a document behind its header, in one allocation.
+/// The bytes of a document and what is known of it, in one allocation.
+///
+/// Nothing in it counts references: a scan makes one of these for each document, and making,
+/// copying and releasing texts of a header cost as much as the rest.
 final class DocumentStorage: ManagedBuffer<DocumentStorage.Contents, UInt8> {
-  typealias Header = Document.Header
-
+  /// Behind it stand the body, the key if it is a text, the type and the name of the collection.
   struct Contents {
-    var about: Document.Header
-    var count: Int
+    var rowID: Int64 = 0
+    var version: Int64 = 0
+    var added: Int64 = 0
+    var revision: Int64 = 0
+    var uuid: (high: UInt64, low: UInt64) = (0, 0)
+    var bodyCount: Int
+    var keyCount: Int32 = 0
+    var typeCount: Int32 = 0
+    var collectionCount: Int32 = 0
+    var present: Present = []
+
+    var count: Int { bodyCount + Int(keyCount) + Int(typeCount) + Int(collectionCount) }
   }
 
-  static func make(_ header: Document.Header, _ bytes: UnsafeRawBufferPointer) -> DocumentStorage {
-    let made = DocumentStorage.create(minimumCapacity: bytes.count) { _ in
-      Contents(about: header, count: bytes.count)
+  /// What a document has.
+  struct Present: OptionSet {
+    let rawValue: UInt16
+    static let collection = Present(rawValue: 1)
+    static let rowID = Present(rawValue: 2)
+    static let uuid = Present(rawValue: 4)
+    static let keyText = Present(rawValue: 8)
+    static let type = Present(rawValue: 16)
+    static let version = Present(rawValue: 32)
+    static let added = Present(rawValue: 64)
+    static let revision = Present(rawValue: 128)
+    /// Not a part: only chosen fields were read.
+    static let partial = Present(rawValue: 256)
+  }
+
+  /// Copies everything; what is borrowed may end with the call.
+  @inline(__always)
+  static func make(
+    collection: UnsafeRawBufferPointer?, rowID: Int64?, key: BorrowedKey,
+    type: UnsafeRawBufferPointer?, version: Int64?, added: Int64?, revision: Int64?,
+    isPartial: Bool = false, body: UnsafeRawBufferPointer
+  ) -> DocumentStorage {
+    var contents = Contents(bodyCount: body.count)
+    var present: Present = isPartial ? .partial : []
+    if let rowID {
+      contents.rowID = rowID
+      present.insert(.rowID)
     }
-    if let source = bytes.baseAddress {
-      made.withUnsafeMutablePointerToElements {
-        UnsafeMutableRawPointer($0).copyMemory(from: source, byteCount: bytes.count)
-      }
+    if let version {
+      contents.version = version
+      present.insert(.version)
+    }
+    if let added {
+      contents.added = added
+      present.insert(.added)
+    }
+    if let revision {
+      contents.revision = revision
+      present.insert(.revision)
+    }
+    var keyText: UnsafeRawBufferPointer?
+    switch key {
+    case .none: break
+    case .uuid(let high, let low):
+      contents.uuid = (high, low)
+      present.insert(.uuid)
+    case .text(let bytes):
+      contents.keyCount = Int32(bytes.count)
+      present.insert(.keyText)
+      keyText = bytes
+    }
+    if let type {
+      contents.typeCount = Int32(type.count)
+      present.insert(.type)
+    }
+    if let collection {
+      contents.collectionCount = Int32(collection.count)
+      present.insert(.collection)
+    }
+    contents.present = present
+    let made = DocumentStorage.create(minimumCapacity: contents.count) { _ in contents }
+    made.withUnsafeMutablePointerToElements { start in
+      var place = UnsafeMutableRawPointer(start)
+      append(body, at: &place)
+      if let keyText { append(keyText, at: &place) }
+      if let type { append(type, at: &place) }
+      if let collection { append(collection, at: &place) }
     }
     return unsafeDowncast(made, to: DocumentStorage.self)
   }
 
+  @inline(__always)
+  private static func append(
+    _ bytes: UnsafeRawBufferPointer, at place: inout UnsafeMutableRawPointer
+  ) {
+    guard let source = bytes.baseAddress else { return }
+    place.copyMemory(from: source, byteCount: bytes.count)
+    place += bytes.count
+  }
+
+  static func make(_ header: Document.Header, _ body: UnsafeRawBufferPointer) -> DocumentStorage {
+    withBytes(of: header.collection) { collection in
+      withBytes(of: header.type) { type in
+        DocumentKey.withBorrowed(header.key) { key in
+          make(
+            collection: collection, rowID: header.rowID, key: key, type: type,
+            version: header.version, added: header.added, revision: header.revision,
+            isPartial: header.isPartial, body: body)
+        }
+      }
+    }
+  }
+
+  private static func withBytes<Result>(
+    of text: String?, _ use: (UnsafeRawBufferPointer?) -> Result
+  ) -> Result {
+    guard var text else { return use(nil) }
+    return text.withUTF8 { use(UnsafeRawBufferPointer($0)) }
+  }
+}
+
+extension DocumentStorage {
+  @inline(__always)
+  private var contents: Contents { withUnsafeMutablePointerToHeader { $0.pointee } }
+
+  var rowID: Int64? { contents.present.contains(.rowID) ? contents.rowID : nil }
+  var version: Int64? { contents.present.contains(.version) ? contents.version : nil }
+  var added: Int64? { contents.present.contains(.added) ? contents.added : nil }
+  var revision: Int64? { contents.present.contains(.revision) ? contents.revision : nil }
+  var isPartial: Bool { contents.present.contains(.partial) }
+
+  var key: DocumentKey? {
+    let contents = contents
+    if contents.present.contains(.uuid) { return .uuid(contents.uuid.high, contents.uuid.low) }
+    guard contents.present.contains(.keyText) else { return nil }
+    return .text(text(contents.bodyCount, contents.keyCount))
+  }
+
+  var type: String? {
+    let contents = contents
+    guard contents.present.contains(.type) else { return nil }
+    return text(contents.bodyCount + Int(contents.keyCount), contents.typeCount)
+  }
+
+  var collection: String? {
+    let contents = contents
+    guard contents.present.contains(.collection) else { return nil }
+    return text(contents.count - Int(contents.collectionCount), contents.collectionCount)
+  }
+
+  private func text(_ start: Int, _ count: Int32) -> String {
+    withUnsafeMutablePointerToElements {
+      String(
+        decoding: UnsafeRawBufferPointer(start: $0 + start, count: Int(count)), as: UTF8.self)
+    }
+  }
+
+  var about: Document.Header {
+    Document.Header(
+      collection: collection, rowID: rowID, key: key, type: type, version: version, added: added,
+      revision: revision, isPartial: isPartial)
+  }
+}
+
+extension DocumentStorage {
   func withBytes<Result, Failure: Error>(
     _ read: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try withUnsafeMutablePointers { (contents, bytes) throws(Failure) in
-      try read(UnsafeRawBufferPointer(start: bytes, count: contents.pointee.count))
+      try read(UnsafeRawBufferPointer(start: bytes, count: contents.pointee.bodyCount))
     }
   }
 
@@ -33,11 +178,7 @@ final class DocumentStorage: ManagedBuffer<DocumentStorage.Contents, UInt8> {
     withBytes { Document(header, copying: $0) }
   }
 
-  func write(to writer: inout JSONWriter) {
-    withUnsafeMutablePointers { contents, bytes in
-      writer.raw(UnsafeRawBufferPointer(start: bytes, count: contents.pointee.count))
-    }
-  }
+  func write(to writer: inout JSONWriter) { withBytes { writer.raw($0) } }
 
   func object() throws(StoreError) -> DocumentObject {
     try withBytes { (bytes) throws(StoreError) in

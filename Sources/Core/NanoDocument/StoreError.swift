@@ -53,6 +53,8 @@ public struct StoreError: Error, Sendable, Hashable {
     case cannotOpen
     /// The store, its file or its folder can only be read.
     case readOnly
+    /// A statement of the caller's own would change what the store keeps for itself; `table` names it.
+    case notPermitted
     /// No space is left, or the file has reached its permitted size.
     case full
     /// Another connection holds the lock for longer than the busy timeout.
@@ -72,7 +74,7 @@ public struct StoreError: Error, Sendable, Hashable {
   /// The name of one detail.
   public enum Detail: String, Sendable, Hashable {
     case collection, field, index, byteOffset, line, position, expected, limit, actual, capability
-    case rowID, engineCode, operation, hint
+    case rowID, engineCode, operation, hint, table
     case key, value, path, text, engineMessage
 
     /// Whether what stands under this name may come from a user's documents or machine.

@@ -61,6 +61,19 @@ extension Engine {
   }
 }
 
+extension EngineReader {
+  public func types(in collection: String) throws -> [String] {
+    var names: Set<String> = []
+    var query = Query(!Condition.isNull(.attribute(.type)))
+    query.fields = []
+    try find(query, in: collection) { document in
+      if let type = document.type { names.insert(type) }
+      return true
+    }
+    return names.sorted()
+  }
+}
+
 /// How much one read block sees of a single state.
 public enum ReadScope: Sendable, Hashable {
   /// Each call in the block sees one state, perhaps not the same one.
@@ -97,6 +110,10 @@ public protocol EngineReader: AnyObject {
   func indexes(in collection: String) throws -> [IndexDefinition]
   /// What is indexed beside them; ``IndexingPolicy/declared`` if there is no such collection.
   func indexing(in collection: String) throws -> IndexingPolicy
+  /// The names of classes that documents are stored as, each once, sorted.
+  func types(in collection: String) throws -> [String]
+  /// What its questions are asked with; empty ones if there is no such collection.
+  func settings(of collection: String) throws -> CollectionSettings
   /// Every path that documents of the collection ever held, with the types seen there.
   func observedPaths(in collection: String) throws -> [ObservedPath]
   /// Indexes that ``EngineWriter/beginIndex(_:in:)`` began and nothing has finished yet. They are in no
@@ -164,6 +181,9 @@ public protocol EngineWriter: EngineReader {
   /// many definitions were removed.
   @discardableResult
   func dropIndexes(in collection: String) throws -> Int
+  /// Says what questions to a collection are asked with, from the next question on and for every
+  /// connection; makes the collection if there is none.
+  func setSettings(_ settings: CollectionSettings, of collection: String) throws
   /// Nil removes the entry.
   func setMetadata(_ value: DocumentValue?, _ name: String) throws
 

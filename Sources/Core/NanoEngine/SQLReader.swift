@@ -6,10 +6,15 @@ public import NanoDocument
 public protocol SQLReader: EngineReader {
   /// Runs a statement and shows its rows until the closure says false.
   ///
-  /// - Throws: ``StoreError/Code/readOnly`` for a statement that writes, outside a transaction.
+  /// - Throws: ``StoreError/Code/readOnly`` for a statement that writes, outside a transaction;
+  ///   ``StoreError/Code/notPermitted`` for one that would change what the engine keeps for itself.
   func sql(
     _ statement: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
   ) throws -> SQLSummary
+  /// The tables and views of the database, by name.
+  func tables() throws -> [SQLTable]
+  /// How a statement would run, which it does not. Its parameters need no values.
+  func explain(sql statement: String) throws -> Explanation
 }
 
 /// Values for the parameters of an SQL statement.

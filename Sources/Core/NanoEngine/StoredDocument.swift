@@ -3,11 +3,13 @@
 public import NanoDocument
 
 /// A document as an engine shows it: its bytes are borrowed and gone when the closure returns.
+///
+/// It holds no reference to anything, so that handing it from closure to closure counts none.
 public struct StoredDocument {
   public var rowID: Int64
-  public var key: DocumentKey?
-  /// The class name, nil for the collection's own.
-  public var type: String?
+  public var borrowedKey: BorrowedKey
+  /// The class name as UTF-8, nil for the collection's own.
+  public var borrowedType: UnsafeRawBufferPointer?
   /// The version of the class, nil for its first.
   public var version: Int64?
   /// Microseconds since 1970; nil if another program wrote the document.
@@ -19,17 +21,24 @@ public struct StoredDocument {
 
   @inlinable
   public init(
-    rowID: Int64, key: DocumentKey?, type: String?, version: Int64?, added: Int64?,
+    rowID: Int64, key: BorrowedKey, type: UnsafeRawBufferPointer?, version: Int64?, added: Int64?,
     revision: Int64?, body: UnsafeRawBufferPointer
   ) {
     self.rowID = rowID
-    self.key = key
-    self.type = type
+    borrowedKey = key
+    borrowedType = type
     self.version = version
     self.added = added
     self.revision = revision
     self.body = body
   }
+
+  /// A copy of the key, nil if the document has none.
+  @inlinable
+  public var key: DocumentKey? { borrowedKey.key }
+  /// A copy of the class name, nil for the collection's own.
+  @inlinable
+  public var type: String? { borrowedType.map { String(decoding: $0, as: UTF8.self) } }
 }
 
 /// A document to be written; the bytes are borrowed for the call and are stored JSON, already

@@ -2,7 +2,7 @@
 
 public import NanoDocument
 public import NanoEngine
-import NanoQuery
+public import NanoQuery
 
 /// What is known of a collection when a query is compiled.
 public struct CollectionFacts {
@@ -12,21 +12,28 @@ public struct CollectionFacts {
   public var elementTables: [String: String]
   /// Whether the database compares texts by code point; if not, it can only find equal ones.
   public var ordersText: Bool
+  /// What documents have beside their fields, and perhaps more.
+  public var parts: DocumentParts
   /// The table of all leaves; nil if the collection has none.
   public var leaves: LeafIndexFacts?
+  /// What questions take for fields that a document does not have.
+  public var defaults: FieldDefaults?
   /// What stands at a path; nil if that is not known.
   public var observed: (FieldPath) -> PathFacts?
 
   public init(
     table: String, indexes: [IndexDefinition], elementTables: [String: String],
-    ordersText: Bool = true, leaves: LeafIndexFacts? = nil,
+    ordersText: Bool = true, parts: DocumentParts = .all, leaves: LeafIndexFacts? = nil,
+    defaults: FieldDefaults? = nil,
     observed: @escaping (FieldPath) -> PathFacts?
   ) {
     self.table = table
     self.indexes = indexes
     self.elementTables = elementTables
     self.ordersText = ordersText
+    self.parts = parts
     self.leaves = leaves
+    self.defaults = defaults
     self.observed = observed
   }
 
@@ -35,8 +42,10 @@ public struct CollectionFacts {
     indexes.contains { $0.kind == .fields && $0.columns.contains { $0.path == path } }
   }
 
-  /// The class of values at a path, if SQLite sorts all of them as we do.
+  /// The class of values at a path, if SQLite sorts all of them as we do: not where something else
+  /// stands for what is missing.
   func sortableClass(_ path: FieldPath) -> PathFacts.PlainClass? {
+    if let defaults, defaults.reaches(path) { return nil }
     let found = observed(path)?.plainClass
     return found == .text && !ordersText ? nil : found
   }

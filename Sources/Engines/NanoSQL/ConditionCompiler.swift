@@ -24,13 +24,19 @@ struct ConditionCompiler {
     var rest: [Condition] = []
     for conjunct in Self.conjuncts(condition) {
       if case .constant(true) = conjunct { continue }
-      let answer = answer(conjunct)
+      let answer = asStored(conjunct).flatMap(answer)
       if let answer { answers.append(answer) }
       if answer?.isExact != true { rest.append(conjunct) }
     }
     return Split(
       sql: SQLFragment.all(Self.useful(answers).map(\.sql)),
       rest: rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .all(rest))
+  }
+
+  /// What documents are seen with defaults is asked of the stored ones, which is what indexes hold.
+  private func asStored(_ condition: Condition) -> Condition? {
+    guard let defaults = facts.defaults else { return condition }
+    return condition.asStored(defaults)
   }
 
   /// SQLite gathers all that each of several look-ups finds. A range of leaves, which may be many, is
@@ -99,6 +105,12 @@ struct ConditionCompiler {
     case .isNull(.field(let path)):
       guard let place = place(path), place.isPlain, place.elements == nil else { return nil }
       return Answer(sql: "\(place.expression) IS NULL", isExact: true)
+    case .not(.exists(let path)):
+      // The index has one entry for null and for missing.
+      guard let place = place(path), place.isPlain, place.elements == nil,
+        let types = place.facts?.types
+      else { return nil }
+      return Answer(sql: "\(place.expression) IS NULL", isExact: !types.contains(.null))
     case .comparison(.attribute(let attribute), let comparison, .value(let value)):
       return self.attribute(attribute, comparison, value)
     case .membership(.attribute(let attribute), let list):

@@ -20,15 +20,12 @@ public struct QueryCompiler {
     public var rest: Condition?
   }
 
-  /// Columns of a whole document, in the order in which rows are read.
-  public static let documentColumns = "id, key, type, version, added, revision, body"
-  private static let identityColumns = "id, key, type, version, added, revision, '{}'"
-
-  /// - Parameter columns: Those of a document if nil; without its body where no field is wanted.
+  /// - Parameter columns: Those of a document with the parts that the facts name if nil; without its
+  ///   body where no field is wanted.
   public func select(_ query: Query, columns: String? = nil) -> Compiled {
     let (tail, rest) = source(query)
     let wantsNoField = query.fields?.isEmpty == true
-    let columns = columns ?? (wantsNoField ? Self.identityColumns : Self.documentColumns)
+    let columns = columns ?? facts.parts.columns(body: wantsNoField ? "'{}'" : "body")
     return Compiled(sql: SQLFragment("SELECT \(columns) ") + tail, rest: rest)
   }
 
@@ -46,12 +43,12 @@ public struct QueryCompiler {
 
   /// A statement that shows each body to an aggregation.
   public func aggregate(_ aggregate: AggregateQuery) -> Compiled {
-    over(aggregate.query, function: "nano_aggregate", .aggregates(aggregate))
+    over(aggregate.query, function: "nano_aggregate", .aggregates(aggregate, facts.defaults))
   }
 
   /// A statement that shows each body to a collector of distinct values.
   public func distinct(_ field: FieldPath, _ query: Query) -> Compiled {
-    over(query, function: "nano_distinct", .distinct(field))
+    over(query, function: "nano_distinct", .distinct(field, facts.defaults))
   }
 
   private func over(_ query: Query, function: String, _ binding: SQLBinding) -> Compiled {
@@ -101,15 +98,16 @@ extension QueryCompiler {
     let split = ConditionCompiler(facts: facts).split(query.condition)
     var parts = split.sql.map { [$0] } ?? []
     if let after = query.after { parts.append(self.after(after, query.orderings)) }
-    if let rest = split.rest { parts.append(Self.check(rest)) }
+    if let rest = split.rest { parts.append(check(rest)) }
     guard let sql = SQLFragment.all(parts) else { return ("", nil) }
     return (" WHERE " + sql, split.rest)
   }
 
   /// The attributes are passed only to a condition that asks for one of them.
-  static func check(_ condition: Condition) -> SQLFragment {
+  private func check(_ condition: Condition) -> SQLFragment {
     let attributes = condition.usesAttributes ? ", id, key, type, version, added" : ""
-    return SQLFragment("nano_match(") + .parameter(.condition(condition)) + ", body\(attributes))"
+    return SQLFragment("nano_match(") + .parameter(.condition(condition, facts.defaults))
+      + ", body\(attributes))"
   }
 
   private struct Term {
@@ -139,7 +137,8 @@ extension QueryCompiler {
     let usesAttributes = Condition.truth(ordering.expression).usesAttributes
     let attributes = usesAttributes ? ", id, key, type, version, added" : ""
     let sql =
-      SQLFragment("nano_sort(") + .parameter(.ordering(ordering)) + ", body\(attributes))"
+      SQLFragment("nano_sort(") + .parameter(.ordering(ordering, facts.defaults))
+      + ", body\(attributes))"
     return Term(sql: sql, isPlain: false, descending: ordering.descending)
   }
 
@@ -191,17 +190,5 @@ extension QueryCompiler {
   private static func binding(_ value: DocumentValue, plain: Bool) -> SQLBinding {
     guard plain else { return .data(.init(SortKey.bytes(value))) }
     return PlainValue.parameter(value)?.0 ?? .null
-  }
-}
-
-extension Condition {
-  /// Whether the key, row id, type, version or date added of a document is asked for.
-  var usesAttributes: Bool {
-    var found = false
-    _ = replacingLeaves { leaf in
-      if case .attribute = leaf { found = true }
-      return nil
-    }
-    return found
   }
 }

@@ -59,11 +59,11 @@ public enum SQLBinding: Sendable, Hashable {
   /// The 16 bytes of a UUID.
   case uuid(UInt64, UInt64)
   /// What is left of a condition, checked on each document.
-  case condition(Condition)
+  case condition(Condition, FieldDefaults?)
   /// What a document is sorted by where the stored text does not sort.
-  case ordering(Ordering)
-  case aggregates(AggregateQuery)
-  case distinct(FieldPath)
+  case ordering(Ordering, FieldDefaults?)
+  case aggregates(AggregateQuery, FieldDefaults?)
+  case distinct(FieldPath, FieldDefaults?)
 }
 
 /// How names are written in SQL.

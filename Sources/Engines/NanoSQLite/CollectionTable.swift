@@ -21,8 +21,14 @@ final class CollectionTable {
   /// Whether SQLite compares texts by code point, as it does not in UTF-16.
   private let ordersText: Bool
   let paths: PathTrie
+  let settings: CollectionSettings
+  private let defaults: FieldDefaults?
   /// The table of all leaves, if the collection has one.
   let leaves: LeafIndex?
+  /// What documents ever had beside their fields, but those of other programs.
+  private(set) var parts: DocumentParts
+  /// Whether the file does not know all of them yet.
+  private(set) var hasNewParts = false
   /// Counts changes of indexes and paths; the file's is newer if another connection changed them.
   var generation: Int64
   /// Whether rows stand in the table that another program wrote and the paths do not know.
@@ -39,8 +45,9 @@ final class CollectionTable {
   init(
     _ description: CollectionDescription, generation: Int64, indexes: [IndexDefinition],
     sqlNames: [String: String], unfinished: [IndexSchema] = [], paths: PathTrie,
-    indexing: IndexingPolicy, ordersText: Bool
+    indexing: IndexingPolicy, parts: DocumentParts, settings: CollectionSettings, ordersText: Bool
   ) {
+    self.parts = parts
     self.unfinished = unfinished
     isObserved = InternalCollection(named: description.name) == nil
     self.description = description
@@ -52,6 +59,8 @@ final class CollectionTable {
       indexes.contains { $0.name == name && $0.kind == .elements }
     }
     self.paths = paths
+    self.settings = settings
+    defaults = FieldDefaults(settings.defaults)
     leaves = indexing == .everything ? LeafIndex(collection: description.name) : nil
     texts = Statement.allCases.map { $0.sql(SQLName.quoted(description.name)) }
     statements = Array(repeating: nil, count: texts.count)
@@ -70,6 +79,27 @@ final class CollectionTable {
 
   /// What stands in the file, complete or not.
   var allSchemas: [IndexSchema] { schemas + unfinished }
+
+  /// Notes what a document has that is to be written.
+  @inline(__always)
+  func note(_ document: NewDocument) {
+    var brought: DocumentParts = document.key == nil ? [] : .key
+    if document.type != nil || document.version != nil { brought.insert(.type) }
+    if !parts.isSuperset(of: brought) { note(brought) }
+  }
+
+  @inline(never)
+  func note(_ brought: DocumentParts) {
+    guard !parts.isSuperset(of: brought) else { return }
+    parts.formUnion(brought)
+    hasNewParts = true
+  }
+
+  /// The parts, if the file does not know them; from then on it does.
+  func takeNewParts() -> DocumentParts? {
+    defer { hasNewParts = false }
+    return hasNewParts ? parts : nil
+  }
 
   var schemas: [IndexSchema] {
     indexes.compactMap { index in
@@ -91,7 +121,7 @@ final class CollectionTable {
     }
     return CollectionFacts(
       table: description.name, indexes: indexes, elementTables: elementTables,
-      ordersText: ordersText, leaves: leaves,
+      ordersText: ordersText, parts: isKnown ? parts : .all, leaves: leaves, defaults: defaults,
       observed: { isKnown ? paths.facts(at: $0) : nil })
   }
 }
@@ -105,7 +135,8 @@ extension CollectionTable {
     case rowIDState
 
     func sql(_ table: String) -> String {
-      let columns = QueryCompiler.documentColumns
+      // Of all parts: whether other programs' rows are there is not looked up for one document.
+      let columns = DocumentParts.all.columns()
       let insert =
         "INSERT INTO \(table)(id, key, type, version, added, revision, body) "
         + "VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6)"
@@ -152,17 +183,18 @@ extension SQLiteConnection {
   func table(_ name: String) throws -> CollectionTable? {
     let state = try first(
       SQLFragment(
-        "SELECT name, identity, generation, indexing FROM nano_collections WHERE name = ?",
+        "SELECT name, identity, generation, indexing, parts FROM nano_collections WHERE name = ?",
         [.text(name)])
     ) { row in
       (
         CollectionDescription(
           name: row.text(0) ?? name,
           identity: CollectionIdentity(rawValue: row.text(1) ?? "") ?? .key), row.int(2),
-        IndexingPolicy(rawValue: row.text(3) ?? "") ?? .declared
+        IndexingPolicy(rawValue: row.text(3) ?? "") ?? .declared,
+        DocumentParts(rawValue: row.int(4))
       )
     }
-    guard let (description, generation, indexing) = state else {
+    guard let (description, generation, indexing, parts) = state else {
       tables[name] = nil
       return nil
     }
@@ -173,7 +205,7 @@ extension SQLiteConnection {
       if name != description.name { tables[name] = known }
       return known
     }
-    let table = try load(description, generation, indexing)
+    let table = try load(description, generation, indexing, parts)
     tables[name] = table
     tables[description.name] = table
     return table
@@ -193,7 +225,8 @@ extension SQLiteConnection {
   }
 
   private func load(
-    _ description: CollectionDescription, _ generation: Int64, _ indexing: IndexingPolicy
+    _ description: CollectionDescription, _ generation: Int64, _ indexing: IndexingPolicy,
+    _ parts: DocumentParts
   ) throws -> CollectionTable {
     let rows = try all(
       SQLFragment(
@@ -221,8 +254,17 @@ extension SQLiteConnection {
     return CollectionTable(
       description, generation: generation, indexes: complete.map(\.0),
       sqlNames: Dictionary(uniqueKeysWithValues: complete.map { ($0.0.name, $0.1) }),
-      unfinished: unfinished, paths: paths, indexing: indexing,
-      ordersText: try encoding() == "UTF-8")
+      unfinished: unfinished, paths: paths, indexing: indexing, parts: parts,
+      settings: try storedSettings(of: description.name), ordersText: try encoding() == "UTF-8")
+  }
+
+  private func storedSettings(of collection: String) throws -> CollectionSettings {
+    try first(
+      SQLFragment("SELECT settings FROM nano_collections WHERE name = ?", [.text(collection)])
+    ) { row in
+      var reader = JSONReader(row.bytes(0))
+      return CollectionSettings(try reader.object())
+    } ?? CollectionSettings()
   }
 }
 

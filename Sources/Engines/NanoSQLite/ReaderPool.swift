@@ -2,7 +2,6 @@
 
 import Dispatch
 import GRDB
-import Logging
 import NanoDocument
 import NanoEngine
 import Synchronization
@@ -17,11 +16,15 @@ final class ReaderPool: Sendable {
     let connection: SQLiteConnection
     /// Reads single documents, outside a transaction.
     let getter: SQLiteReader
-    init(_ queue: DatabaseQueue, _ logger: Logger, _ observer: QueryObserver?) throws {
+    init(
+      _ queue: DatabaseQueue, _ configuration: SQLiteConfiguration, _ observer: QueryObserver?
+    ) throws {
       self.queue = queue
       connection = try queue.unsafeRead { db in
         guard let handle = db.sqliteConnection else { throw SQLiteEngine.closed }
-        return SQLiteConnection(handle, isReadOnly: true, logger: logger, observer: observer)
+        return SQLiteConnection(
+          handle, isReadOnly: true, isGuarded: !configuration.allowsInternalWrites,
+          logger: configuration.logger, observer: observer)
       }
       getter = SQLiteReader(connection)
     }
@@ -41,18 +44,16 @@ final class ReaderPool: Sendable {
   }
   private let state = Mutex(State())
   private let returned = DispatchSemaphore(value: 0)
-  private let maximum: Int
-  private let logger: Logger
+  private let configuration: SQLiteConfiguration
   private let observer: QueryObserver?
   private let open: @Sendable () throws -> DatabaseQueue
 
   init(
-    maximum: Int, logger: Logger, observer: QueryObserver?,
+    _ configuration: SQLiteConfiguration, _ observer: QueryObserver?,
     open: @escaping @Sendable () throws -> DatabaseQueue
   ) {
+    self.configuration = configuration
     self.observer = observer
-    self.maximum = max(1, maximum)
-    self.logger = logger
     self.open = open
   }
 
@@ -74,7 +75,7 @@ final class ReaderPool: Sendable {
         // A call that waited here while the pool was closed must not open a connection again.
         if state.isClosed { throw SQLiteEngine.closed }
         if let reader = state.idle.popLast() { return .reader(reader) }
-        if state.count < maximum {
+        if state.count < configuration.maximumReaders {
           state.count += 1
           return .place
         }
@@ -86,7 +87,7 @@ final class ReaderPool: Sendable {
       case .wait: returned.wait()
       case .place:
         do {
-          return try Reader(open(), logger, observer)
+          return try Reader(open(), configuration, observer)
         } catch {
           free { $0.count -= 1 }
           throw SQLiteErrors.translated(error, operation: "open")

@@ -79,6 +79,9 @@ public struct SQLiteConfiguration: Sendable {
   /// What the store does about indexes that nobody declared. Counts for files that can be written to; stores
   /// in memory and in temporary files have it off.
   public var indexTuning: IndexTuning = .automatic
+  /// Whether SQL of your own may write to tables of the store's own, change their definitions and set
+  /// pragmas. What that damages, ``Engine/verify()`` finds at best.
+  public var allowsInternalWrites = false
   public var logger = Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
 
   public init() {}

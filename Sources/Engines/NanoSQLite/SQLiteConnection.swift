@@ -36,16 +36,19 @@ final class SQLiteConnection {
   fileprivate var loss: StoreError?
 
   private let logger: Logger?
+  /// Refuses statements of the caller's own; nil where they may do everything.
+  let statementGuard: StatementGuard?
 
   /// - Parameter logger: Gets every statement at the level `trace`, with its parameters' places but
-  ///   never their values.
+  ///   never their values, when it has ended.
   init(
-    _ handle: OpaquePointer, isReadOnly: Bool, logger: Logger? = nil,
+    _ handle: OpaquePointer, isReadOnly: Bool, isGuarded: Bool = false, logger: Logger? = nil,
     observer: QueryObserver? = nil
   ) {
     self.handle = handle
     self.observer = observer
     self.logger = logger.flatMap { $0.logLevel == .trace ? $0 : nil }
+    statementGuard = isGuarded ? StatementGuard(handle) : nil
     self.isReadOnly = isReadOnly
     isUTF8 = TextEncoding.isUTF8(handle)
   }
@@ -76,6 +79,7 @@ final class SQLiteConnection {
   /// Lets go of every statement, without which the connection could not close.
   func prepareToClose() {
     removeAll()
+    statementGuard?.remove()
     FieldAccess.unregister(on: handle)
   }
 
@@ -112,25 +116,37 @@ final class SQLiteConnection {
     _ statement: SQLiteStatement, _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
     try interruption?.check()
-    if let logger { log(statement, logger) }
     statement.isInUse = true
     defer {
       statement.clear()
       statement.isInUse = false
     }
     do {
-      return try work(statement)
+      return try logged(statement) { try work(statement) }
     } catch {
       noteLoss(error)
       throw error
     }
   }
 
-  private func log(_ statement: SQLiteStatement, _ logger: Logger) {
+  /// Logs a statement that was run, and the time it took with all that was done with its rows.
+  @inline(__always)
+  func logged<Result>(_ statement: SQLiteStatement, _ work: () throws -> Result) rethrows -> Result
+  {
+    guard let logger else { return try work() }
+    let start = ContinuousClock.now
+    defer { log(statement, ContinuousClock.now - start, logger) }
+    return try work()
+  }
+
+  private func log(_ statement: SQLiteStatement, _ duration: Duration, _ logger: Logger) {
     let text = sqlite3_sql(statement.handle).map { String(cString: $0) } ?? ""
     logger.trace(
       "statement",
-      metadata: ["sql": "\(text)", "connection": "\(isReadOnly ? "reader" : "writer")"])
+      metadata: [
+        "sql": "\(text)", "connection": "\(isReadOnly ? "reader" : "writer")",
+        "microseconds": "\(Int(duration / .microseconds(1)))",
+      ])
   }
 
   /// Statements kept for one connection. Arbitrary; a program has rarely more kinds of queries.

@@ -65,7 +65,8 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
         setup.removeAll()
         // Made anew, because the setup settles the encoding.
         return SQLiteConnection(
-          handle, isReadOnly: configuration.isReadOnly, logger: configuration.logger,
+          handle, isReadOnly: configuration.isReadOnly,
+          isGuarded: !configuration.allowsInternalWrites, logger: configuration.logger,
           observer: observer)
       }
     } catch {
@@ -83,9 +84,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     let hasReaders = configuration.journalMode == .wal || configuration.isReadOnly
     readers =
       (hasReaders ? path : nil).map { path in
-        ReaderPool(
-          maximum: configuration.maximumReaders, logger: configuration.logger, observer: observer
-        ) {
+        ReaderPool(configuration, observer) {
           try DatabaseFile.open(path, location, configuration, isReader: true)
         }
       }

@@ -10,35 +10,60 @@ extension SQLiteReader: SQLReader {
   func sql(
     _ text: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
+    try sql(text, arguments, explaining: false, show)
+  }
+
+  /// - Parameter explaining: Whether the plan of the statement is shown, which needs no arguments.
+  func sql(
+    _ text: String, _ arguments: SQLArguments, explaining: Bool,
+    _ show: (SQLRow) throws -> Bool
+  ) throws -> SQLSummary {
     try SQLText(text).refuseTransactionControl()
     return try aroundForeignStatement {
-      try connection.noting { try run(text, arguments, show) }
+      try connection.noting {
+        let statement = try prepare(explaining ? "EXPLAIN QUERY PLAN \(text)" : text)
+        return try run(statement, explaining ? nil : arguments, show)
+      }
     }
   }
 
   private func run(
-    _ text: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
+    _ statement: SQLiteStatement, _ arguments: SQLArguments?, _ show: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
-    let statement = try SQLiteStatement(text, on: connection, persistent: false)
     guard SQLText(statement.tail).isEmpty else {
       throw StoreError(
         .invalidArgument, "A text holds more than one statement",
         [.hint: "run one after the other in a write block", .text: statement.tail])
     }
-    let isWriting = sqlite3_stmt_readonly(statement.handle) == 0
+    // An explained statement counts as one that writes if it would, run by itself.
+    let isWriting =
+      sqlite3_stmt_readonly(statement.handle) == 0 && sqlite3_stmt_isexplain(statement.handle) == 0
     guard self is SQLiteWriter || !isWriting else {
       throw StoreError(
         .readOnly, "A statement that writes must stand in a write block", [.operation: "sql"])
     }
-    try bind(arguments, statement)
+    if let arguments { try bind(arguments, statement) }
     let columns = (0..<sqlite3_column_count(statement.handle)).map {
       sqlite3_column_name(statement.handle, $0).map { String(cString: $0) } ?? ""
     }
-    while try statement.step() {
-      let values = columns.indices.map { statement.value(Int32($0)) }
-      if try !show(SQLRow(columns: columns, values: values)) { break }
+    try connection.logged(statement) {
+      while try statement.step() {
+        let values = columns.indices.map { statement.value(Int32($0)) }
+        if try !show(SQLRow(columns: columns, values: values)) { break }
+      }
     }
     return SQLSummary(columns: columns, changes: isWriting ? connection.changes : 0)
+  }
+
+  private func prepare(_ text: String) throws -> SQLiteStatement {
+    guard let statementGuard = connection.statementGuard else {
+      return try SQLiteStatement(text, on: connection, persistent: false)
+    }
+    // What is read needs no permission.
+    let names = SQLText(text).isReading ? [] : try collections().map(\.name.foldingASCII)
+    return try statementGuard.preparing(with: Set(names)) {
+      try SQLiteStatement(text, on: connection, persistent: false)
+    }
   }
 
   private func bind(_ arguments: SQLArguments, _ statement: SQLiteStatement) throws {
@@ -103,6 +128,8 @@ struct SQLText {
       .invalidArgument, "A statement cannot begin or end a transaction",
       [.actual: word, .hint: "use write and read blocks, one inside another for a savepoint"])
   }
+
+  var isReading: Bool { text.prefix { $0.isLetter }.uppercased() == "SELECT" }
 
   private static let control: Set<String> = [
     "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE",

@@ -73,11 +73,29 @@ class SQLiteReader: EngineReader {
     return true
   }
 
-  /// The columns of ``QueryCompiler/documentColumns``.
+  /// The columns of ``DocumentParts/columns(body:)``.
   @inline(__always)
-  static func document(_ row: SQLiteStatement) -> StoredDocument {
+  static func document(
+    _ row: SQLiteStatement, _ layout: DocumentParts.Layout = .all
+  ) -> StoredDocument {
+    switch layout {
+    case .all: whole(row)
+    case .keyed:
+      StoredDocument(
+        rowID: row.int(0), key: row.borrowedKey(1), type: nil, version: nil,
+        added: row.optionalNumber(2), revision: row.optionalNumber(3), body: row.storedBytes(4))
+    case .bare:
+      StoredDocument(
+        rowID: row.int(0), key: .none, type: nil, version: nil,
+        added: row.optionalNumber(1), revision: row.optionalNumber(2), body: row.storedBytes(3))
+    }
+  }
+
+  @inline(__always)
+  private static func whole(_ row: SQLiteStatement) -> StoredDocument {
     StoredDocument(
-      rowID: row.int(0), key: row.key(1), type: row.text(2), version: row.optionalInt(3),
+      rowID: row.int(0), key: row.borrowedKey(1), type: row.optionalBytes(2),
+      version: row.optionalInt(3),
       added: row.optionalNumber(4), revision: row.optionalNumber(5), body: row.storedBytes(6))
   }
 
@@ -85,15 +103,17 @@ class SQLiteReader: EngineReader {
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws {
     try querying(collection) { table in
-      try connection.with(QueryCompiler(table.facts).select(query).sql) { statement in
+      let facts = table.facts
+      let layout = facts.parts.layout
+      try connection.with(QueryCompiler(facts).select(query).sql) { statement in
         if var watch = connection.watch(statement, table, query) {
           while try statement.step() {
-            if try !watch.showing({ try show(Self.document(statement)) }) { break }
+            if try !watch.showing({ try show(Self.document(statement, layout)) }) { break }
           }
           return watch.end()
         }
         while try statement.step() {
-          if try !show(Self.document(statement)) { return }
+          if try !show(Self.document(statement, layout)) { return }
         }
       }
     }
@@ -204,6 +224,22 @@ class SQLiteReader: EngineReader {
 
   func indexing(in collection: String) throws -> IndexingPolicy {
     try connection.table(collection)?.leaves == nil ? .declared : .everything
+  }
+
+  func types(in collection: String) throws -> [String] {
+    guard let table = try connection.table(collection) else { return [] }
+    if try !table.parts.contains(.type) && !connection.hasForeignRows(table.description.name) {
+      return []
+    }
+    // The column stands before the body, so that no page of a long one is read.
+    let name = SQLName.quoted(table.description.name)
+    return try connection.all(
+      SQLFragment("SELECT DISTINCT type FROM \(name) WHERE type IS NOT NULL")
+    ) { $0.text(0) ?? "" }.sorted()
+  }
+
+  func settings(of collection: String) throws -> CollectionSettings {
+    try connection.table(collection)?.settings ?? CollectionSettings()
   }
 
   func observedPaths(in collection: String) throws -> [ObservedPath] {

@@ -18,6 +18,8 @@ final class SQLiteStatement {
   private var nulls = UInt64.max
   /// Where a UUID's bytes stand while they are bound.
   private let uuid: UnsafeMutablePointer<UInt64> = .allocate(capacity: 2)
+  /// Where the digits of a foreign key stand while its row is shown.
+  private var foreignKeyText: UnsafeMutableRawBufferPointer?
   /// Whether the database keeps its texts in UTF-8.
   let isUTF8: Bool
   var isInUse = false
@@ -30,6 +32,7 @@ final class SQLiteStatement {
     _ sql: String, on connection: SQLiteConnection, persistent: Bool = true
   ) throws(StoreError) {
     let isUTF8 = connection.isUTF8
+    let statementGuard = connection.statementGuard
     let connection = connection.handle
     var handle: OpaquePointer?
     let flags = persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
@@ -44,6 +47,7 @@ final class SQLiteStatement {
       guard code != SQLITE_OK else {
         throw StoreError(.database, "A statement is empty", [.operation: "prepare"])
       }
+      if code == SQLITE_AUTH, let refusal = statementGuard?.takeRefusal() { throw refusal }
       throw SQLiteErrors.error(
         code, String(cString: sqlite3_errmsg(connection)), operation: "prepare")
     }
@@ -56,6 +60,7 @@ final class SQLiteStatement {
   deinit {
     sqlite3_finalize(handle)
     uuid.deallocate()
+    foreignKeyText?.deallocate()
   }
 
   /// True if there is a row.
@@ -183,14 +188,15 @@ extension SQLiteStatement {
       case .text(let value): try bind(value, at: index)
       case .data(let value): try bind(value, at: index)
       case .uuid(let high, let low): try bind(Self.data(high, low), at: index)
-      case .condition(let condition):
-        bind(object: try MatchProgram(condition), kind: MatchProgram.kind, at: index)
-      case .ordering(let ordering):
-        bind(object: SortProgram(ordering), kind: SortProgram.kind, at: index)
-      case .aggregates(let query):
-        bind(object: AggregateProgram(query), kind: AggregateProgram.kind, at: index)
-      case .distinct(let field):
-        bind(object: DistinctProgram(field), kind: DistinctProgram.kind, at: index)
+      case .condition(let condition, let defaults):
+        bind(object: try MatchProgram(condition, defaults), kind: MatchProgram.kind, at: index)
+      case .ordering(let ordering, let defaults):
+        bind(object: SortProgram(ordering, defaults), kind: SortProgram.kind, at: index)
+      case .aggregates(let query, let defaults):
+        bind(
+          object: AggregateProgram(query, defaults), kind: AggregateProgram.kind, at: index)
+      case .distinct(let field, let defaults):
+        bind(object: DistinctProgram(field, defaults), kind: DistinctProgram.kind, at: index)
       }
     }
   }
@@ -261,9 +267,17 @@ extension SQLiteStatement {
     return Data(bytes: start, count: count)
   }
 
-  /// A key column: 16 bytes of a UUID, or text.
+  /// The bytes of a text, nil for NULL. Valid until the next step.
   @inline(__always)
-  func key(_ column: Int32) -> DocumentKey? {
+  func optionalBytes(_ column: Int32) -> UnsafeRawBufferPointer? {
+    guard let start = sqlite3_column_text(handle, column) else { return nil }
+    return UnsafeRawBufferPointer(
+      start: start, count: Int(sqlite3_column_bytes(handle, column)))
+  }
+
+  /// A key column: 16 bytes of a UUID, or text. Valid until the next step.
+  @inline(__always)
+  func borrowedKey(_ column: Int32) -> BorrowedKey {
     switch sqlite3_column_type(handle, column) {
     case SQLITE_BLOB:
       guard sqlite3_column_bytes(handle, column) == 16,
@@ -272,15 +286,25 @@ extension SQLiteStatement {
       return .uuid(
         start.loadUnaligned(as: UInt64.self).bigEndian,
         start.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian)
-    case SQLITE_NULL: return nil
-    default: return .text(String(decoding: bytes(column), as: UTF8.self))
+    case SQLITE_NULL: return .none
+    default: return .text(bytes(column))
     }
   }
 
   /// A blob that is no UUID can only come from another program; its hexadecimal form is shown.
-  private func foreignKey(_ column: Int32) -> DocumentKey? {
-    .text((data(column) ?? Data()).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
+  @inline(never)
+  private func foreignKey(_ column: Int32) -> BorrowedKey {
+    let bytes = data(column) ?? Data()
+    let hexadecimal = "0123456789abcdef".utf8.map(\.self)
+    let digits = bytes.flatMap { [hexadecimal[Int($0 >> 4)], hexadecimal[Int($0 & 15)]] }
+    foreignKeyText?.deallocate()
+    let text = UnsafeMutableRawBufferPointer.allocate(byteCount: digits.count, alignment: 1)
+    text.copyBytes(from: digits)
+    foreignKeyText = text
+    return .text(UnsafeRawBufferPointer(text))
   }
+
+  func key(_ column: Int32) -> DocumentKey? { borrowedKey(column).key }
 
   func value(_ column: Int32) -> DocumentValue {
     switch sqlite3_column_type(handle, column) {

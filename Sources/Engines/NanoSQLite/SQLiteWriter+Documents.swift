@@ -23,6 +23,7 @@ extension SQLiteWriter {
   }
 
   private func insert(_ document: NewDocument, _ table: CollectionTable) throws -> Int64 {
+    table.note(document)
     let isPlain = table.nextRowID == nil && document.type == nil && document.version == nil
     return try connection.with(table, isPlain ? .insertPlain : .insert) { statement in
       if isPlain {
@@ -57,6 +58,7 @@ extension SQLiteWriter {
   private func save(
     _ document: NewDocument, _ key: DocumentKey, _ table: CollectionTable
   ) throws -> Int64 {
+    table.note(document)
     sqlite3_set_last_insert_rowid(connection.handle, 0)
     try connection.with(table, .save) { statement in
       try bind(document, table, statement)
@@ -109,6 +111,7 @@ extension SQLiteWriter {
   private func replace(
     _ identity: Identity, _ document: NewDocument, _ table: CollectionTable
   ) throws -> Bool {
+    table.note(document)
     let kind: CollectionTable.Statement
     switch identity {
     case .key: kind = .replaceByKey

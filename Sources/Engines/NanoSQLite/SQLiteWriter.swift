@@ -80,8 +80,12 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   private func adoptForeignRows(_ table: CollectionTable) throws {
     let name = SQLName.quoted(table.description.name)
     let ids = try connection.all(
-      SQLFragment("SELECT id, body FROM \(name) WHERE revision IS NULL")
+      SQLFragment(
+        "SELECT id, body, key IS NOT NULL, type IS NOT NULL OR version IS NOT NULL "
+          + "FROM \(name) WHERE revision IS NULL")
     ) { row in
+      if row.int(2) != 0 { table.note(.key) }
+      if row.int(3) != 0 { table.note(.type) }
       do {
         try table.paths.observe(row.bytes(1), table.leaves?.buffer)
         table.leaves?.buffer.commit(id: row.int(0))
@@ -186,6 +190,21 @@ extension SQLiteWriter {
   /// Arbitrary: few enough to be known soon, so many that telling costs nothing.
   private static let writesPerReport = 256
 
+  func setSettings(_ settings: CollectionSettings, of collection: String) throws {
+    try settings.validate()
+    let table = try tableForWriting(collection)
+    guard table.settings != settings else { return }
+    let name = table.description.name
+    var writer = JSONWriter()
+    writer.object(settings.object)
+    if let failure = writer.failure { throw failure }
+    try connection.run(
+      SQLFragment(
+        "UPDATE nano_collections SET settings = ? WHERE name = ?",
+        [.text(writer.text), .text(name)]))
+    try nextGeneration(name)
+  }
+
   /// Other connections load the collection anew when they see this; so does this one.
   func nextGeneration(_ name: String) throws {
     try flush()
@@ -247,10 +266,16 @@ extension SQLiteWriter {
     for table in touched.values { try table.leaves?.flush(connection) }
   }
 
-  /// The paths and types that are new.
+  /// The paths, types and parts of documents that are new.
   private func flushPaths() throws {
-    for table in touched.values where !table.paths.changed.isEmpty {
+    for table in touched.values where !table.paths.changed.isEmpty || table.hasNewParts {
       let name = table.description.name
+      if let parts = table.takeNewParts() {
+        try connection.run(
+          SQLFragment(
+            "UPDATE nano_collections SET parts = parts | ? WHERE name = ?",
+            [.int(parts.rawValue), .text(name)]))
+      }
       for node in table.paths.takeChanged() {
         try connection.run(
           SQLFragment(

@@ -55,7 +55,7 @@ struct ScanWatch {
     guard rows >= observer.minimumRows || sorts else { return }
     let facts = table.facts
     var candidates = IndexCandidates(
-      query, ordersText: facts.ordersText, observed: facts.observed)
+      query, ordersText: facts.ordersText, defaults: facts.defaults, observed: facts.observed)
     candidates.remove(servedBy: table.indexes)
     if rows < observer.minimumRows { candidates.condition = [] }
     if !sorts { candidates.order = nil }

@@ -18,7 +18,9 @@ enum Schema {
       identity TEXT NOT NULL,
       high_water INTEGER NOT NULL DEFAULT 0,
       generation INTEGER NOT NULL DEFAULT 0,
-      indexing TEXT NOT NULL DEFAULT 'declared'
+      indexing TEXT NOT NULL DEFAULT 'declared',
+      parts INTEGER NOT NULL DEFAULT 0,
+      settings TEXT NOT NULL DEFAULT '{}'
     ) WITHOUT ROWID;
     CREATE TABLE nano_indexes (
       collection TEXT NOT NULL COLLATE NOCASE,
@@ -71,7 +73,8 @@ enum Schema {
         WHERE key IS NOT NULL;
       CREATE INDEX \(SQLName.quoted("nano_foreign_" + name)) ON \(table)(id)
         WHERE revision IS NULL;
-      CREATE TRIGGER \(SQLName.quoted("nano_foreign_" + name)) AFTER UPDATE OF body, id ON \(table)
+      CREATE TRIGGER \(SQLName.quoted("nano_foreign_" + name))
+        AFTER UPDATE OF body, id, key, type, version ON \(table)
         WHEN NEW.revision IS OLD.revision
       BEGIN
         UPDATE \(table) SET revision = NULL WHERE id = NEW.id;

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Keys and JSON bodies of the first people, ready to bind: what raw SQLite is given, so that it
+/// Keys and JSON bodies, ready to bind: what raw SQLite is given, so that it
 /// pays for nothing but SQLite.
 final class StoredDocuments {
   let count: Int
@@ -10,16 +10,16 @@ final class StoredDocuments {
   private let bodies: UnsafeMutableRawBufferPointer
   private let bodyEnds: [Int]
 
-  init(_ people: [Person]) {
+  init(_ storedJSON: [String]) {
     var keys: [UInt8] = []
     var bodies: [UInt8] = []
     var bodyEnds: [Int] = []
-    for (number, person) in people.enumerated() {
+    for (number, body) in storedJSON.enumerated() {
       withUnsafeBytes(of: UUID(version7: number).uuid) { keys += $0 }
-      bodies += person.storedJSON.utf8
+      bodies += body.utf8
       bodyEnds.append(bodies.count)
     }
-    count = people.count
+    count = storedJSON.count
     self.keys = Self.permanent(keys)
     self.bodies = Self.permanent(bodies)
     self.bodyEnds = bodyEnds

@@ -15,7 +15,7 @@ final class Workload {
 
   init(documents: Int) {
     people = (0..<documents).map(Person.init(number:))
-    stored = StoredDocuments(people)
+    stored = StoredDocuments(people.map(\.storedJSON))
     keys = (0..<documents).map(UUID.init(version7:))
     var random = SplitMix(seed: 3)
     lookups = (0..<20_000).map { _ in random.below(documents) }

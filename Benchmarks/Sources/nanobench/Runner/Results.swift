@@ -13,6 +13,8 @@ struct ScenarioResult: Codable {
   var work: String
   var unit: String
   var operations: Int
+  /// The ratio of the older library whose benchmark this is.
+  var original: Double?
   var variants: [VariantResult]
 }
 
@@ -37,7 +39,7 @@ extension ScenarioResult {
   init(_ scenario: any Scenario, _ measurements: [Measurement]) {
     self.init(
       name: scenario.name, work: scenario.work, unit: scenario.unit,
-      operations: scenario.operations, variants: [])
+      operations: scenario.operations, original: scenario.original, variants: [])
     guard let baseline = measurements.first else { return }
     variants = measurements.map {
       VariantResult($0, against: baseline, operations: scenario.operations)

@@ -49,7 +49,7 @@ struct Runner {
 
 extension Scenario {
   fileprivate var contestants: [(role: Role, variant: Variant)] {
-    [(.raw, raw), (.record, record)] + ours.map { (.ours, $0) }
+    [(.raw, raw)] + (record.map { [(.record, $0)] } ?? []) + ours.map { (.ours, $0) }
   }
 }
 

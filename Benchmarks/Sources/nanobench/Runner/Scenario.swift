@@ -15,12 +15,15 @@ protocol Scenario {
 
   /// Raw SQLite, as a careful C programmer would use it. Ratios are to this one.
   var raw: Variant { get }
-  /// What a user of GRDB would write with Codable records.
-  var record: Variant { get }
-  /// The ways our store does it. None until `OursVariants.swift` gives some.
+  /// What a user of GRDB would write with Codable records; nil if that was not written.
+  var record: Variant? { get }
+  /// The ways our store does it.
   var ours: [Variant] { get }
+  /// The ratio at which the older library stood whose benchmark this is, on a machine of this kind.
+  var original: Double? { get }
 }
 
 extension Scenario {
-  var ours: [Variant] { [] }
+  var record: Variant? { nil }
+  var original: Double? { nil }
 }

@@ -5,8 +5,10 @@ import GRDBSQLite
 /// A connection to SQLite with nothing but its C API on top.
 final class RawConnection {
   private var handle: OpaquePointer?
+  let file: String
 
   init(_ path: String, durability: Durability = .normal) throws {
+    file = path
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     guard sqlite3_open_v2(path, &handle, flags, nil) == SQLITE_OK else { throw failure(path) }
     try execute("PRAGMA journal_mode=WAL")

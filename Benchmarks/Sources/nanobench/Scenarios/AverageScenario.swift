@@ -24,7 +24,7 @@ struct AverageScenario: Scenario {
     }
   }
 
-  var record: Variant {
+  var record: Variant? {
     Variant("GRDB Codable record, real column") { [workload] folder in
       let table = try RecordTable.filled(folder, workload)
       let request = PersonRecord.select(average(PersonRecord.Columns.salary), as: Double.self)

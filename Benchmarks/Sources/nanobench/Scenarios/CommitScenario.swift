@@ -24,7 +24,7 @@ struct CommitScenario: Scenario {
     }
   }
 
-  var record: Variant {
+  var record: Variant? {
     Variant("GRDB Codable record") { [workload, durability] folder in
       { watch in
         let table = try RecordTable(folder.freshFile("record.db"), durability: durability)

@@ -28,7 +28,7 @@ struct FilterScenario: Scenario {
     }
   }
 
-  var record: Variant {
+  var record: Variant? {
     Variant("GRDB Codable record, real column") { [workload] folder in
       let table = try RecordTable.filled(folder, workload)
       let request = PersonRecord.filter(PersonRecord.Columns.lastName == workload.soughtName)

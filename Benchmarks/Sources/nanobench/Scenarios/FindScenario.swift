@@ -33,7 +33,7 @@ struct FindScenario: Scenario {
     }
   }
 
-  var record: Variant {
+  var record: Variant? {
     Variant("GRDB Codable record") { [workload] folder in
       let table = try RecordTable.filled(folder, workload)
       try table.createLastNameIndex()

@@ -32,7 +32,7 @@ struct GetScenario: Scenario {
     }
   }
 
-  var record: Variant {
+  var record: Variant? {
     Variant("GRDB Codable record") { [workload] folder in
       let table = try RecordTable.filled(folder, workload)
       return { watch in

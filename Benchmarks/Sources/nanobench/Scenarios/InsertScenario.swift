@@ -23,7 +23,7 @@ struct InsertScenario: Scenario {
     }
   }
 
-  var record: Variant {
+  var record: Variant? {
     Variant("GRDB Codable record") { [workload] folder in
       { watch in
         let table = try RecordTable(folder.freshFile("record.db"))

@@ -20,7 +20,7 @@ struct ScanScenario: Scenario {
     }
   }
 
-  var record: Variant {
+  var record: Variant? {
     Variant("GRDB Codable record, cursor") { [workload] folder in
       let table = try RecordTable.filled(folder, workload)
       return { watch in

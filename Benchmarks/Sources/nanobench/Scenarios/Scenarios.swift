@@ -2,7 +2,7 @@
 
 /// Every scenario, in the order they run and stand in the tables.
 func allScenarios(_ workload: Workload) -> [any Scenario] {
-  [
+  let general: [any Scenario] = [
     InsertScenario(workload: workload),
     CommitScenario(workload: workload, durability: .normal),
     CommitScenario(workload: workload, durability: .full),
@@ -15,4 +15,5 @@ func allScenarios(_ workload: Workload) -> [any Scenario] {
     EverythingScenario(workload: workload),
     AnywhereScenario(workload: workload),
   ]
+  return general + cardScenarios(workload, .key) + cardScenarios(workload, .rowID)
 }

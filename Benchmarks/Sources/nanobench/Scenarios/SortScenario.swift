@@ -29,7 +29,7 @@ struct SortScenario: Scenario {
     }
   }
 
-  var record: Variant {
+  var record: Variant? {
     Variant("GRDB Codable record, real column") { [workload] folder in
       let table = try RecordTable.filled(folder, workload)
       let request = PersonRecord.order(PersonRecord.Columns.salary, Column.rowID).limit(20)

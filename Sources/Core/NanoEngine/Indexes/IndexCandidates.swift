@@ -27,10 +27,13 @@ public struct IndexCandidates: Sendable, Hashable {
   /// - Parameters:
   ///   - observed: What stands at a path in every document; nil if that is not known.
   ///   - ordersText: Whether the database compares texts by code point.
+  ///   - defaults: What questions take for fields that a document does not have; indexes hold what is
+  ///     stored.
   public init(
-    _ query: Query, ordersText: Bool = true, observed: @escaping (FieldPath) -> PathFacts?
+    _ query: Query, ordersText: Bool = true, defaults: FieldDefaults? = nil,
+    observed: @escaping (FieldPath) -> PathFacts?
   ) {
-    let reading = Reading(ordersText: ordersText, observed: observed)
+    let reading = Reading(ordersText: ordersText, defaults: defaults, observed: observed)
     let parts = Self.conjuncts(query.condition)
     let choice = reading.best(of: parts)
     condition = choice?.candidates ?? []
@@ -77,12 +80,19 @@ private struct Choice {
 
 private struct Reading {
   let ordersText: Bool
+  let defaults: FieldDefaults?
   let observed: (FieldPath) -> PathFacts?
 
   /// Equality before ranges, since it finds less as a rule; fields before elements, since an index on
   /// several fields serves several parts at once; a choice only where nothing else is.
   func best(of parts: [Condition]) -> Choice? {
-    let uses = parts.compactMap(use)
+    let uses = parts.compactMap { part in
+      asStored(part).flatMap(use).map { use in
+        var use = use
+        use.part = part
+        return use
+      }
+    }
     let scalars = uses.filter { !$0.isElements }
     let equalities = scalars.filter { $0.kind != .range }
     let range = scalars.first { $0.kind == .range }
@@ -92,6 +102,11 @@ private struct Reading {
     if let range { return compound([], [range]) }
     if let element = elements.first { return single(element) }
     return parts.lazy.compactMap(branches).first
+  }
+
+  private func asStored(_ condition: Condition) -> Condition? {
+    guard let defaults else { return condition }
+    return condition.asStored(defaults)
   }
 
   private func compound(_ equalities: [PartUse], _ ranges: [PartUse]) -> Choice {
@@ -119,10 +134,12 @@ private struct Reading {
   }
 
   private func branches(_ part: Condition) -> Choice? {
-    guard case .any(let branches) = part, !branches.isEmpty else { return nil }
+    guard case .any(let branches)? = asStored(part), !branches.isEmpty else { return nil }
+    // What stands for stored values is not translated again.
+    let stored = Reading(ordersText: ordersText, defaults: nil, observed: observed)
     var candidates: [IndexCandidate] = []
     for branch in branches {
-      guard let choice = best(of: IndexCandidates.conjuncts(branch)) else { return nil }
+      guard let choice = stored.best(of: IndexCandidates.conjuncts(branch)) else { return nil }
       for candidate in choice.candidates where !candidates.contains(candidate) {
         candidates.append(candidate)
       }
@@ -152,7 +169,9 @@ private struct Reading {
   }
 
   private func isSortable(_ path: FieldPath) -> Bool {
-    guard path.isIndexable, let plain = observed(path)?.plainClass else { return false }
+    guard path.isIndexable, defaults?.reaches(path) != true,
+      let plain = observed(path)?.plainClass
+    else { return false }
     return plain != .text || ordersText
   }
 }
@@ -178,7 +197,7 @@ extension Reading {
     case .text(.field(let path), .beginsWith, .value(.string(let prefix))):
       guard !prefix.isEmpty, !prefix.utf8.contains(0) else { return nil }
       return made(path, .range, [.ordered(.text)], part)
-    case .isNull(.field(let path)):
+    case .isNull(.field(let path)), .not(.exists(let path)):
       guard let made = made(path, .equality, [], part), !made.isElements else { return nil }
       return made
     default: return nil

@@ -31,15 +31,6 @@ public enum PathValues {
     !ends(in: value, at: path).isEmpty
   }
 
-  /// The value by which a document is sorted: the smallest one, or descending the largest.
-  public static func sortValue(
-    in value: DocumentValue, at path: FieldPath, descending: Bool
-  ) -> DocumentValue? {
-    let ends = ends(in: value, at: path)
-    return descending
-      ? ends.max { ValueOrder.compare($0, $1) < 0 } : ends.min { ValueOrder.compare($0, $1) < 0 }
-  }
-
   private static func reach(
     _ value: DocumentValue, _ names: ArraySlice<String>, _ found: (DocumentValue) -> Void
   ) {
@@ -83,10 +74,13 @@ public struct DocumentSubject: Subject {
   public var type: DocumentValue
   public var version: DocumentValue
   public var added: DocumentValue
+  /// What it is asked for fields that it does not have; nil for nothing.
+  public var defaults: FieldDefaults?
 
   public init(
     _ object: DocumentObject, key: DocumentValue = .null, rowID: Int64 = 0,
-    type: DocumentValue = .null, version: DocumentValue = .null, added: DocumentValue = .null
+    type: DocumentValue = .null, version: DocumentValue = .null, added: DocumentValue = .null,
+    defaults: FieldDefaults? = nil
   ) {
     value = .object(object)
     self.key = key
@@ -94,12 +88,19 @@ public struct DocumentSubject: Subject {
     self.type = type
     self.version = version
     self.added = added
+    self.defaults = defaults
   }
 
   public func values(at path: FieldPath) -> [DocumentValue] {
-    PathValues.values(in: value, at: path)
+    let found = PathValues.values(in: value, at: path)
+    return found.isEmpty ? defaults?.values(at: path) ?? [] : found
   }
-  public func exists(at path: FieldPath) -> Bool { PathValues.exists(in: value, at: path) }
+  /// Without entering an array at the end.
+  func ends(at path: FieldPath) -> [DocumentValue] {
+    let found = PathValues.ends(in: value, at: path)
+    return found.isEmpty ? defaults?.ends(at: path) ?? [] : found
+  }
+  public func exists(at path: FieldPath) -> Bool { !ends(at: path).isEmpty }
   public func attribute(_ attribute: Attribute) -> DocumentValue {
     switch attribute {
     case .key: key

@@ -12,17 +12,18 @@ class ConditionNode {
   ) throws(StoreError) -> Bool { true }
 
   static func make(
-    _ condition: Condition, _ paths: [FieldPath: BytePath]
+    _ condition: Condition, _ paths: [FieldPath: BytePath], _ defaults: FieldDefaults? = nil
   ) throws(StoreError) -> ConditionNode {
     switch condition {
     case .constant(let truth): return ConstantNode(truth)
-    case .all(let parts): return AllNode(try make(parts, paths))
-    case .any(let parts): return AnyNode(try make(parts, paths))
-    case .not(let part): return NotNode(try make(part, paths))
+    case .all(let parts): return AllNode(try make(parts, paths, defaults))
+    case .any(let parts): return AnyNode(try make(parts, paths, defaults))
+    case .not(let part): return NotNode(try make(part, paths, defaults))
     case .leaf(let inner):
       let evaluated = EvaluatedNode(condition, paths)
       guard let check = try LeafCheck.make(inner) else { return evaluated }
       return LeafNode(check, LeafNeedle(inner), evaluated: evaluated)
+    case _ where defaults != nil: return try make(condition, paths, asking: defaults)
     case .exists(let path):
       return paths[path].map(ExistsNode.init) ?? EvaluatedNode(condition, paths)
     default:
@@ -35,11 +36,21 @@ class ConditionNode {
   }
 
   private static func make(
-    _ parts: [Condition], _ paths: [FieldPath: BytePath]
+    _ parts: [Condition], _ paths: [FieldPath: BytePath], _ defaults: FieldDefaults?
   ) throws(StoreError) -> [ConditionNode] {
     var nodes: [ConditionNode] = []
-    for part in parts { nodes.append(try make(part, paths)) }
+    for part in parts { nodes.append(try make(part, paths, defaults)) }
     return nodes
+  }
+
+  /// On the bytes as they are stored where a condition can say that, else by the evaluator.
+  private static func make(
+    _ condition: Condition, _ paths: [FieldPath: BytePath], asking defaults: FieldDefaults?
+  ) throws(StoreError) -> ConditionNode {
+    guard let stored = defaults.flatMap(condition.asStored) else {
+      return EvaluatedNode(condition, paths, defaults)
+    }
+    return try make(stored, paths)
   }
 
   private static func singleField(_ condition: Condition) -> FieldPath? {
@@ -141,9 +152,13 @@ private final class EvaluatedNode: ConditionNode {
   let fields: [FieldPath]
   let asksForLeaves: Bool
   let paths: [FieldPath: BytePath]
-  init(_ condition: Condition, _ paths: [FieldPath: BytePath]) {
+  let defaults: FieldDefaults?
+  init(
+    _ condition: Condition, _ paths: [FieldPath: BytePath], _ defaults: FieldDefaults? = nil
+  ) {
     self.condition = condition
     self.paths = paths
+    self.defaults = defaults
     fields = condition.fields
     asksForLeaves = condition.asksForLeaves
   }
@@ -151,7 +166,7 @@ private final class EvaluatedNode: ConditionNode {
     _ document: inout DocumentBytes, _ attributes: Attributes
   ) throws(StoreError) -> Bool {
     let subject = try StoredSubject(
-      fields, paths, &document, attributes, asksForLeaves: asksForLeaves)
+      fields, paths, &document, attributes, defaults, asksForLeaves: asksForLeaves)
     return try Evaluator(subject).holds(condition)
   }
 }

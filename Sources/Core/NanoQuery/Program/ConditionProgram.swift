@@ -12,12 +12,13 @@ public final class ConditionProgram {
   private let node: ConditionNode
   private var document: DocumentBytes
 
+  /// - Parameter defaults: What stands for fields that a document does not have.
   /// - Throws: ``StoreError/Code/invalidArgument`` for a regular expression that does not parse.
-  public init(_ condition: Condition) throws(StoreError) {
+  public init(_ condition: Condition, defaults: FieldDefaults? = nil) throws(StoreError) {
     var names = FieldNames()
     var paths: [FieldPath: BytePath] = [:]
     for path in condition.fields where !path.isElement { paths[path] = BytePath(path, &names) }
-    node = try ConditionNode.make(condition, paths)
+    node = try ConditionNode.make(condition, paths, defaults)
     document = DocumentBytes(names.names)
   }
 
@@ -39,7 +40,8 @@ struct StoredSubject: Subject {
 
   init(
     _ fields: [FieldPath], _ paths: [FieldPath: BytePath], _ document: inout DocumentBytes,
-    _ attributes: (Attribute) -> DocumentValue, asksForLeaves: Bool = false
+    _ attributes: (Attribute) -> DocumentValue, _ defaults: FieldDefaults?,
+    asksForLeaves: Bool = false
   ) throws(StoreError) {
     if asksForLeaves { all = Leaves.all(in: try document.value()) }
     for field in fields where values[field] == nil {
@@ -51,6 +53,10 @@ struct StoredSubject: Subject {
         exists = true
         found.append(try reader.value())
         return false
+      }
+      if !exists, let defaults, defaults.reaches(field) {
+        found = defaults.values(at: field)
+        exists = true
       }
       values[field] = found
       if exists { existing.insert(field) }

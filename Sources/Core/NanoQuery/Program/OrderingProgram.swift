@@ -7,11 +7,14 @@ public import NanoDocument
 /// Confined to one thread at a time.
 public final class OrderingProgram {
   private let ordering: Ordering
+  private let defaults: FieldDefaults?
   private var document: DocumentBytes
   private let paths: [FieldPath: BytePath]
 
-  public init(_ ordering: Ordering) {
+  /// - Parameter defaults: What stands for fields that a document does not have.
+  public init(_ ordering: Ordering, defaults: FieldDefaults? = nil) {
     self.ordering = ordering
+    self.defaults = defaults
     var names = FieldNames()
     var paths: [FieldPath: BytePath] = [:]
     for path in ordering.expression.fields { paths[path] = BytePath(path, &names) }
@@ -27,24 +30,21 @@ public final class OrderingProgram {
   ) throws(StoreError) -> DocumentValue {
     document.reset(body)
     var values: [DocumentValue] = []
-    if case .field(let path) = ordering.expression, let path = paths[path] {
+    if case .field(let field) = ordering.expression, let path = paths[field] {
       _ = try document.ends(path) { (reader) throws(StoreError) in
         var reader = reader
         values.append(try reader.value())
         return false
       }
+      if values.isEmpty, let defaults { values = defaults.ends(at: field) }
     } else {
       let fields = ordering.expression.fields
       let subject = try StoredSubject(
-        fields, paths, &document, attributes,
+        fields, paths, &document, attributes, defaults,
         asksForLeaves: Condition.truth(ordering.expression).asksForLeaves)
       values = try Evaluator(subject).values(ordering.expression)
     }
-    let first =
-      ordering.descending
-      ? values.max { ValueOrder.compare($0, $1) < 0 }
-      : values.min { ValueOrder.compare($0, $1) < 0 }
-    return first ?? .null
+    return ordering.sortValue(of: values)
   }
 }
 
@@ -52,9 +52,13 @@ extension Ordering {
   /// The value by which a document in memory is sorted, by the definition.
   public func value(for subject: DocumentSubject) throws(StoreError) -> DocumentValue {
     if case .field(let path) = expression {
-      return PathValues.sortValue(in: subject.value, at: path, descending: descending) ?? .null
+      return sortValue(of: subject.ends(at: path))
     }
-    let values = try Evaluator(subject).values(expression)
+    return sortValue(of: try Evaluator(subject).values(expression))
+  }
+
+  /// Of several values the smallest, or descending the largest; null if there is none.
+  func sortValue(of values: [DocumentValue]) -> DocumentValue {
     let first =
       descending
       ? values.max { ValueOrder.compare($0, $1) < 0 }

@@ -18,25 +18,31 @@ final class MatchProgram: Program {
   let condition: ConditionProgram
   /// Documents that fulfilled it.
   var matches = 0
-  init(_ condition: Condition) throws(StoreError) {
-    self.condition = try ConditionProgram(condition)
+  init(_ condition: Condition, _ defaults: FieldDefaults?) throws(StoreError) {
+    self.condition = try ConditionProgram(condition, defaults: defaults)
   }
 }
 
 final class SortProgram: Program {
   static let kind: StaticString = "nano_ordering"
   let ordering: OrderingProgram
-  init(_ ordering: Ordering) { self.ordering = OrderingProgram(ordering) }
+  init(_ ordering: Ordering, _ defaults: FieldDefaults?) {
+    self.ordering = OrderingProgram(ordering, defaults: defaults)
+  }
 }
 
 final class AggregateProgram: Program {
   static let kind: StaticString = "nano_aggregates"
   let aggregation: AggregationProgram
-  init(_ query: AggregateQuery) { aggregation = AggregationProgram(query) }
+  init(_ query: AggregateQuery, _ defaults: FieldDefaults?) {
+    aggregation = AggregationProgram(query, defaults: defaults)
+  }
 }
 
 final class DistinctProgram: Program {
   static let kind: StaticString = "nano_distinct"
   let values: DistinctValues
-  init(_ field: FieldPath) { values = DistinctValues(field) }
+  init(_ field: FieldPath, _ defaults: FieldDefaults?) {
+    values = DistinctValues(field, defaults: defaults)
+  }
 }

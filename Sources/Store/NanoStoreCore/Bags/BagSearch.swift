@@ -14,8 +14,7 @@ struct BagSearch {
   let bag: BagReader
   private let query: Query
   private let only: String?
-  private let program: ConditionProgram
-  private let programs: [OrderingProgram]
+  private let programs: BagPrograms
 
   struct Match {
     let position: Int64
@@ -28,8 +27,7 @@ struct BagSearch {
     self.bag = bag
     self.query = query
     self.only = only?.foldingASCII
-    program = try ConditionProgram(query.condition)
-    programs = query.orderings.map(OrderingProgram.init)
+    programs = try BagPrograms(query, bag.reader)
   }
 
   /// What is found, sorted and cut.
@@ -53,7 +51,7 @@ struct BagSearch {
       for folded in rest { matches += try byMembers(of: folded, row, reader) }
       matches.sort { $0.position < $1.position }
     }
-    if !programs.isEmpty { matches.sort(by: precedes) }
+    if !query.orderings.isEmpty { matches.sort(by: precedes) }
     let page = matches.dropFirst(query.offset)
     return Array(page.prefix(query.limit ?? page.count))
   }
@@ -120,8 +118,10 @@ extension BagSearch {
     guard isScanned || found.count <= count else { return .undecided }
     let matches = try bag.places(of: found, in: folded).map { place in
       var match = Match(position: place.position, member: place.member)
-      if !programs.isEmpty {
-        try reader.get(place.member.identity, in: name) { match.values = try values($0) }
+      if !query.orderings.isEmpty {
+        try reader.get(place.member.identity, in: name) {
+          match.values = try programs.values($0, in: folded)
+        }
       }
       return match
     }
@@ -143,7 +143,7 @@ extension BagSearch {
   /// Goes through the members of some collections, in order, and no further than the page goes.
   private func byMembers(of collections: Set<String>) throws -> [Match] {
     guard !collections.isEmpty else { return [] }
-    let enough = programs.isEmpty ? query.limit.map { $0 + query.offset } : nil
+    let enough = query.orderings.isEmpty ? query.limit.map { $0 + query.offset } : nil
     var matches: [Match] = []
     try bag.each { position, member in
       if let enough, matches.count >= enough { return false }
@@ -168,16 +168,12 @@ extension BagSearch {
   private func match(_ position: Int64, _ member: BagMember) throws -> Match? {
     var match: Match?
     try bag.reader?.get(member.identity, in: member.folded) { stored in
-      guard try program.holds(for: stored.body, { stored.value(of: $0) }) else { return }
-      match = Match(position: position, member: member, values: try values(stored))
+      guard try programs.holds(for: stored, in: member.folded) else { return }
+      match = Match(
+        position: position, member: member,
+        values: try programs.values(stored, in: member.folded))
     }
     return match
-  }
-
-  private func values(_ stored: StoredDocument) throws -> [DocumentValue] {
-    try programs.map { program in
-      try program.value(stored.body) { stored.value(of: $0) }
-    }
   }
 }
 

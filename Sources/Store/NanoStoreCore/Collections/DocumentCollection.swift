@@ -119,11 +119,13 @@ extension Document {
   /// Copies a document out of an engine's bytes.
   @inline(__always)
   init(_ stored: StoredDocument, in collection: String) {
-    self.init(
-      Header(
-        collection: collection, rowID: stored.rowID, key: stored.key, type: stored.type,
-        version: stored.version,
-        added: stored.added, revision: stored.revision), copying: stored.body)
+    var collection = collection
+    self = collection.withUTF8 { name in
+      Document(
+        in: UnsafeRawBufferPointer(name), rowID: stored.rowID, key: stored.borrowedKey,
+        type: stored.borrowedType, version: stored.version, added: stored.added,
+        revision: stored.revision, copying: stored.body)
+    }
   }
 
   /// A value made from the fields.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import NanoDocument
+import NanoEngine
 import NanoQuery
 
 extension Store {
@@ -66,11 +67,7 @@ extension DocumentCollection {
 
   /// The names of classes that documents are stored as, each once, sorted.
   public func types() throws -> [String] {
-    var names: Set<String> = []
-    try find(!Condition.isNull(.attribute(.type))).select([]).each { document in
-      if let type = document.type { names.insert(type) }
-    }
-    return names.sorted()
+    try store.reading(.call) { try $0.types(in: name) }
   }
   public func types() async throws -> [String] { try await store.onReader { try self.types() } }
 

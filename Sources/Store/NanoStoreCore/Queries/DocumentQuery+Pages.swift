@@ -36,9 +36,12 @@ extension DocumentQuery {
     var documents: [Document] = []
     var position: PagePosition?
     var hasMore = false
-    let programs = query.orderings.map(OrderingProgram.init)
     let fields = query.fields
-    try collection.store.reading(.call) { reader in
+    try collection.store.reading(.snapshot) { reader in
+      let defaults =
+        query.orderings.isEmpty
+        ? nil : FieldDefaults(try reader.settings(of: collection.name).defaults)
+      let programs = query.orderings.map { OrderingProgram($0, defaults: defaults) }
       try reader.find(asked.query, in: collection.name) { stored in
         if documents.count == size {
           hasMore = true

@@ -15,7 +15,8 @@ extension Store {
   /// ``execute(_:_:)-(String,_)``.
   ///
   /// - Throws: ``StoreError/Code/database`` with SQLite's message, ``StoreError/Code/readOnly`` for
-  ///   a statement that writes, ``StoreError/Code/unsupported`` on engines without SQL.
+  ///   a statement that writes, ``StoreError/Code/notPermitted`` for one that would change what the
+  ///   store keeps for itself, ``StoreError/Code/unsupported`` on engines without SQL.
   public func sql(
     _ statement: String, _ arguments: any DocumentValueConvertible...
   ) throws -> [SQLRow] {
@@ -39,6 +40,14 @@ extension Store {
   }
 
   /// Runs an SQL statement that may write, in a transaction, and says how many rows it changed.
+  ///
+  /// ```swift
+  /// try store.execute("CREATE TABLE tariff (name TEXT PRIMARY KEY, price REAL)")   // your own table
+  /// try store.execute("DELETE FROM people WHERE id > ?", 100)                      // 3
+  /// try store.execute("DELETE FROM nano_paths")                                    // throws notPermitted
+  /// ```
+  ///
+  /// - Throws: As ``sql(_:_:)-(String,_)``. Nothing was written.
   @discardableResult
   public func execute(
     _ statement: String, _ arguments: any DocumentValueConvertible...
@@ -57,6 +66,34 @@ extension Store {
     _ statement: String, _ arguments: SQLArguments = SQLArguments()
   ) async throws -> Int {
     try await onWriter { try self.execute(statement, arguments) }
+  }
+
+  /// The tables and views of the database, by name: those of collections, of the store itself, and
+  /// your own, with their columns and indexes.
+  ///
+  /// ```swift
+  /// try store.tables().filter { $0.kind == .table }.map(\.name)    // ["tariff"]
+  /// ```
+  ///
+  /// - Throws: ``StoreError/Code/unsupported`` on engines without SQL.
+  public func tables() throws -> [SQLTable] {
+    try reading(.snapshot) { try Self.sqlReader($0).tables() }
+  }
+  public func tables() async throws -> [SQLTable] { try await onReader { try self.tables() } }
+
+  /// How an SQL statement of your own would run: its plan, and the indexes of the file that it uses.
+  /// It is not run, and its parameters need no values.
+  ///
+  /// ```swift
+  /// try store.explain(sql: "SELECT * FROM people WHERE key = ?").indexes    // ["nano_key_people"]
+  /// ```
+  ///
+  /// - Throws: As ``sql(_:_:)-(String,_)``, but not for a statement that writes.
+  public func explain(sql statement: String) throws -> Explanation {
+    try reading(.snapshot) { try Self.sqlReader($0).explain(sql: statement) }
+  }
+  public func explain(sql statement: String) async throws -> Explanation {
+    try await onReader { try self.explain(sql: statement) }
   }
 
   private static func sqlReader(_ reader: any EngineReader) throws(StoreError) -> any SQLReader {

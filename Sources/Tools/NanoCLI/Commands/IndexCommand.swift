@@ -6,13 +6,15 @@ import NanoStore
 struct IndexCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "index",
-    abstract: "Make, list, drop, advise on and export indexes.",
+    abstract: "Make, list, drop, rebuild, advise on and export indexes.",
     discussion: """
       nanostore index library.db films year title:desc --unique is short for nanostore index \
       create with the same arguments.
       """,
-    subcommands: [Create.self, List.self, Drop.self, Advise.self, Export.self],
-    defaultSubcommand: Create.self)
+    subcommands: [
+      Create.self, List.self, Drop.self, Advise.self, Export.self, IndexPolicyCommand.self,
+      IndexRebuildCommand.self,
+    ], defaultSubcommand: Create.self)
 
   struct Create: ParsableCommand {
     static let configuration = CommandConfiguration(

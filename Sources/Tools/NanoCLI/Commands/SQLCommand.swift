@@ -10,7 +10,8 @@ struct SQLCommand: ParsableCommand {
     discussion: """
       Each collection is a table with the columns id, key, type, version, added and body (JSON); \
       docs/SCHEMA.md describes them. A statement that writes needs --write, and runs in a \
-      transaction. Values belong into --arg, not into the text.
+      transaction; what the store keeps for itself it may change with --internal only. Values \
+      belong into --arg, not into the text.
       """)
 
   @OptionGroup var database: DatabaseOptions
@@ -23,11 +24,26 @@ struct SQLCommand: ParsableCommand {
   @Flag(help: "Permit a statement that writes.")
   var write = false
 
+  @Flag(help: "Permit changes of the store's own tables, definitions and settings.")
+  var `internal` = false
+
   @OptionGroup var format: FormatOptions
 
   func run() throws {
+    do {
+      try runStatement()
+    } catch let error as StoreError where error.code == .notPermitted {
+      let place: KeyValuePairs<StoreError.Detail, String> = [
+        .table: error[.table] ?? "", .actual: error[.actual] ?? "", .hint: "--internal permits it",
+      ]
+      throw StoreError(error.code, error.message, place)
+    }
+  }
+
+  private func runStatement() throws {
     let given = SQLArguments(arguments.positional, named: try arguments.named())
-    try database.withStore(write ? .changing : .reading) { store in
+    let configure: (inout Store.Configuration) -> Void = { $0.allowsInternalWrites = `internal` }
+    try database.withStore(write ? .changing : .reading, configure: configure) { store in
       try Output.run { output in
         if write {
           let changes = try store.engine().write(nil) { try show($0, given, output) }

@@ -24,9 +24,10 @@ struct DatabaseOptions: ParsableArguments {
 
   /// Runs a block on the store, and closes it whatever happens.
   func withStore<Result>(
-    _ access: Access, _ work: (Store) throws -> Result
+    _ access: Access, configure: (inout Store.Configuration) -> Void = { _ in },
+    _ work: (Store) throws -> Result
   ) throws -> Result {
-    let store = try open(access)
+    let store = try open(access, configure)
     do {
       let result = try work(store)
       try store.close()
@@ -37,7 +38,9 @@ struct DatabaseOptions: ParsableArguments {
     }
   }
 
-  private func open(_ access: Access) throws -> Store {
+  private func open(
+    _ access: Access, _ configure: (inout Store.Configuration) -> Void
+  ) throws -> Store {
     let path = NSString(string: database).expandingTildeInPath
     guard access == .creating || FileManager.default.fileExists(atPath: path) else {
       throw CommandFailure(
@@ -48,6 +51,7 @@ struct DatabaseOptions: ParsableArguments {
     configuration.isReadOnly = access == .reading
     // One command is no workload, and must not leave indexes behind that nobody asked for.
     configuration.indexTuning = .off
+    configure(&configuration)
     return try Store(.file(database), configuration: configuration)
   }
 }

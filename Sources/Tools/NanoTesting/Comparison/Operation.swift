@@ -14,6 +14,8 @@ public enum Operation: Sendable, Hashable {
   case createIndex(IndexDefinition)
   case dropIndex(String)
   case setIndexing(IndexingPolicy)
+  /// What questions take for fields that a document does not have.
+  case setDefaults(DocumentObject)
   case rebuildIndexes
   /// All of them in a savepoint that is then undone.
   indirect case undone([Operation])
@@ -58,6 +60,9 @@ public enum Operation: Sendable, Hashable {
         try writer.createIndex(index, in: collection)
         return .done
       case .dropIndex(let name): return .count(try writer.dropIndex(name, in: collection) ? 1 : 0)
+      case .setDefaults(let defaults):
+        try writer.setSettings(CollectionSettings(defaults: defaults), of: collection)
+        return .done
       case .setIndexing(let policy):
         try writer.setIndexing(policy, in: collection, nil)
         return .done

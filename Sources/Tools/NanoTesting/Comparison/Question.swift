@@ -97,9 +97,11 @@ public enum Question: Sendable, Hashable {
     _ query: Query, _ reader: any EngineReader, _ collection: String
   ) throws -> [PagePosition] {
     var rows: [PagePosition] = []
+    let defaults = FieldDefaults(try reader.settings(of: collection).defaults)
     try reader.find(query, in: collection) { document in
       var json = JSONReader(document.body)
-      let subject = document.subject(try json.object())
+      var subject = document.subject(try json.object())
+      subject.defaults = defaults
       rows.append(
         PagePosition(
           values: try query.orderings.map { try $0.value(for: subject) }, rowID: document.rowID))

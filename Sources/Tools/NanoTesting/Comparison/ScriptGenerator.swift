@@ -41,14 +41,14 @@ public struct ScriptGenerator {
     var steps: [Script.Step] = []
     steps.append(
       .write(setIndexing() + makeIndexes(random.number(0...2)) + insertions(random.number(0...16))))
-    steps.append(.write(setIndexing() + makeIndexes(random.number(0...3))))
+    steps.append(.write(setIndexing() + setDefaults() + makeIndexes(random.number(0...3))))
     try ask(questions, &steps)
     for _ in 0..<2 {
       if random.oneIn(2) {
         documents.change()
         steps.append(.write(dropUnique()))
       }
-      if random.oneIn(3) { steps.append(.write(setIndexing())) }
+      if random.oneIn(3) { steps.append(.write(setIndexing() + setDefaults())) }
       steps.append(.write(try (0..<random.number(1...8)).map { _ in try operation(2) }))
       try ask(questions, &steps)
     }
@@ -90,6 +90,20 @@ public struct ScriptGenerator {
     random.oneIn(2) ? [] : [.setIndexing(random.pick(IndexingPolicy.allCases))]
   }
 
+  /// A third of the collections have defaults at some time: some fields of a document of their kind.
+  private mutating func setDefaults() -> [Operation] {
+    random.oneIn(3) ? [.setDefaults(defaults())] : []
+  }
+
+  private mutating func defaults() -> DocumentObject {
+    var defaults = DocumentObject()
+    for (name, value) in documents.document(key: nil).object where random.oneIn(2) {
+      defaults[name] = value
+    }
+    if random.oneIn(2) { defaults["missing"] = conditions.values.value(.mixed) }
+    return defaults
+  }
+
   private mutating func insertions(_ count: Int) -> [Operation] {
     inserted += count
     return (0..<count).map { _ in .insert(document()) }
@@ -111,6 +125,7 @@ public struct ScriptGenerator {
     case 10:
       guard let index = indexes.randomElement(using: &random) else { return .save(document()) }
       return .dropIndex(index.name)
+    case 11 where random.oneIn(3): return .setDefaults(defaults())
     case 11:
       return random.oneIn(3)
         ? .rebuildIndexes : .setIndexing(random.pick(IndexingPolicy.allCases))

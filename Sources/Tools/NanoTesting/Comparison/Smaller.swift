@@ -20,6 +20,10 @@ extension Operation {
       }
     case .undone(let operations):
       ScriptShrinker.smaller(operations) { $0.smaller }.map { .undone($0) }
+    case .setDefaults(let defaults):
+      ScriptShrinker.smaller(Array(defaults)) { _ in [] }.map {
+        .setDefaults(DocumentObject($0.map { ($0.name, $0.value) }))
+      }
     case .remove, .dropIndex, .setIndexing, .rebuildIndexes: []
     }
   }
@@ -35,6 +39,8 @@ extension Operation {
     case .createIndex(let index):
       "index \(index.name) on \(index.columns.map { $0.path.description }) (\(index.kind))"
     case .dropIndex(let name): "drop \(name)"
+    case .setDefaults(let defaults):
+      "defaults \(DocumentValue.object(defaults).jsonString())"
     case .setIndexing(let policy): "indexing \(policy.rawValue)"
     case .rebuildIndexes: "rebuild"
     case .undone(let operations): "undone \(operations.map(\.short))"

@@ -33,6 +33,24 @@ extension EngineConformance {
       try expectEqual(try asked(Query(orderings: up, limit: 2, after: after)), [3, 2], "after")
       try expectEqual(try asked(Query(orderings: down, after: after)), [3, 4], "after, descending")
     },
+    Check("The names of classes are listed each once, sorted, without those of removed documents") {
+      probe in
+      try expectEqual(try probe.read { try $0.types(in: "c") }, [], "no collection")
+      try probe.write { writer in
+        func insert(_ type: String?) throws -> Int64 {
+          var body: [UInt8] = [0x7B, 0x7D]
+          return try body.withUnsafeMutableBytes { bytes in
+            try writer.insert(
+              NewDocument(
+                key: nil, type: type, added: 0, body: UnsafeRawBufferPointer(bytes)), into: "c")
+          }
+        }
+        for type in ["b", nil, "é", "a", "b"] { _ = try insert(type) }
+        _ = try writer.remove(.rowID(insert("gone")), from: "c")
+        try expectEqual(try writer.types(in: "c"), ["a", "b", "é"], "in the transaction")
+      }
+      try expectEqual(try probe.read { try $0.types(in: "c") }, ["a", "b", "é"], "after it")
+    },
     Check("Counting counts what finding finds, page and all") { probe in
       _ = try fill(probe)
       let one = Condition.comparison(.field("n"), .equal, .value(.int(1)))

@@ -32,7 +32,7 @@ public struct EngineConformance {
   /// All that is checked, in the order in which failures are best understood.
   public static let checks: [Check] =
     documents + collections + queries + transactions + isolation + indexes + uniqueIndexes
-    + everythingIndex + metadata + maintenance + durability
+    + everythingIndex + settings + metadata + maintenance + durability
 
   private let make: () throws -> any Engine
   private let reopen: ((any Engine) throws -> any Engine)?

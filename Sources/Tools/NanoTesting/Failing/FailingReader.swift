@@ -54,6 +54,12 @@ class FailingReader: EngineReader {
   func indexing(in collection: String) throws -> IndexingPolicy {
     try counted().indexing(in: collection)
   }
+  func types(in collection: String) throws -> [String] {
+    try counted().types(in: collection)
+  }
+  func settings(of collection: String) throws -> CollectionSettings {
+    try counted().settings(of: collection)
+  }
   func observedPaths(in collection: String) throws -> [ObservedPath] {
     try counted().observedPaths(in: collection)
   }

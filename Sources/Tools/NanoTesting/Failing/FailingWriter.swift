@@ -63,6 +63,9 @@ final class FailingWriter: FailingReader, EngineWriter {
   func dropIndexes(in collection: String) throws -> Int {
     try counted().dropIndexes(in: collection)
   }
+  func setSettings(_ settings: CollectionSettings, of collection: String) throws {
+    try counted().setSettings(settings, of: collection)
+  }
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {
     try counted().setMetadata(value, name)
   }

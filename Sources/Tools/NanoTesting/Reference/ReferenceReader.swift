@@ -48,8 +48,9 @@ class ReferenceReader: EngineReader {
 
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
     var groups = GroupedAggregation(query)
+    let defaults = defaults(of: collection)
     for document in try found(by: query.query, in: collection) {
-      let subject = document.subject
+      let subject = document.subject(defaults)
       try groups.add { (path) throws(StoreError) in subject.values(at: path) }
     }
     return groups.rows
@@ -58,8 +59,9 @@ class ReferenceReader: EngineReader {
   func distinct(
     _ field: FieldPath, _ query: Query, in collection: String
   ) throws -> [DocumentValue] {
-    let values = try found(by: query, in: collection).flatMap { $0.subject.values(at: field) }
-      .filter(Aggregation.counts)
+    let defaults = defaults(of: collection)
+    let values = try found(by: query, in: collection)
+      .flatMap { $0.subject(defaults).values(at: field) }.filter(Aggregation.counts)
     var distinct: [DocumentValue] = []
     for value in values.sorted(by: { ValueOrder.compare($0, $1) < 0 }) {
       if let last = distinct.last, ValueOrder.compare(last, value) == 0 { continue }
@@ -82,6 +84,10 @@ class ReferenceReader: EngineReader {
     state[collection]?.indexing ?? .declared
   }
 
+  func settings(of collection: String) throws -> CollectionSettings {
+    state[collection]?.settings ?? CollectionSettings()
+  }
+
   func observedPaths(in collection: String) throws -> [ObservedPath] {
     (state[collection]?.observed ?? [:]).sorted { $0.key < $1.key }
       .map { ObservedPath(path: $0.key, types: $0.value) }
@@ -95,9 +101,10 @@ extension ReferenceReader {
   /// The documents of a query: those that fulfil the condition, sorted, then cut.
   func found(by query: Query, in collection: String) throws -> [ReferenceDocument] {
     var rows: [Row] = []
+    let defaults = defaults(of: collection)
     for document in state[collection]?.documents ?? [] {
       try stop.check()
-      let subject = document.subject
+      let subject = document.subject(defaults)
       guard try Evaluator(subject).holds(query.condition) else { continue }
       rows.append(
         Row(document: document, values: try query.orderings.map { try $0.value(for: subject) }))
@@ -108,6 +115,10 @@ extension ReferenceReader {
     }
     let page = rows.dropFirst(query.offset)
     return page.prefix(query.limit ?? page.count).map(\.document)
+  }
+
+  private func defaults(of collection: String) -> FieldDefaults? {
+    state[collection].flatMap { FieldDefaults($0.settings.defaults) }
   }
 
   private struct Row {

@@ -30,6 +30,7 @@ struct ReferenceCollection {
   var indexes: [IndexDefinition] = []
   /// Kept to be told again; answers do not depend on it.
   var indexing = IndexingPolicy.declared
+  var settings = CollectionSettings()
   /// Every path ever seen; it never shrinks.
   var observed: [String: ObservedTypes] = [:]
 
@@ -78,19 +79,23 @@ struct ReferenceDocument {
   }
 
   /// The document as conditions see it.
-  var subject: DocumentSubject {
+  func subject(_ defaults: FieldDefaults?) -> DocumentSubject {
     DocumentSubject(
       object, key: key.map { .string($0.description) } ?? .null, rowID: rowID,
       type: type.map { .string($0) } ?? .null, version: version.map { .int($0) } ?? .null,
-      added: .date(Date(timeIntervalSince1970: Double(added) / 1e6)))
+      added: .date(Date(timeIntervalSince1970: Double(added) / 1e6)), defaults: defaults)
   }
 
   func show<Result>(_ work: (StoredDocument) throws -> Result) rethrows -> Result {
-    try body.withUnsafeBytes {
-      try work(
-        StoredDocument(
-          rowID: rowID, key: key, type: type, version: version, added: added, revision: revision,
-          body: $0))
+    try body.withUnsafeBytes { body in
+      try DocumentKey.withBorrowed(key) { key in
+        try Array((type ?? "").utf8).withUnsafeBytes { bytes in
+          try work(
+            StoredDocument(
+              rowID: rowID, key: key, type: type == nil ? nil : bytes, version: version,
+              added: added, revision: revision, body: body))
+        }
+      }
     }
   }
 }

@@ -130,6 +130,13 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     }
   }
 
+  func setSettings(_ settings: CollectionSettings, of collection: String) throws {
+    try settings.validate()
+    var found = try collectionForWriting(collection)
+    found.settings = settings
+    state[collection] = found
+  }
+
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {
     state.metadata[name] = value
   }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+
+/// An index on a field of cards that are there. The answer is how many there are.
+struct CardIndexScenario: Scenario {
+  let set: CardSet
+
+  var name: String { "\(self.set.identity.prefix)-index" }
+  var work: String { "\(self.set.identity.library): index after the fact" }
+  let unit = "document"
+  var operations: Int { self.set.cards.count }
+  /// The original's was a new column, filled document by document.
+  var original: Double? { 400 }
+
+  var raw: Variant {
+    Variant("raw SQLite C, CREATE INDEX") { folder in
+      let connection = try set.rawFilled(folder, isIndexed: false)
+      return { watch in
+        try connection.execute("DROP INDEX IF EXISTS d_lastName")
+        try watch.measure {
+          try connection.execute(CardSet.lastNameIndex)
+        }
+        return set.cards.count
+      }
+    }
+  }
+
+  var ours: [Variant] {
+    [
+      Variant("createIndex", target: 1) { folder in
+        let cards = try set.oursFilled(folder, isIndexed: false)
+        return { watch in
+          _ = try cards.dropIndex("LastName")
+          try watch.measure { _ = try cards.createIndex("LastName") }
+          return set.cards.count
+        }
+      }
+    ]
+  }
+}

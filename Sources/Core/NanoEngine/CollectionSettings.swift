@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+import NanoQuery
+
+/// What a collection's questions are asked with, kept with the collection: it counts after
+/// reopening and for every process.
+public struct CollectionSettings: Sendable, Hashable {
+  /// Values that conditions, orders and aggregates take for fields that a document does not have.
+  /// Documents are given back as they were stored. Engines apply them.
+  public var defaults: DocumentObject
+  /// Words that stand for other text in query text, such as `last` for `[user.last_name]`.
+  public var aliases: [String: String]
+  /// Fields of which is known that they will be asked for. Nothing is built for them: a hint for
+  /// those who choose indexes.
+  public var queryableFields: [FieldPath]
+
+  public init(
+    defaults: DocumentObject = [:], aliases: [String: String] = [:],
+    queryableFields: [FieldPath] = []
+  ) {
+    self.defaults = defaults
+    self.aliases = aliases
+    self.queryableFields = queryableFields
+  }
+
+  /// Whether they say nothing, as those of a new collection.
+  public var isEmpty: Bool { self == CollectionSettings() }
+
+  /// Throws if a path is none.
+  public func validate() throws(StoreError) { for path in queryableFields { try path.validate() } }
+}
+
+extension CollectionSettings {
+  /// As one object, for engines to keep.
+  public var object: DocumentObject {
+    var object = DocumentObject()
+    if !defaults.isEmpty { object["defaults"] = .object(defaults) }
+    if !aliases.isEmpty {
+      let pairs = aliases.sorted { $0.key < $1.key }.map {
+        ($0.key, DocumentValue.string($0.value))
+      }
+      object["aliases"] = .object(DocumentObject(pairs))
+    }
+    if !queryableFields.isEmpty {
+      object["queryableFields"] = .array(queryableFields.map { .string($0.description) })
+    }
+    return object
+  }
+
+  /// What was kept as an object; what it does not know is left out.
+  public init(_ object: DocumentObject) {
+    self.init(
+      defaults: object["defaults"]?.object ?? [:],
+      aliases: Dictionary(
+        (object["aliases"]?.object ?? [:]).compactMap { field in
+          field.value.string.map { (field.name, $0) }
+        }, uniquingKeysWith: { $1 }),
+      queryableFields: (object["queryableFields"]?.array ?? []).compactMap(\.string)
+        .map { FieldPath($0) })
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+
+import GRDBSQLite
+import NanoDocument
+import NanoEngine
+import NanoSQL
+
+/// What stands in the file, and how statements of the caller's own run on it.
+extension SQLiteReader {
+  func tables() throws -> [SQLTable] {
+    try connection.consistently {
+      let collections = Set(try collections().filter { !$0.isInternal }.map(\.name.foldingASCII))
+      let found = try connection.all(
+        "SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name"
+      ) { ($0.text(0) ?? "", $0.text(1) == "view", $0.text(2) ?? "") }
+      return try found.map { name, isView, definition in
+        SQLTable(
+          name: name, kind: Self.kind(name.foldingASCII, isView: isView, collections),
+          columns: try columns(of: name), indexes: try indexes(ofTable: name),
+          definition: definition)
+      }
+    }
+  }
+
+  private static func kind(
+    _ name: String, isView: Bool, _ collections: Set<String>
+  ) -> SQLTable.Kind {
+    if collections.contains(name) { return .collection }
+    if name.hasPrefix("nano_") || name.hasPrefix("sqlite_") { return .internal }
+    return isView ? .view : .table
+  }
+
+  private func columns(of table: String) throws -> [SQLTable.Column] {
+    try connection.all(
+      SQLFragment(
+        "SELECT name, type, \"notnull\", dflt_value, pk FROM pragma_table_xinfo(?) ORDER BY cid",
+        [.text(table)])
+    ) { row in
+      SQLTable.Column(
+        name: row.text(0) ?? "", type: row.text(1) ?? "", isRequired: row.int(2) != 0,
+        defaultValue: row.text(3), primaryKeyPosition: row.int(4) == 0 ? nil : Int(row.int(4)))
+    }
+  }
+
+  private func indexes(ofTable table: String) throws -> [SQLTable.Index] {
+    let found = try connection.all(
+      SQLFragment(
+        "SELECT l.name, l.\"unique\", l.partial, s.sql FROM pragma_index_list(?) AS l "
+          + "LEFT JOIN sqlite_schema AS s ON s.type = 'index' AND s.name = l.name ORDER BY l.name",
+        [.text(table)])
+    ) { row in
+      SQLTable.Index(
+        name: row.text(0) ?? "", isUnique: row.int(1) != 0, isPartial: row.int(2) != 0,
+        columns: [], definition: row.text(3))
+    }
+    return try found.map { index in
+      var index = index
+      index.columns = try connection.all(
+        SQLFragment(
+          "SELECT name FROM pragma_index_info(?) ORDER BY seqno", [.text(index.name)])
+      ) { $0.text(0) }
+      return index
+    }
+  }
+
+  func explain(sql text: String) throws -> Explanation {
+    var plan: [String] = []
+    _ = try sql(text, SQLArguments(), explaining: true) { row in
+      if case .string(let line)? = row["detail"] { plan.append(line) }
+      return true
+    }
+    let names = try connection.all(
+      "SELECT name FROM sqlite_schema WHERE type = 'index' ORDER BY name"
+    ) { $0.text(0) ?? "" }
+    return Explanation(
+      statement: text, plan: plan,
+      indexes: names.filter { name in plan.contains { Self.mentions($0, name) } },
+      checkedPerDocument: nil)
+  }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("SQL of one's own and what the store keeps for itself", .timeLimit(.minutes(2)))
+struct StatementGuardTests {
+  let scratch: Scratch
+  let store: Store
+
+  init() throws {
+    scratch = try Scratch()
+    store = try Store(.file(scratch.file("a.db")))
+    try store["people"].insert(contentsOf: [["n": 1, "tags": ["a"]], ["n": 2, "tags": ["b"]]])
+    try store["people"].createIndex("tags")
+    try store.setMetadata("v", "m")
+    try store.execute("CREATE TABLE tariff (name TEXT PRIMARY KEY, price REAL)")
+    try store.execute("CREATE VIEW cheap AS SELECT name FROM tariff WHERE price < 5")
+  }
+
+  @Test(
+    "A statement that would damage the store is refused, and nothing has changed",
+    arguments: [
+      ("DELETE FROM nano_paths", "nano_paths"),
+      ("delete from NANO_PATHS", "nano_paths"),
+      ("DELETE FROM main.nano_metadata WHERE name = 'm'", "nano_metadata"),
+      ("UPDATE nano_collections SET generation = 7", "nano_collections"),
+      ("INSERT INTO nano_metadata VALUES ('x', '1')", "nano_metadata"),
+      (
+        "WITH x AS (SELECT 1) DELETE FROM nano_elements_people_tags_elements",
+        "nano_elements_people_tags_elements"
+      ),
+      ("UPDATE people SET revision = 1", "people"),
+      ("UPDATE People SET body = body, revision = 1", "people"),
+      ("DROP TABLE people", "people"), ("DROP TABLE nano_indexes", "nano_indexes"),
+      ("ALTER TABLE people ADD COLUMN x", "people"), ("ALTER TABLE people RENAME TO p", "people"),
+      ("ALTER TABLE people DROP COLUMN type", "people"),
+      ("DROP INDEX nano_key_people", "nano_key_people"),
+      ("DROP TRIGGER nano_foreign_people", "nano_foreign_people"),
+      ("CREATE TABLE nano_mine (a)", "nano_mine"),
+      ("CREATE VIEW nano_mine AS SELECT 1", "nano_mine"),
+      ("CREATE INDEX nano_mine ON people(added)", "nano_mine"),
+      ("CREATE INDEX mine ON nano_paths(types)", "nano_paths"),
+      ("CREATE TRIGGER nano_mine AFTER INSERT ON people BEGIN SELECT 1; END", "nano_mine"),
+      ("CREATE TRIGGER mine AFTER INSERT ON nano_paths BEGIN SELECT 1; END", "nano_paths"),
+      ("CREATE TEMP TABLE people (id, body)", "people"),
+      ("CREATE TEMP VIEW people AS SELECT 1 AS id", "people"),
+    ])
+  func refused(statement: String, table: String) throws {
+    let before = try state()
+
+    let error = error { try store.execute(statement) }
+
+    #expect(error?.code == .notPermitted)
+    #expect(error?[.table]?.lowercased() == table)
+    #expect(error?[.hint]?.contains("allowsInternalWrites") == true)
+    #expect(try state() == before)
+    #expect(try store.verify() == [])
+  }
+
+  private func state() throws -> [String] {
+    try ["nano_paths", "nano_collections", "nano_metadata", "people", "sqlite_schema"].map {
+      "\(try store.sql("SELECT * FROM \($0)").map(\.values))"
+    }
+  }
+
+  @Test(
+    "Settings of the file and the connection cannot be changed, inside or outside of a transaction",
+    arguments: [
+      "PRAGMA writable_schema = ON", "PRAGMA writable_schema(1)", "PRAGMA journal_mode = delete",
+      "PRAGMA schema_version = 9", "PRAGMA user_version = 9", "PRAGMA application_id = 0",
+      "PRAGMA query_only = 1", "PRAGMA locking_mode = exclusive", "PRAGMA synchronous = off",
+      "PRAGMA trusted_schema = on", "PRAGMA main.case_sensitive_like = 1",
+    ])
+  func settings(statement: String) throws {
+    #expect(code { _ = try store.sql(statement) } == .notPermitted)
+    #expect(code { try store.execute(statement) } == .notPermitted)
+    #expect(error { try store.execute(statement) }?[.actual]?.hasPrefix("PRAGMA ") == true)
+    #expect(code { try store.write { _ = try store.sql(statement) } } == .notPermitted)
+    #expect(try store.statistics().settings["journal_mode"] == "wal")
+    try store["people"].insert(["n": 3])
+  }
+
+  @Test("What does no harm is permitted")
+  func permitted() throws {
+    try store.execute("INSERT INTO tariff VALUES ('a', 1), ('b', 9)")
+    try store.execute("UPDATE people SET body = json_set(body, '$.n', 5) WHERE id = 1")
+    try store.execute("INSERT INTO people(body) VALUES ('{\"tags\":[\"c\"]}')")
+    try store.execute("CREATE INDEX mine ON people(added)")
+    try store.execute("DELETE FROM people WHERE id = 2")
+    try store.execute("ALTER TABLE tariff ADD COLUMN note")
+    try store.execute("DROP VIEW cheap")
+    try store.execute("DROP INDEX mine")
+    try store.execute("ANALYZE")
+    #expect(try store.sql("PRAGMA table_info(people)").count == 7)
+    #expect(try store.sql("PRAGMA page_size").count == 1)
+    #expect(try store.sql("SELECT * FROM nano_paths").count == 3)
+    #expect(try store["people"].find(Field("tags") == "c").count() == 1)
+    #expect(try store["people"].find(Field("n") == 5).count() == 1)
+    #expect(try store.verify() == [])
+  }
+
+  @Test("A trigger of one's own cannot write for its owner, whoever sets it off")
+  func triggers() throws {
+    try store.execute(
+      "CREATE TRIGGER mine AFTER INSERT ON people BEGIN DELETE FROM nano_metadata; END")
+
+    #expect(code { try store.execute("INSERT INTO people(body) VALUES ('{}')") } == .notPermitted)
+    #expect(code { try store["people"].insert(["n": 3]) } == .notPermitted)
+    #expect(try store.metadata("m") == "v")
+
+    try store.execute("DROP TRIGGER mine")
+    try store["people"].insert(["n": 3])
+    #expect(try store["people"].count() == 3)
+  }
+
+  @Test("A file that is attached under another name is protected as well")
+  func attached() throws {
+    let other = try Store(.file(scratch.file("b.db")))
+    try other["people"].insert(["n": 1])
+    try other.close()
+    try store.execute("ATTACH ? AS other", scratch.file("b.db"))
+
+    #expect(code { try store.execute("DELETE FROM other.nano_paths") } == .notPermitted)
+    #expect(code { try store.execute("DROP TABLE other.people") } == .notPermitted)
+    try store.execute("DETACH other")
+    try other.reopen()
+    #expect(try other["people"].count() == 1)
+    #expect(try other.verify() == [])
+  }
+
+  @Test("The configuration permits it, and so does a store in memory that says so")
+  func allowed() throws {
+    try store.close()
+    let open = try Store.file(scratch.file("a.db")) { $0.allowsInternalWrites = true }
+    #expect(try open.execute("DELETE FROM nano_metadata") == 1)
+    try open.execute("PRAGMA user_version = 1")
+    let memory = try Store(.memory)
+    try memory["a"].insert(["n": 1])
+    #expect(code { try memory.execute("DELETE FROM nano_paths") } == .notPermitted)
+    #expect(code { _ = try memory.sql("PRAGMA query_only = 1") } == .notPermitted)
+    #expect(try memory["a"].count() == 1)
+  }
+
+  @Test("The same with await")
+  func asynchronous() async throws {
+    #expect(await asyncCode { try await store.execute("DELETE FROM nano_paths") } == .notPermitted)
+    #expect(try await store.execute("DELETE FROM people") == 2)
+  }
+}
+
+@Suite("Tables and plans of SQL", .timeLimit(.minutes(1)))
+struct TablesTests {
+  @Test("Tables are listed with whose they are, their columns in order, and their indexes")
+  func tables() throws {
+    let store = try Store(.memory)
+    try store["People"].insert(["n": 1])
+    try store["People"].createIndex("n")
+    try store.execute(
+      "CREATE TABLE tariff (name TEXT NOT NULL, price REAL DEFAULT 1.5, PRIMARY KEY (price, name))")
+    try store.execute("CREATE UNIQUE INDEX mine ON tariff(name, price * 2) WHERE price > 1")
+    try store.execute("CREATE VIEW cheap AS SELECT name FROM tariff")
+
+    let tables = try store.tables()
+
+    let kinds = Dictionary(uniqueKeysWithValues: tables.map { ($0.name, $0.kind) })
+    #expect(kinds["People"] == .collection)
+    #expect(kinds["nano_paths"] == .internal)
+    #expect(kinds["tariff"] == .table)
+    #expect(kinds["cheap"] == .view)
+    let tariff = try #require(tables.first { $0.name == "tariff" })
+    #expect(
+      tariff.columns == [
+        SQLTable.Column(
+          name: "name", type: "TEXT", isRequired: true, defaultValue: nil, primaryKeyPosition: 2),
+        SQLTable.Column(
+          name: "price", type: "REAL", isRequired: false, defaultValue: "1.5",
+          primaryKeyPosition: 1),
+      ])
+    let mine = try #require(tariff.indexes.first { $0.name == "mine" })
+    #expect(mine.isUnique && mine.isPartial)
+    #expect(mine.columns == ["name", nil])
+    #expect(mine.definition?.hasPrefix("CREATE UNIQUE INDEX mine") == true)
+    #expect(tariff.indexes.count == 2)
+    #expect(tariff.definition.hasPrefix("CREATE TABLE tariff"))
+    let people = try #require(tables.first { $0.name == "People" })
+    #expect(people.columns.map(\.name).prefix(2) == ["id", "key"])
+    #expect(people.indexes.map(\.name).contains("nano_index_People_n"))
+  }
+
+  @Test("A statement of one's own is explained and not run, without values, also one that writes")
+  func explain() throws {
+    let store = try Store(.memory)
+    try store["a"].insert(["n": 1])
+
+    let plan = try store.explain(sql: "SELECT * FROM a WHERE key = ?")
+    #expect(plan.indexes == ["nano_key_a"])
+    #expect(plan.plan.count == 1)
+    #expect(plan.statement == "SELECT * FROM a WHERE key = ?")
+    #expect(try store.explain(sql: "DELETE FROM a").indexes == [])
+    #expect(try store["a"].count() == 1)
+    #expect(try store.sql("EXPLAIN QUERY PLAN DELETE FROM a").count <= 1)
+    #expect(code { _ = try store.explain(sql: "SELECT * FROM b") } == .database)
+    #expect(code { _ = try store.explain(sql: "SELECT 1; SELECT 2") } == .invalidArgument)
+  }
+
+  @Test("The same with await")
+  func asynchronous() async throws {
+    let store = try Store(.memory)
+    try await store["a"].insert(["n": 1])
+    let tables = try await store.tables()
+    #expect(tables.contains { $0.name == "a" && $0.kind == .collection })
+    #expect(try await store.explain(sql: "DELETE FROM a WHERE key = ?").indexes == ["nano_key_a"])
+  }
+}
