@@ -125,6 +125,7 @@ struct IndexTuningTests {
   func realScans() throws {
     let store = try filled(.manual, count: 3_000)
     let query = store["people"].find(Field("city") == "c3")
+    _ = try query.count()
     try query.each { _ in Thread.sleep(forTimeInterval: 0.001) }
     let advice = try #require(try store.indexAdvice().first)
     #expect(advice.index.columns == [.init("city")])
@@ -163,11 +164,13 @@ struct IndexTuningTests {
     try off.close()
     let reading = try Store.file(scratch.file("a.db")) { $0.isReadOnly = true }
     #expect(try reading.indexAdvice().count == 1)
+    #expect(code { try reading.applyIndexAdvice() } == .readOnly)
+    #expect(try reading.indexAdvice().map(\.isDue) == [true])
     try reading.close()
 
     // The next run makes it as soon as it is told of anything.
     let automatic = try open()
-    try #require(automatic.tuner).wrote("people", 1)
+    try #require(automatic.tuner).wrote("people", 1, commits: 1)
     try automatic.finishIndexTuning()
     #expect(try names(automatic) == ["adaptive_city"])
   }
@@ -194,7 +197,7 @@ struct IndexTuningTests {
 
     // Declared ones are never dropped.
     let tuner = try #require(store.tuner)
-    tuner.wrote("people", 100_000_000)
+    tuner.wrote("people", 100_000_000, commits: 1)
     try store.finishIndexTuning()
     #expect(try names(store) == ["adaptive_name", "city"])
   }
@@ -204,7 +207,7 @@ struct IndexTuningTests {
     let store = try filled()
     try charge(store, store["people"].find(Field("city") == "c3"))
     try store.finishIndexTuning()
-    try #require(store.tuner).wrote("people", 100_000_000)
+    try #require(store.tuner).wrote("people", 100_000_000, commits: 1)
     try store.finishIndexTuning()
     #expect(try names(store).isEmpty)
     #expect(try store.verify().isEmpty)
@@ -235,7 +238,7 @@ struct IndexTuningTests {
     #expect(
       try one.sql("SELECT name FROM sqlite_schema WHERE name LIKE 'nano_index_people%'").count == 1)
     // Both know that it is the store's own.
-    try #require(two.tuner).wrote("people", 100_000_000)
+    try #require(two.tuner).wrote("people", 100_000_000, commits: 1)
     try two.finishIndexTuning()
     #expect(try names(one).isEmpty)
   }
@@ -253,11 +256,58 @@ struct IndexTuningTests {
     try store.close()
     let again = try open()
     #expect(try names(again).isEmpty)
-    try #require(again.tuner).wrote("people", 1)
+    try #require(again.tuner).wrote("people", 1, commits: 1)
     try again.finishIndexTuning()
     #expect(try names(again) == ["adaptive_tags_elements"])
     #expect(try again["people"].find(Field("tags") == "t3").explain().indexes.count == 1)
     #expect(try again.verify().isEmpty)
+  }
+
+  @Test("Nothing is made inside of a caller's transaction, but after it")
+  func afterTransaction() throws {
+    let store = try filled()
+    try store.write {
+      _ = try store["people"].insert(["city": "c3"])
+      let tuner = try #require(store.tuner)
+      tuner.load()
+      let candidates = IndexCandidates(Query(Field("city") == "c3")) { _ in
+        PathFacts(types: [.string], entersArray: false)
+      }
+      for _ in 0..<10 {
+        tuner.scanned(Self.report(store["people"].find(Field("city") == "c3"), candidates))
+      }
+      #expect(try names(store).isEmpty)
+      #expect(code { try store.finishIndexTuning() } == .invalidArgument)
+    }
+    try store.finishIndexTuning()
+    #expect(try names(store) == ["adaptive_city"])
+    #expect(try store["people"].find(Field("city") == "c3").count() == 11)
+  }
+
+  @Test("An index gives way to a writer who waits, and is made in the end")
+  func givingWay() throws {
+    let store = try filled(count: 5_000)
+    let tuner = try #require(store.tuner)
+    // As if one were being made that takes a minute more.
+    let interruption = Interruption()
+    let build = RunningBuild(
+      interruption: interruption, end: .now + .seconds(60), givesWay: true)
+    tuner.state.withLock { $0.build = build }
+    tuner.writerWaits()
+    while !interruption.isTriggered { Thread.sleep(forTimeInterval: 0.001) }
+    tuner.state.withLock { $0.build = nil }
+
+    // One that is stopped in its middle is undone, and tried again.
+    try charge(store, store["people"].find(Field("city") == "c3"))
+    while tuner.state.withLock({ $0.outstanding }) > 0 {
+      if let running = tuner.state.withLock({ $0.build }), running.givesWay {
+        running.interruption.trigger()
+      }
+      Thread.sleep(forTimeInterval: 0.0005)
+    }
+    try store.finishIndexTuning()
+    #expect(try names(store) == ["adaptive_city"])
+    #expect(try store.verify().isEmpty)
   }
 
   @Test("Closing waits for nothing, and leaves no half of an index")
@@ -309,7 +359,7 @@ struct IndexTuningTests {
     try store["people"].insert(["city": "a secret"])
     try charge(store, store["people"].find(Field("city") == "a secret"))
     try store.finishIndexTuning()
-    try #require(store.tuner).wrote("people", 100_000_000)
+    try #require(store.tuner).wrote("people", 100_000_000, commits: 1)
     try store.finishIndexTuning()
     let lines = memory.lines.withLock { $0 }
     #expect(lines.contains { $0.hasPrefix("index made") && $0.contains("documents spent") })

@@ -117,7 +117,7 @@ struct TuningLedgerTests {
     var ledger = TuningLedger()
     for _ in 0..<100 {
       ledger.charge(scan())
-      ledger.wrote("c", 40_000)
+      ledger.wrote("c", 40_000, commits: 1)
       #expect(ledger.takeDue("c").isEmpty)
     }
   }
@@ -128,13 +128,13 @@ struct TuningLedgerTests {
     let plan = try #require(buildPlan(scansUntilDue(&ledger, scan()).1))
     ledger.collections["c"]?.made(plan, seconds: plan.seconds, documents: 100_000)
     for _ in 0..<100 {
-      ledger.wrote("c", 20_000)
+      ledger.wrote("c", 20_000, commits: 1)
       ledger.used("c", plan.index.name, 5)
       #expect(ledger.takeDue("c").isEmpty)
     }
     var written = 0
     while ledger.takeDue("c").isEmpty {
-      ledger.wrote("c", 10_000)
+      ledger.wrote("c", 10_000, commits: 1)
       written += 10_000
     }
     // Twice what building took, at one and a half times as much for each document.
@@ -148,8 +148,8 @@ struct TuningLedgerTests {
     var drops = 0
     for _ in 0..<200 {
       for _ in 0..<5 { ledger.charge(scan()) }
-      ledger.wrote("c", 10_000)
-      for _ in 0..<15 { ledger.wrote("c", 20_000) }
+      ledger.wrote("c", 10_000, commits: 1)
+      for _ in 0..<15 { ledger.wrote("c", 20_000, commits: 1) }
       for _ in 0..<8 { ledger.charge(scan()) }
       for decision in ledger.takeDue("c") {
         switch decision {
@@ -208,7 +208,7 @@ struct TuningLedgerTests {
     ledger.collections["c"]?.made(plan, seconds: 0.1, documents: 100_000)
     ledger.charge(scan([], order: Self.byAge, matched: 50_000))
     ledger.used("c", plan.index.name, 7)
-    ledger.wrote("c", 1_000)
+    ledger.wrote("c", 1_000, commits: 1)
     let rows = ledger.rows(of: "c")
     #expect(rows.count == 4)
     #expect(TuningLedger(rows: rows).rows(of: "c") == rows)

@@ -60,10 +60,14 @@ struct NanoBench: AsyncParsableCommand {
     let folder = try Folder.temporary()
     defer { try? folder.remove() }
     let lines = try AdaptiveBench(
-      workload: Workload(documents: documents), rounds: rounds, folder: folder
+      workload: Workload(documents: documents), rounds: rounds, folder: folder,
+      variant: variant
     ).run()
     print(lines.table.text)
-    for line in lines { print("\(line.replay.name): made \(line.made)") }
+    for line in lines {
+      print("\n\(line.replay.name)")
+      for index in line.made { print("  \(index)") }
+    }
     if let markdown {
       let text = lines.markdown(rounds: rounds, documents: documents)
       try Data(text.utf8).write(to: URL(filePath: markdown))

@@ -16,8 +16,11 @@ final class CollectionTable {
   let unfinished: [IndexSchema]
   /// Whether queries of it are told to the connection's observer.
   let isObserved: Bool
-  /// Documents that were written, as the observer was not told yet.
+  /// Whether a scan of it was worth being timed.
+  var isLarge = false
+  /// Documents that were written, and in how many transactions, as the observer was not told yet.
   var writes = 0
+  var writingCommits = 0
   /// Whether SQLite compares texts by code point, as it does not in UTF-16.
   private let ordersText: Bool
   let paths: PathTrie

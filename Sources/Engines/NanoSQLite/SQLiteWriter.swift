@@ -181,9 +181,12 @@ extension SQLiteWriter {
   /// Tells of documents that were written, once they are many.
   func reportWrites(to observer: QueryObserver) {
     observer.commits.wrappingAdd(1, ordering: .relaxed)
-    for table in touched.values where table.writes >= Self.writesPerReport && table.isObserved {
-      observer.written(table.description.name, table.writes)
+    for table in touched.values where table.isObserved && table.writes > 0 {
+      table.writingCommits += 1
+      guard table.writes >= Self.writesPerReport else { continue }
+      observer.written(table.description.name, table.writes, table.writingCommits)
       table.writes = 0
+      table.writingCommits = 0
     }
   }
 

@@ -20,9 +20,10 @@ struct ScanWatch {
   fileprivate let statement: SQLiteStatement
   fileprivate let table: CollectionTable
   fileprivate let query: Query
-  private let start = ContinuousClock.now
+  /// Nil where the last scan was of few documents: reading the clock costs as much as some of them.
+  private let start: Double?
   private var shown = 0
-  private var sampled = Duration.zero
+  private var sampled = 0.0
 
   fileprivate init(
     _ observer: QueryObserver, _ statement: SQLiteStatement, _ table: CollectionTable,
@@ -32,19 +33,20 @@ struct ScanWatch {
     self.statement = statement
     self.table = table
     self.query = query
+    start = table.isLarge ? ProcessorClock.seconds : nil
   }
 
   /// Shows one document, and takes the time of the first ones: the others are taken for their like.
   mutating func showing(_ show: () throws -> Bool) rethrows -> Bool {
     shown += 1
-    guard shown <= Self.samples else { return try show() }
-    let begin = ContinuousClock.now
-    defer { sampled += ContinuousClock.now - begin }
+    guard shown <= Self.samples, start != nil else { return try show() }
+    let begin = ProcessorClock.seconds
+    defer { sampled += ProcessorClock.seconds - begin }
     return try show()
   }
 
-  /// Documents whose showing is timed. Arbitrary: enough for a mean, and 50 nanoseconds each.
-  private static let samples = 256
+  /// Documents whose showing is timed. Arbitrary: enough for a mean, and half a microsecond each.
+  private static let samples = 64
 
   func end() { end(found: shown) }
 
@@ -53,6 +55,12 @@ struct ScanWatch {
     let rows = Int(sqlite3_stmt_status(statement.handle, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0))
     let sorts = sqlite3_stmt_status(statement.handle, SQLITE_STMTSTATUS_SORT, 0) > 0
     guard rows >= observer.minimumRows || sorts else { return }
+    guard let start else {
+      // From now on there is time to be taken.
+      table.isLarge = true
+      return
+    }
+    let seconds = ProcessorClock.seconds - start
     let facts = table.facts
     var candidates = IndexCandidates(
       query, ordersText: facts.ordersText, defaults: facts.defaults, observed: facts.observed)
@@ -63,18 +71,12 @@ struct ScanWatch {
     let program = statement.held.lazy.compactMap { $0 as? MatchProgram }.first
     let matched = max(program?.matches ?? found ?? 0, found ?? 0)
     let outside =
-      shown == 0 ? 0 : sampled.seconds / Double(min(shown, Self.samples)) * Double(shown)
+      shown == 0 ? 0 : sampled / Double(min(shown, Self.samples)) * Double(shown)
     observer.scanned(
       ScanReport(
         collection: table.description.name, candidates: candidates,
-        seconds: max(0, (ContinuousClock.now - start).seconds - outside), rows: rows,
+        seconds: max(0, seconds - outside), rows: rows,
         matched: matched, found: found ?? matched, isRemoval: isRemoval))
-  }
-}
-
-extension Duration {
-  fileprivate var seconds: Double {
-    Double(components.seconds) + Double(components.attoseconds) * 1e-18
   }
 }
 

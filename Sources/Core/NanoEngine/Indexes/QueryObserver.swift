@@ -8,7 +8,7 @@ public struct ScanReport: Sendable {
   public var collection: String
   /// The indexes that are missing.
   public var candidates: IndexCandidates
-  /// Seconds that the database took, without what the caller did with the documents.
+  /// Seconds of processor time that the database took, without what the caller did with the documents.
   public var seconds: Double
   /// Documents that were looked at; 0 if an index found them and they were only sorted.
   public var rows: Int
@@ -40,8 +40,9 @@ public struct ScanReport: Sendable {
 public final class QueryObserver: Sendable {
   /// Called on the thread of the query, whose transaction may still run: it must not use the engine.
   public let scanned: @Sendable (ScanReport) -> Void
-  /// Called after a commit now and then with how many documents of a collection were written since.
-  public let written: @Sendable (_ collection: String, _ count: Int) -> Void
+  /// Called after a commit now and then with how many documents of a collection were written since, in
+  /// how many transactions.
+  public let written: @Sendable (_ collection: String, _ count: Int, _ commits: Int) -> Void
   /// Called when a writer begins to wait for another one of this engine.
   public let writerWaits: @Sendable () -> Void
   /// Documents that a scan reads at least, to be told of.
@@ -59,7 +60,7 @@ public final class QueryObserver: Sendable {
 
   public init(
     minimumRows: Int, scanned: @escaping @Sendable (ScanReport) -> Void,
-    written: @escaping @Sendable (_ collection: String, _ count: Int) -> Void,
+    written: @escaping @Sendable (_ collection: String, _ count: Int, _ commits: Int) -> Void,
     writerWaits: @escaping @Sendable () -> Void
   ) {
     self.minimumRows = minimumRows

@@ -23,13 +23,14 @@ extension CollectionLedger {
     correct(plan, seconds)
   }
 
-  /// Half of what the newest build says: one build may have had a busy machine.
+  /// Half of what the newest build says, and three times as much at most: the machine may have been busy
+  /// with something else.
   private mutating func correct(_ plan: BuildPlan, _ seconds: Double) {
     guard seconds > 0, plan.seconds > 0 else { return }
     let kind = plan.index.kind
     let before = corrections[kind] ?? (kind == .elements ? Self.elementsFactor : 1)
     let measured = before * seconds / plan.seconds
-    corrections[kind] = min(max((before + measured) / 2, 0.05), 100)
+    corrections[kind] = min(max((before + measured) / 2, before / 3), before * 3)
   }
 
   /// It is there: another process made it, or one that was killed before it could say so.

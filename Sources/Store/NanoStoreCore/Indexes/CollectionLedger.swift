@@ -34,14 +34,27 @@ struct CollectionLedger: Equatable {
   /// What a document costs that an index finds, in documents that a scan reads: it is looked up in the
   /// table by itself. Measured: 0.6 to 1.2 microseconds against 0.16 to 0.34.
   static let lookUpFactor = 4.0
-  /// What sorting adds to building for each document and doubling of their number: a comparison of two
-  /// entries. The ratio of builds that happened corrects it.
-  static let comparisonCost = 30e-9
+  /// What sorting adds to building for each document and doubling of their number, in documents that a
+  /// scan reads: a comparison of two entries, 30 nanoseconds against 200. In such parts, since it is as
+  /// much slower on a slower machine. The ratio of builds that happened corrects it.
+  static let comparisonFactor = 0.15
   /// An index on elements walks each body with SQLite's own functions: what it costs before one was built.
-  static let elementsFactor = 4.0
+  static let elementsFactor = 8.0
+  /// The share of its cost that scans must have cost before an index is made. The ski-rental rule says all
+  /// of it, for a purchase that takes no time: here queries go on to scan while the index is made, for
+  /// about as long as making it takes. Half before and the whole meanwhile is less than twice what it had
+  /// cost to know, and a machine that is busy has the rest.
+  static let dueShare = 0.5
   /// What a write pays for an index, in parts of building it per document: entries come in no order.
-  /// Measured: 1.3 to 1.8 microseconds against 1.0.
+  /// Measured in large transactions: 1.3 to 1.8 microseconds against 1.0.
   static let writeFactor = 1.5
+  /// What a page of an index costs that a transaction changes, in documents that a scan reads: it is
+  /// logged, and later written to the file. Measured in small transactions: 20 to 40 microseconds.
+  static let pageFactor = 100.0
+  /// Entries of a page, about.
+  static let entriesPerPage = 100.0
+  /// One query says nothing about a next one.
+  static let minimumScans = 2
   /// An unused index goes when writes have paid for it so many times what building it took. Arbitrary; with
   /// less, a pause between queries would lose it, with more, writes would pay longer for nothing.
   static let dropFactor = 2.0
@@ -115,14 +128,14 @@ extension CollectionLedger {
     if count < Self.missesOfDropped { built[index]?.missed = count } else { dropped(index) }
   }
 
-  mutating func wrote(_ count: Int) {
+  mutating func wrote(_ count: Int, commits: Int) {
     for (candidate, account) in accounts {
-      let cost = Double(count) * writeCost(candidate)
+      let cost = writeCost(candidate, count, commits)
       accounts[candidate]?.charge = max(0, account.charge - cost)
     }
     for (name, index) in built {
       guard let widest = index.candidates.max(by: { $0.width < $1.width }) else { continue }
-      let cost = Double(count) * writeCost(widest)
+      let cost = writeCost(widest, count, commits)
       built[name]?.debit += cost
     }
   }
@@ -140,11 +153,16 @@ extension CollectionLedger {
     let count = Double(max(documents, 2))
     let kind = candidate.kind
     let correction = corrections[kind] ?? (kind == .elements ? Self.elementsFactor : 1)
-    return count * (scanCost + Self.comparisonCost * log2(count)) * correction
+    return count * scanCost * (1 + Self.comparisonFactor * log2(count)) * correction
   }
 
-  private func writeCost(_ candidate: IndexCandidate) -> Double {
-    buildCost(candidate) / Double(max(documents, 1)) * Self.writeFactor
+  /// What writes pay for an index whose entries come in no order: each transaction changes a page for
+  /// each document, or all of them.
+  private func writeCost(_ candidate: IndexCandidate, _ count: Int, _ commits: Int) -> Double {
+    let entries = Double(count) * buildCost(candidate) / Double(max(documents, 1))
+    let pages = min(
+      Double(count), Double(commits) * (Double(documents) / Self.entriesPerPage).rounded(.up))
+    return entries * Self.writeFactor + pages * Self.pageFactor * scanCost
   }
 }
 
@@ -186,12 +204,14 @@ extension CollectionLedger {
 
   private var pendingBuilds: Int { accounts.values.count { $0.isPending } }
 
-  /// The ski-rental rule: an index is made once scans have cost as much as building it, so that scans and
-  /// building together cost twice as much at most as having known.
+  /// The ski-rental rule: an index is made once scans have cost so much of what building it does that
+  /// scans and building together cost about twice as much at most as having known.
   func isDue(_ plan: BuildPlan) -> Bool {
     let hurdle = plan.candidates.compactMap { accounts[$0]?.hurdle }.max() ?? 1
+    let scans = plan.candidates.reduce(0) { $0 + (accounts[$1]?.scans ?? 0) }
     return documents >= Self.minimumDocuments && charge(plan) >= Self.minimumCharge
-      && charge(plan) > plan.seconds * hurdle
+      && scans >= Self.minimumScans
+      && charge(plan) > plan.seconds * Self.dueShare * hurdle
   }
 
   /// What the index would have saved.

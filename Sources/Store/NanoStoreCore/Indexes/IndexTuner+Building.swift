@@ -33,25 +33,30 @@ extension IndexTuner {
   private static let firstStep = 256
 
   func build(_ plan: BuildPlan) {
-    guard let engine = state.withLock({ $0.engine }) else { return }
     do {
-      if let probe = plan.probe, try !pays(probe, plan, engine) {
-        logger.debug("index would find too much", metadata: metadata(plan))
-        settle(plan) { $0.refused(plan) }
-      } else if let made = try make(plan, engine) {
-        logger.info("index made", metadata: metadata(plan, seconds: made.seconds))
-        settle(plan) {
-          $0.made(
-            plan, seconds: made.seconds, documents: made.documents, superseded: made.superseded)
-        }
-      } else {
-        settle(plan) { $0.exists(plan) }
-      }
+      try perform(plan)
     } catch let error as StoreError where [.interrupted, .locked].contains(error.code) {
       giveWay(plan)
     } catch {
       log(error, "An index cannot be made", collection: plan.collection)
       settle(plan) { $0.refused(plan) }
+    }
+  }
+
+  /// - Throws: What kept the index from being made; the plan is still pending.
+  func perform(_ plan: BuildPlan) throws {
+    guard let engine = state.withLock({ $0.engine }) else { return }
+    if let probe = plan.probe, try !pays(probe, plan, engine) {
+      logger.debug("index would find too much", metadata: metadata(plan))
+      settle(plan) { $0.refused(plan) }
+    } else if let made = try make(plan, engine) {
+      logger.info("index made", metadata: metadata(plan, seconds: made.seconds))
+      settle(plan) {
+        $0.made(
+          plan, seconds: made.seconds, documents: made.documents, superseded: made.superseded)
+      }
+    } else {
+      settle(plan) { $0.exists(plan) }
     }
   }
 
@@ -75,20 +80,24 @@ extension IndexTuner {
 
   /// Nil if it is there already, or the collection is gone.
   private func make(_ plan: BuildPlan, _ engine: any Engine) throws -> Made? {
-    plan.index.kind == .elements
-      ? try makeInSteps(plan, engine) : try makeAtOnce(plan, engine)
+    // What was begun is gone on with; what gave way once is made in steps.
+    guard plan.index.kind == .elements, plan.attempts > 0 else {
+      return try makeAtOnce(plan, engine)
+    }
+    return try makeInSteps(plan, engine)
   }
 
-  /// SQLite makes an index on fields in one statement: it is stopped, and undone, if a writer waits.
+  /// SQLite makes an index in one go faster than in any other way: it is stopped, and undone, if a writer
+  /// waits.
   private func makeAtOnce(_ plan: BuildPlan, _ engine: any Engine) throws -> Made? {
     let interruption = Interruption()
     let made = try engine.write(interruption) { writer -> Made? in
       guard try isWanted(plan, writer) else { return nil }
       began(plan, interruption)
       defer { state.withLock { $0.build = nil } }
-      let start = ContinuousClock.now
+      let start = ProcessorClock.seconds
       try writer.createIndex(plan.index, in: plan.collection)
-      var made = Made(seconds: (ContinuousClock.now - start).inSeconds)
+      var made = Made(seconds: ProcessorClock.seconds - start)
       for old in try writer.indexes(in: plan.collection) where plan.index.supersedes(old) {
         if try writer.dropIndex(old.name, in: plan.collection) { made.superseded.append(old.name) }
       }
@@ -145,6 +154,8 @@ extension IndexTuner {
     var plan = plan
     plan.attempts += 1
     state.withLock { $0.ledger.collections[plan.collection]?.gaveWay(plan) }
+    // Steps disturb nobody, and need no quiet.
+    if plan.index.kind == .elements { return schedule { [plan] in self.build(plan) } }
     waitForQuiet(plan, commits: -1, pauses: 0)
   }
 
@@ -160,7 +171,7 @@ extension IndexTuner {
 }
 
 extension IndexTuner {
-  /// An index on elements is kept from its beginning on, and filled by and by.
+  /// An index on elements is kept from its beginning on, and filled by and by, beside writers.
   private func makeInSteps(_ plan: BuildPlan, _ engine: any Engine) throws -> Made? {
     let begun = try engine.write(nil) { writer -> Bool? in
       guard try isWanted(plan, writer) else { return nil }
@@ -180,9 +191,9 @@ extension IndexTuner {
         throw StoreError(.interrupted, "The operation was cancelled")
       }
       let (isComplete, seconds) = try engine.write(nil) { writer in
-        let start = ContinuousClock.now
+        let start = ProcessorClock.seconds
         let isComplete = try writer.continueIndex(index, in: collection, documents: documents)
-        return (isComplete, (ContinuousClock.now - start).inSeconds)
+        return (isComplete, ProcessorClock.seconds - start)
       }
       total += seconds
       if isComplete { return total }
@@ -216,36 +227,50 @@ extension IndexTuner {
 
 extension IndexTuner {
   func drop(_ plan: DropPlan) {
-    guard let engine = state.withLock({ $0.engine }) else { return }
     do {
-      let isGone = try engine.write(nil) { writer -> Bool in
-        let known = try writer.indexes(in: plan.collection).first { $0.name == plan.index }
-        // A declared one is not ours to drop.
-        guard known?.origin == .adaptive else { return false }
-        return try writer.dropIndex(plan.index, in: plan.collection)
-      }
-      state.withLock { state in
-        if isGone {
-          state.ledger.collections[plan.collection]?.dropped(plan.index)
-        } else {
-          state.ledger.collections[plan.collection]?.forget(plan.index)
-        }
-        state.changed.insert(plan.collection)
-      }
-      if isGone {
-        logger.info(
-          "index dropped",
-          metadata: [
-            "collection": "\(plan.collection)", "index": "\(plan.index)",
-            "reason": "\(plan.reason)",
-          ])
-      }
-      saveNow()
+      try perform(plan)
     } catch {
-      state.withLock {
-        $0.ledger.collections[plan.collection]?.built[plan.index]?.isPending = false
-      }
+      abandon(.drop(plan))
       log(error, "An index cannot be dropped", collection: plan.collection)
+    }
+  }
+
+  /// - Throws: What kept the index from being dropped; the plan is still pending.
+  func perform(_ plan: DropPlan) throws {
+    guard let engine = state.withLock({ $0.engine }) else { return }
+    let isGone = try engine.write(nil) { writer -> Bool in
+      let known = try writer.indexes(in: plan.collection).first { $0.name == plan.index }
+      // A declared one is not ours to drop.
+      guard known?.origin == .adaptive else { return false }
+      return try writer.dropIndex(plan.index, in: plan.collection)
+    }
+    state.withLock { state in
+      if isGone {
+        state.ledger.collections[plan.collection]?.dropped(plan.index)
+      } else {
+        state.ledger.collections[plan.collection]?.forget(plan.index)
+      }
+      state.changed.insert(plan.collection)
+    }
+    if isGone {
+      logger.info(
+        "index dropped",
+        metadata: [
+          "collection": "\(plan.collection)", "index": "\(plan.index)",
+          "reason": "\(plan.reason)",
+        ])
+    }
+    saveNow()
+  }
+
+  /// Nothing came of a decision; it may be taken again.
+  func abandon(_ decision: TuningDecision) {
+    state.withLock { state in
+      switch decision {
+      case .build(let plan): state.ledger.collections[plan.collection]?.abandoned(plan)
+      case .drop(let plan):
+        state.ledger.collections[plan.collection]?.built[plan.index]?.isPending = false
+      }
     }
   }
 

@@ -27,7 +27,7 @@ final class IndexTuner: Sendable {
   let mode: IndexTuning
   let logger: Logger
   let state = Mutex(State())
-  private let queue = DispatchQueue(label: "NanoStore.indexes", qos: .utility)
+  private let queue = DispatchQueue(label: "NanoStore.indexes")
   private static let onQueue = DispatchSpecificKey<Bool>()
 
   init(_ mode: IndexTuning, _ logger: Logger) {
@@ -41,7 +41,7 @@ final class IndexTuner: Sendable {
     let observer = QueryObserver(
       minimumRows: CollectionLedger.minimumDocuments,
       scanned: { [weak self] in self?.scanned($0) },
-      written: { [weak self] in self?.wrote($0, $1) },
+      written: { [weak self] in self?.wrote($0, $1, commits: $2) },
       writerWaits: { [weak self] in self?.writerWaits() })
     self.observer.withLock { $0 = observer }
     return observer
@@ -75,11 +75,11 @@ extension IndexTuner {
     change(report.collection) { $0.charge(report) }
   }
 
-  func wrote(_ collection: String, _ count: Int) {
+  func wrote(_ collection: String, _ count: Int, commits: Int) {
     let uses = observer.withLock { $0 }?.takeUses() ?? []
     change(collection) { ledger in
       for use in uses { ledger.used(use.collection, use.index, use.count) }
-      ledger.wrote(collection, count)
+      ledger.wrote(collection, count, commits: commits)
     }
   }
 
@@ -127,7 +127,7 @@ extension IndexTuner {
   /// Runs a block on the tuner's thread.
   func schedule(after seconds: Double = 0, _ work: @escaping @Sendable () -> Void) {
     state.withLock { $0.outstanding += 1 }
-    queue.asyncAfter(deadline: .now() + seconds) {
+    let run: @Sendable () -> Void = {
       work()
       let waiters = self.state.withLock { state -> [@Sendable () -> Void] in
         state.outstanding -= 1
@@ -136,6 +136,11 @@ extension IndexTuner {
         return state.waiters
       }
       for waiter in waiters { waiter() }
+    }
+    if seconds > 0 {
+      queue.asyncAfter(deadline: .now() + seconds, execute: run)
+    } else {
+      queue.async(execute: run)
     }
   }
 

@@ -46,7 +46,8 @@ extension Store {
   /// Makes and drops what is due, and says what was made. The indexes are the store's own: with
   /// ``IndexTuning/automatic`` it drops them again when they no longer pay.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` inside of a read or write block. Nothing was done.
+  /// - Throws: ``StoreError/Code/invalidArgument`` inside of a read or write block,
+  ///   ``StoreError/Code/readOnly``, ``StoreError/Code/full`` and others. What was made before stays.
   @discardableResult
   public func applyIndexAdvice() throws -> [IndexDefinition] {
     try requireNoTransaction()
@@ -56,14 +57,19 @@ extension Store {
       state.ledger.collections.keys.sorted().flatMap { state.ledger.takeDue($0) }
     }
     var made: [IndexDefinition] = []
-    for decision in decisions {
-      switch decision {
-      case .drop(let plan): tuner.drop(plan)
-      case .build(var plan):
-        // Who asks for it wants it now.
-        plan.attempts = IndexTuner.maximumAttempts
-        tuner.build(plan)
-        made += try self[plan.collection].indexes().filter { $0.isSame(as: plan.index) }
+    for (number, decision) in decisions.enumerated() {
+      do {
+        switch decision {
+        case .drop(let plan): try tuner.perform(plan)
+        case .build(var plan):
+          // Who asks for it wants it now, and does not give way.
+          plan.attempts = IndexTuner.maximumAttempts
+          try tuner.perform(plan)
+          made += try self[plan.collection].indexes().filter { $0.isSame(as: plan.index) }
+        }
+      } catch {
+        for rest in decisions[number...] { tuner.abandon(rest) }
+        throw error
       }
     }
     return made

@@ -5,7 +5,7 @@ import NanoQuery
 
 /// What queries cost for want of an index, what indexes cost, and what follows from both.
 ///
-/// A value that touches nothing: ``IndexTuner`` feeds it and does what it decides. All times are seconds.
+/// A value that touches nothing: ``IndexTuner`` feeds it and does what it decides. All times are seconds of processor time.
 struct TuningLedger: Equatable {
   var collections: [String: CollectionLedger] = [:]
 
@@ -15,8 +15,8 @@ struct TuningLedger: Equatable {
   }
 
   /// Charges writes to the indexes that are there, and takes them from what missing ones would save.
-  mutating func wrote(_ collection: String, _ count: Int) {
-    collections[collection]?.wrote(count)
+  mutating func wrote(_ collection: String, _ count: Int, commits: Int) {
+    collections[collection]?.wrote(count, commits: commits)
   }
 
   mutating func used(_ collection: String, _ index: String, _ count: Int) {
