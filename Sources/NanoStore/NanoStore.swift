@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 @_exported import NanoDocument
 @_exported import NanoEngine
 @_exported import NanoQuery
@@ -29,10 +30,42 @@ extension Store {
   public convenience init(
     _ location: Location, configuration: Configuration = Configuration()
   ) throws {
-    try self.init(indexTuning: configuration.tuning(at: location), logger: configuration.logger) {
+    try self.init(
+      file: location.file, indexTuning: configuration.tuning(at: location),
+      logger: configuration.logger
+    ) {
       try SQLiteEngine(location, configuration, observer: $0)
     }
+    defaultCacheSize = configuration.documentCacheSize
+    cacheLimit = configuration.documentCacheLimit
   }
+
+  /// Opens the store that a setup names, makes it if it is not there, and makes its collections as
+  /// the setup says.
+  ///
+  /// ```swift
+  /// let store = try Store(StoreSetup(contentsOf: "library.json"))
+  /// ```
+  ///
+  /// - Throws: As ``init(_:configuration:)-(Location,_)`` and ``NanoStoreCore/Store/apply(_:)-(StoreSetup)``.
+  public convenience init(
+    _ setup: StoreSetup, configuration: Configuration = Configuration()
+  ) throws {
+    try self.init(.file(setup.file), configuration: configuration)
+    try apply(setup)
+  }
+}
+
+extension SQLiteConfiguration.Location {
+  /// The absolute path of the file; nil for stores without one.
+  public var file: String? {
+    guard case .file(let path) = self else { return nil }
+    return URL(fileURLWithPath: NSString(string: path).expandingTildeInPath).standardizedFileURL
+      .path
+  }
+
+  /// Whether there is such a file, which is not opened.
+  public var exists: Bool { file.map { FileManager.default.fileExists(atPath: $0) } ?? false }
 }
 
 extension SQLiteConfiguration {

@@ -51,6 +51,7 @@ struct Session {
     case "count": return "\(try opened()[words[1]].find(words[2]).count())"
     case "index": try opened()[words[1]].createIndex(words[2], elements: false)
     case "indexes": return try opened()[words[1]].indexes().map(\.name).joined(separator: ",")
+    case "defaults": try opened()[words[1]].setDefaults(DocumentObject(json: words[2]))
     case "drop": return "\(try opened()[words[1]].drop())"
     case "backup": try opened().backup(to: words[1])
     case "hold": try hold(words[1])

@@ -64,6 +64,11 @@ private struct Example: CustomStringConvertible {
     case "condition":
       let condition = try QueryText(question).condition
       return try Evaluator(subject()).holds(condition) ? "yes" : "no"
+    case "condition with defaults":
+      let condition = try QueryText(question).condition
+      var subject = try subject()
+      subject.defaults = FieldDefaults(Self.defaults)
+      return try Evaluator(subject).holds(condition) ? "yes" : "no"
     case "expression":
       let expression = try QueryText.orderings(question)[0].expression
       return try Evaluator(subject()).values(expression).map(Self.text).joined(separator: ", ")
@@ -77,6 +82,8 @@ private struct Example: CustomStringConvertible {
     default: return nil
     }
   }
+
+  private static let defaults: DocumentObject = ["a": 1, "o": ["k": 9], "l": ["x", "y"]]
 
   private func subject() throws -> DocumentSubject {
     DocumentSubject(try DocumentObject(json: documents))

@@ -65,7 +65,7 @@ struct ConfigurationTests {
       ("cacheSize", { $0.cacheSize = -1 }), ("mappedSize", { $0.mappedSize = -1 }),
       ("busyTimeout", { $0.busyTimeout = .infinity }), ("busyTimeout", { $0.busyTimeout = .nan }),
       ("busyTimeout", { $0.busyTimeout = -1 }), ("maximumSize", { $0.maximumSize = 0 }),
-      ("maximumReaders", { $0.maximumReaders = 0 }),
+      ("maximumReaders", { $0.maximumReaders = 0 }), ("changeInterval", { $0.changeInterval = 0 }),
     ]
     for (name, change) in changes {
       let error = error { _ = try Store.file(scratch.file("a.db"), change) }

@@ -14,9 +14,9 @@ public import Foundation
 /// ada["born"] = 1815
 /// try people.save(ada)
 /// ```
-// @unchecked: `storage` is never written after it is made, and `edits` only while it is not shared.
+// @unchecked: what `storage` holds is never written after it is made, and `edits` only while it is not shared.
 public struct Document: @unchecked Sendable {
-  private let storage: DocumentStorage
+  private var storage: DocumentStorage
   private var edits: Edits?
 
   private final class Edits {
@@ -29,15 +29,17 @@ public struct Document: @unchecked Sendable {
     }
   }
 
-  /// A new document, not in any store yet.
+  /// A new document, not in any store yet. A field `__rowid__` is no field: an integer there is the
+  /// row id by which the document may replace a stored one.
   public init(_ object: DocumentObject = [:], key: String? = nil, type: String? = nil)
     throws(StoreError)
   {
     storage = DocumentStorage.make(
       Header(
+        rowID: object[DocumentObject.rowIDName]?.int,
         key: try key.map { (key) throws(StoreError) in try DocumentKey(key) }, type: type),
       UnsafeRawBufferPointer(start: nil, count: 0))
-    edits = Edits(object, nil)
+    edits = Edits(object.withoutRowID, nil)
   }
 
   /// Copies a document out of a store's bytes, which must be in stored form.
@@ -76,7 +78,8 @@ public struct Document: @unchecked Sendable {
     public var version: Int64?
     /// Microseconds since 1970.
     public var added: Int64?
-    /// How often the document was written; nil if another program wrote it last.
+    /// Goes up with each write of the document, from 1, or from anywhere if another program wrote it
+    /// meanwhile; nil as long as another program wrote it last, and where a save did not read it.
     public var revision: Int64?
     /// Whether only chosen fields were read.
     public var isPartial: Bool
@@ -116,7 +119,8 @@ extension Document {
   public var added: Date? {
     storage.added.map { Date(timeIntervalSince1970: Double($0) / 1e6) }
   }
-  /// How often it was written; nil if another program wrote it last.
+  /// Goes up with each write, from 1, or from anywhere if another program wrote it meanwhile; nil as
+  /// long as another program wrote it last, and where a save did not read it.
   public var revision: Int64? { storage.revision }
   /// Whether it holds only chosen fields, so that it cannot be saved over the whole document.
   public var isPartial: Bool { storage.isPartial }
@@ -139,10 +143,17 @@ extension Document {
 
   /// The value at a path; nil if there is none. Arrays are entered only by number.
   ///
-  /// Setting nil removes the field. Objects on the way are made where nothing stands.
+  /// Setting nil removes the field. Objects on the way are made where nothing stands. `__rowid__` is
+  /// the true ``rowID``, whatever is stored under this name, and cannot be set.
   public subscript(path: FieldPath) -> DocumentValue? {
-    get { edits.map { DocumentValue.object($0.object)[path] } ?? storage.value(at: path) }
+    get {
+      if path.components.count == 1, path.components[0] == DocumentObject.rowIDName {
+        return rowID.map { .int($0) }
+      }
+      return edits.map { DocumentValue.object($0.object)[path] } ?? storage.value(at: path)
+    }
     set {
+      if path.components.count == 1, path.components[0] == DocumentObject.rowIDName { return }
       edit { (object) throws(StoreError) in try object.set(newValue, at: path) }
     }
   }
@@ -150,6 +161,9 @@ extension Document {
   /// As with a ``FieldPath``; a name without dots and quotes is looked up at once.
   public subscript(path: String) -> DocumentValue? {
     get {
+      if path.utf8.first == UInt8(ascii: "_"), path == DocumentObject.rowIDName {
+        return rowID.map { .int($0) }
+      }
       if edits == nil, let found = storage.plainField(path) { return found.value }
       return self[FieldPath(path)]
     }
@@ -205,6 +219,36 @@ extension Document {
     if let failure = writer.failure { throw failure }
     return Document(header, copying: writer.bytes)
   }
+}
+
+extension Document {
+  /// Whether both are one document that a store handed out twice, as it does from its cache: they
+  /// have the same bytes in memory, and neither was changed.
+  ///
+  /// ```swift
+  /// people.cacheSize = 0
+  /// let first = try people.get("ada")!
+  /// first.hasSameStorage(as: try people.get("ada")!)    // true
+  /// ```
+  public func hasSameStorage(as other: Document) -> Bool {
+    storage === other.storage && edits == nil && other.edits == nil
+  }
+
+  /// Whether nobody else has this document.
+  package mutating func isUniquelyReferenced() -> Bool { isKnownUniquelyReferenced(&storage) }
+
+  /// Bytes of memory that it takes.
+  package var memorySize: Int { storage.memorySize }
+
+  /// A document that goes away when nobody has it any more.
+  // @unchecked: what `storage` refers to is never written after it is made.
+  package struct Weak: @unchecked Sendable {
+    private weak var storage: DocumentStorage?
+    package init(_ document: Document) { storage = document.storage }
+    package var document: Document? { storage.map { Document($0) } }
+  }
+
+  private init(_ storage: DocumentStorage) { self.storage = storage }
 }
 
 extension Document: CustomStringConvertible {

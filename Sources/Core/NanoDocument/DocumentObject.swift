@@ -46,6 +46,17 @@ public struct DocumentObject: Sendable, Hashable {
   /// Makes room for so many fields at once.
   @inlinable public mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
 
+  /// The name under which a document tells its row id. No document is stored with a field of it.
+  public static let rowIDName = "__rowid__"
+
+  /// The same object without a field ``rowIDName``.
+  public var withoutRowID: DocumentObject {
+    guard fields[Self.rowIDName] != nil else { return self }
+    var object = self
+    object[Self.rowIDName] = nil
+    return object
+  }
+
   /// Takes over every field of another object; where both have one, the other's value counts.
   public mutating func merge(_ other: DocumentObject) {
     for (name, value) in other { fields[name] = value }

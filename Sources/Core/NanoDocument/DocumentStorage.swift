@@ -126,6 +126,12 @@ extension DocumentStorage {
   @inline(__always)
   private var contents: Contents { withUnsafeMutablePointerToHeader { $0.pointee } }
 
+  var memorySize: Int {
+    contents.count + MemoryLayout<Contents>.size + Self.allocationSize
+  }
+  /// What an object takes beside its contents.
+  private static let allocationSize = 32
+
   var rowID: Int64? { contents.present.contains(.rowID) ? contents.rowID : nil }
   var version: Int64? { contents.present.contains(.version) ? contents.version : nil }
   var added: Int64? { contents.present.contains(.added) ? contents.added : nil }

@@ -38,6 +38,19 @@ public protocol Engine: AnyObject, Sendable {
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result
 
+  /// Calls a handler for every commit that changed documents, until the observation is cancelled or
+  /// let go of.
+  ///
+  /// It is called in the order of commits, soon after each, on a thread that writes or watches the
+  /// file, and outside of the engine's locks. It must be quick: whoever wrote waits for it. What it
+  /// is told covers what changed and may cover more. Commits of other connections and processes come
+  /// as ``Commit/everything``, after as long as the engine says. Who registers first and reads then
+  /// misses nothing. Afterwards, and without observers, writing costs what it did.
+  ///
+  /// - Throws: ``StoreError/Code/unsupported`` without ``Capabilities/changes``,
+  ///   ``StoreError/Code/closed``.
+  func observeCommits(_ handler: @escaping @Sendable (Commit) -> Void) throws -> CommitObservation
+
   /// Gives unused space back to the file system.
   func compact() throws
   /// Copies the database as it is at this moment, while it stays in use.
@@ -98,6 +111,15 @@ public protocol EngineReader: AnyObject {
   func find(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws
+  /// The row ids of what a query finds, in order. An engine that finds them in an index does not
+  /// touch the documents.
+  func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs
+  /// What the row of this id holds at present; nil if there is none, another program wrote it, or the
+  /// engine does not tell.
+  func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion?
+  /// What this reader sees, once it has read something; nil while it takes part in a transaction that
+  /// may be undone, and if the engine does not tell.
+  func committedState() throws -> CommittedState?
   /// How many documents a query finds, within its page.
   func count(_ query: Query, in collection: String) throws -> Int
   /// Aggregates over what a query finds, in the sort order of their groups.
@@ -209,4 +231,6 @@ public struct Capabilities: OptionSet, Sendable, Hashable {
   public static let durable = Capabilities(rawValue: 32)
   /// ``IndexingPolicy/everything``.
   public static let everythingIndex = Capabilities(rawValue: 64)
+  /// ``Engine/observeCommits(_:)``.
+  public static let changes = Capabilities(rawValue: 128)
 }

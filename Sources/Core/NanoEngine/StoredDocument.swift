@@ -14,15 +14,18 @@ public struct StoredDocument {
   public var version: Int64?
   /// Microseconds since 1970; nil if another program wrote the document.
   public var added: Int64?
-  /// Counts the writes of this document; nil if another program wrote it last.
+  /// Goes up with each write of this document, from 1, or from anywhere if another program wrote it
+  /// meanwhile; nil as long as another program wrote it last.
   public var revision: Int64?
+  /// See ``ContentVersion/incarnation``; nil if the engine does not tell.
+  public var incarnation: Int64?
   /// The fields as stored JSON.
   public var body: UnsafeRawBufferPointer
 
   @inlinable
   public init(
     rowID: Int64, key: BorrowedKey, type: UnsafeRawBufferPointer?, version: Int64?, added: Int64?,
-    revision: Int64?, body: UnsafeRawBufferPointer
+    revision: Int64?, incarnation: Int64? = nil, body: UnsafeRawBufferPointer
   ) {
     self.rowID = rowID
     borrowedKey = key
@@ -30,6 +33,7 @@ public struct StoredDocument {
     self.version = version
     self.added = added
     self.revision = revision
+    self.incarnation = incarnation
     self.body = body
   }
 
@@ -39,6 +43,13 @@ public struct StoredDocument {
   /// A copy of the class name, nil for the collection's own.
   @inlinable
   public var type: String? { borrowedType.map { String(decoding: $0, as: UTF8.self) } }
+
+  /// Nil if another program wrote the document, or the engine does not tell.
+  @inlinable
+  public var contentVersion: ContentVersion? {
+    guard let incarnation, let revision else { return nil }
+    return ContentVersion(incarnation: incarnation, revision: revision)
+  }
 }
 
 /// A document to be written; the bytes are borrowed for the call and are stored JSON, already

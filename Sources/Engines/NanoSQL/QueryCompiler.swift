@@ -20,10 +20,12 @@ public struct QueryCompiler {
     public var rest: Condition?
   }
 
-  /// - Parameter columns: Those of a document with the parts that the facts name if nil; without its
-  ///   body where no field is wanted.
-  public func select(_ query: Query, columns: String? = nil) -> Compiled {
-    let (tail, rest) = source(query)
+  /// - Parameters:
+  ///   - columns: Those of a document with the parts that the facts name if nil; without its body where
+  ///     no field is wanted.
+  ///   - ordered: Whether the order matters.
+  public func select(_ query: Query, columns: String? = nil, ordered: Bool = true) -> Compiled {
+    let (tail, rest) = source(query, ordered: ordered)
     let wantsNoField = query.fields?.isEmpty == true
     let columns = columns ?? facts.parts.columns(body: wantsNoField ? "'{}'" : "body")
     return Compiled(sql: SQLFragment("SELECT \(columns) ") + tail, rest: rest)

@@ -34,6 +34,9 @@ final class CollectionTable {
   private(set) var hasNewParts = false
   /// Counts changes of indexes and paths; the file's is newer if another connection changed them.
   var generation: Int64
+  /// Tells the collection from one of the same name that was dropped; see
+  /// ``SQLiteWriter/firstGeneration()``.
+  var incarnation: Int64 { generation >> 20 }
   /// Whether rows stand in the table that another program wrote and the paths do not know.
   var hasForeignRows = false
   /// The id for the next row, if it must not be left to SQLite: the last row was removed.
@@ -133,11 +136,16 @@ extension CollectionTable {
   /// What is done with single documents.
   enum Statement: Int, CaseIterable {
     case getByKey, getByRowID, insert, insertPlain, save, replaceByKey, replaceByRowID, removeByKey
-    case removeByRowID, rowIDOfKey, bodyByKey, bodyByRowID
+    case removeByRowID, rowIDOfKey, bodyByKey, bodyByRowID, revision
     /// The largest id ever removed, the largest there is, and whether foreign rows are there.
     case rowIDState
 
+    /// A number of 52 bits that no document had as its revision before, unless by chance. Counting
+    /// from 0 would name a second content of a row that another program wrote.
+    static let anyRevision = "(random() & 4503599627370495)"
+
     func sql(_ table: String) -> String {
+      let nextRevision = "coalesce(revision + 1, \(Self.anyRevision))"
       // Of all parts: whether other programs' rows are there is not looked up for one document.
       let columns = DocumentParts.all.columns()
       let insert =
@@ -145,7 +153,7 @@ extension CollectionTable {
         + "VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6)"
       let replace =
         "UPDATE \(table) SET type = ?2, version = ?3, body = ?4, "
-        + "revision = coalesce(revision, 0) + 1 WHERE "
+        + "revision = \(nextRevision) WHERE "
       switch self {
       case .getByKey: return "SELECT \(columns) FROM \(table) WHERE key = ?1"
       case .getByRowID: return "SELECT \(columns) FROM \(table) WHERE id = ?1"
@@ -155,7 +163,7 @@ extension CollectionTable {
       case .save:
         return "\(insert) ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
           + "type = excluded.type, version = excluded.version, body = excluded.body, "
-          + "revision = coalesce(revision, 0) + 1"
+          + "revision = \(nextRevision)"
       case .replaceByKey: return replace + "key = ?1"
       case .replaceByRowID: return replace + "id = ?1"
       case .removeByKey: return "DELETE FROM \(table) WHERE key = ?1"
@@ -163,6 +171,7 @@ extension CollectionTable {
       case .rowIDOfKey: return "SELECT id FROM \(table) WHERE key = ?1"
       case .bodyByKey: return "SELECT id, body FROM \(table) WHERE key = ?1"
       case .bodyByRowID: return "SELECT id, body FROM \(table) WHERE id = ?1"
+      case .revision: return "SELECT revision FROM \(table) WHERE id = ?1"
       case .rowIDState:
         return "SELECT high_water, (SELECT coalesce(max(id), 0) FROM \(table)), "
           + "EXISTS (SELECT 1 FROM \(table) WHERE revision IS NULL) "

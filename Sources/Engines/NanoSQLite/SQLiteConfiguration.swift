@@ -74,6 +74,9 @@ public struct SQLiteConfiguration: Sendable {
   public var maximumSize: Int?
   /// Connections that may read at once.
   public var maximumReaders = 5
+  /// Seconds between two looks for commits of other connections and processes while something is
+  /// observed. Each look takes some microseconds.
+  public var changeInterval = 0.1
   /// Reads fields with our scanner in place of SQLite's `json_extract`; the answers are the same.
   public var usesFastFieldAccess = true
   /// What the store does about indexes that nobody declared. Counts for files that can be written to; stores
@@ -82,6 +85,11 @@ public struct SQLiteConfiguration: Sendable {
   /// Whether SQL of your own may write to tables of the store's own, change their definitions and set
   /// pragmas. What that damages, ``Engine/verify()`` finds at best.
   public var allowsInternalWrites = false
+  /// The number of documents that each collection keeps in memory, see
+  /// `DocumentCollection.cacheSize`; not a matter of SQLite, whose cache is ``cacheSize``.
+  public var documentCacheSize = -1
+  /// Bytes of memory that such documents of all collections may take.
+  public var documentCacheLimit = 64 << 20
   public var logger = Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
 
   public init() {}
@@ -96,6 +104,9 @@ public struct SQLiteConfiguration: Sendable {
     try require(
       (0...Self.longestTimeout).contains(busyTimeout), "busyTimeout", "\(busyTimeout)",
       "0 to \(Self.longestTimeout) seconds")
+    try require(
+      (0.001...Self.longestTimeout).contains(changeInterval), "changeInterval",
+      "\(changeInterval)", "0.001 to \(Self.longestTimeout) seconds")
     try require(maximumSize ?? 1 > 0, "maximumSize", "\(maximumSize ?? 0)", "1 or more")
     try require(maximumReaders > 0, "maximumReaders", "\(maximumReaders)", "1 or more")
   }

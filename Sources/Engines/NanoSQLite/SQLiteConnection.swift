@@ -6,6 +6,7 @@ import Logging
 import NanoDocument
 import NanoEngine
 import NanoSQL
+import Synchronization
 
 /// One connection: its handle, its statements, and what it knows of the collections.
 ///
@@ -34,6 +35,14 @@ final class SQLiteConnection {
   fileprivate var isTransactionOpen = false
   /// Why SQLite undid the transaction before its block ended.
   fileprivate var loss: StoreError?
+
+  /// Writes down what a transaction changes, while somebody wants to know.
+  var recorder: ChangeRecorder?
+  /// The state of the file after the last commit of another connection that was told of.
+  var othersVersion: Int64?
+  /// Different for each connection of the process.
+  private let number = SQLiteConnection.lastNumber.add(1, ordering: .relaxed).newValue
+  private static let lastNumber = Atomic<UInt32>(0)
 
   private let logger: Logger?
   /// Refuses statements of the caller's own; nil where they may do everything.
@@ -78,6 +87,7 @@ final class SQLiteConnection {
 
   /// Lets go of every statement, without which the connection could not close.
   func prepareToClose() {
+    record(false)
     removeAll()
     statementGuard?.remove()
     FieldAccess.unregister(on: handle)
@@ -124,6 +134,7 @@ final class SQLiteConnection {
     do {
       return try logged(statement) { try work(statement) }
     } catch {
+      recorder?.noteFailure()
       noteLoss(error)
       throw error
     }
@@ -194,6 +205,12 @@ final class SQLiteConnection {
     var version: UInt32 = 0
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
     return version
+  }
+
+  /// What this connection sees; nil if it has not begun to read.
+  var committedState: CommittedState? {
+    guard sqlite3_txn_state(handle, "main") != SQLITE_TXN_NONE else { return nil }
+    return CommittedState(observer: number, count: dataVersion)
   }
 
   /// Asked when a writing transaction has begun.

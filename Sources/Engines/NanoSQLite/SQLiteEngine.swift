@@ -29,9 +29,15 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   private let hasWarned = Atomic(false)
   /// The thread that runs a block on the writing connection; 0 if none does.
   private let owner = Atomic<UInt>(0)
+  /// Who hears of commits, posted while `writing` is held.
+  let commits = CommitBroadcast()
+  /// Looks for commits of other connections while there is an observer.
+  let watch: RepeatedLook
 
   public var capabilities: Capabilities {
-    var all: Capabilities = [.sql, .uniqueIndexes, .elementIndexes, .backup, .everythingIndex]
+    var all: Capabilities = [
+      .sql, .uniqueIndexes, .elementIndexes, .backup, .everythingIndex, .changes,
+    ]
     if path != nil { all.insert(.durable) }
     if readers != nil { all.insert(.concurrentReads) }
     return all
@@ -51,6 +57,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     try configuration.validate()
     self.configuration = configuration
     self.observer = observer
+    watch = RepeatedLook(every: configuration.changeInterval)
     path = try DatabaseFile.prepare(location, configuration)
     do {
       writer = try DatabaseFile.open(path, location, configuration, isReader: false)
@@ -98,7 +105,11 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   ) throws -> Result {
     guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
     guard let readers else {
-      return try onWriter(interruption) { connection in try work(SQLiteReader(connection)) }
+      return try onWriter(interruption) { connection in
+        guard scope == .snapshot else { return try work(SQLiteReader(connection)) }
+        // Another process may write in between, where the file has no write-ahead log.
+        return try connection.consistently { try work(SQLiteReader(connection)) }
+      }
     }
     return try translated {
       try readers.with { reader in
@@ -131,18 +142,22 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     guard !configuration.isReadOnly else {
       throw StoreError(.readOnly, "The store was opened for reading only")
     }
-    return try onWriter(interruption) { connection in
+    let result = try onWriter(interruption) { connection in
       let transaction = SQLiteWriter(connection)
+      connection.record(commits.isObserved)
       do {
+        var changed: Commit?
         let result = try connection.transaction("BEGIN IMMEDIATE") {
           connection.noteBegin()
           warnOfSeveralWriters(connection)
           let result = try work(transaction)
           try transaction.flush()
+          changed = try changes(connection)
           return result
         }
         connection.noteCommit()
         if let observer { transaction.reportWrites(to: observer) }
+        if commits.isObserved { post(changed, connection) }
         return result
       } catch {
         // Collections and paths that the transaction brought are not in the file.
@@ -151,6 +166,8 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
         throw error
       }
     }
+    if commits.isObserved { commits.deliver() }
+    return result
   }
 
   /// SQLite before 3.51.3 can lose a commit when two connections write and checkpoint at the same
@@ -190,6 +207,15 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     observer.waiting.wrappingSubtract(1, ordering: .relaxed)
   }
 
+  /// Runs a block on the writing connection if no call uses it.
+  func ifWriterIsFree(_ work: (SQLiteConnection) -> Void) {
+    guard writing.try() else { return }
+    defer { writing.unlock() }
+    if !hasClosed { work(connection) }
+  }
+
+  var hasClosed: Bool { isClosed.load(ordering: .acquiring) }
+
   /// The lock is held by this thread already: waiting for it would never end.
   private func refuseReentry() throws(StoreError) {
     guard owner.load(ordering: .relaxed) == Self.currentThread else { return }
@@ -223,6 +249,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     try refuseReentry()
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     configuration.logger.debug("store closed")
+    watch.end()
     do {
       try readers?.close()
       writing.lock()

@@ -42,6 +42,7 @@ extension SQLiteReader: SQLReader {
       throw StoreError(
         .readOnly, "A statement that writes must stand in a write block", [.operation: "sql"])
     }
+    if isWriting { noteForeignWrite() }
     if let arguments { try bind(arguments, statement) }
     let columns = (0..<sqlite3_column_count(statement.handle)).map {
       sqlite3_column_name(statement.handle, $0).map { String(cString: $0) } ?? ""

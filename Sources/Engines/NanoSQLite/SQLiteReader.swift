@@ -17,6 +17,9 @@ class SQLiteReader: EngineReader {
   /// Runs a statement of the caller's own.
   func aroundForeignStatement<Result>(_ work: () throws -> Result) throws -> Result { try work() }
 
+  /// A statement of the caller's own is about to write.
+  func noteForeignWrite() {}
+
   func collections() throws -> [CollectionDescription] {
     try connection.all("SELECT name, identity FROM nano_collections ORDER BY name") {
       let name = $0.text(0) ?? ""
@@ -55,48 +58,66 @@ class SQLiteReader: EngineReader {
     case .key(let key):
       return try connection.with(table, .getByKey) { statement in
         try statement.bind(key, at: 1)
-        return try Self.showRow(statement, show)
+        return try showRow(statement, table, show)
       }
     case .rowID(let id):
       return try connection.with(table, .getByRowID) { statement in
         statement.bind(id, at: 1)
-        return try Self.showRow(statement, show)
+        return try showRow(statement, table, show)
       }
     }
   }
 
-  private static func showRow(
-    _ statement: SQLiteStatement, _ show: (StoredDocument) throws -> Void
+  private func showRow(
+    _ statement: SQLiteStatement, _ table: CollectionTable,
+    _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
     guard try statement.step() else { return false }
-    try show(document(statement))
+    try show(Self.document(statement, try incarnation(of: table, for: statement)))
     return true
+  }
+
+  /// The incarnation of the collection whose row the statement stands at. The table that is known may
+  /// have been dropped and made again by others; then SQLite has prepared the statement anew.
+  @inline(__always)
+  private func incarnation(
+    of table: CollectionTable, for statement: SQLiteStatement
+  ) throws -> Int64? {
+    if statement.isPreparedAsKnown { return table.incarnation }
+    // The statement is not at its end, so that this reads the same snapshot.
+    let current = try connection.table(table.description.name)
+    guard current?.incarnation == table.incarnation else { return current?.incarnation }
+    statement.notePreparation()
+    return table.incarnation
   }
 
   /// The columns of ``DocumentParts/columns(body:)``.
   @inline(__always)
   static func document(
-    _ row: SQLiteStatement, _ layout: DocumentParts.Layout = .all
+    _ row: SQLiteStatement, _ incarnation: Int64?, _ layout: DocumentParts.Layout = .all
   ) -> StoredDocument {
     switch layout {
-    case .all: whole(row)
+    case .all: whole(row, incarnation)
     case .keyed:
       StoredDocument(
         rowID: row.int(0), key: row.borrowedKey(1), type: nil, version: nil,
-        added: row.optionalNumber(2), revision: row.optionalNumber(3), body: row.storedBytes(4))
+        added: row.optionalNumber(2), revision: row.optionalNumber(3),
+        incarnation: incarnation, body: row.storedBytes(4))
     case .bare:
       StoredDocument(
         rowID: row.int(0), key: .none, type: nil, version: nil,
-        added: row.optionalNumber(1), revision: row.optionalNumber(2), body: row.storedBytes(3))
+        added: row.optionalNumber(1), revision: row.optionalNumber(2),
+        incarnation: incarnation, body: row.storedBytes(3))
     }
   }
 
   @inline(__always)
-  private static func whole(_ row: SQLiteStatement) -> StoredDocument {
+  private static func whole(_ row: SQLiteStatement, _ incarnation: Int64?) -> StoredDocument {
     StoredDocument(
       rowID: row.int(0), key: row.borrowedKey(1), type: row.optionalBytes(2),
       version: row.optionalInt(3),
-      added: row.optionalNumber(4), revision: row.optionalNumber(5), body: row.storedBytes(6))
+      added: row.optionalNumber(4), revision: row.optionalNumber(5),
+      incarnation: incarnation, body: row.storedBytes(6))
   }
 
   func find(
@@ -105,19 +126,58 @@ class SQLiteReader: EngineReader {
     try querying(collection) { table in
       let facts = table.facts
       let layout = facts.parts.layout
+      let incarnation = table.incarnation
       try connection.with(QueryCompiler(facts).select(query).sql) { statement in
         if var watch = connection.watch(statement, table, query) {
           while try statement.step() {
-            if try !watch.showing({ try show(Self.document(statement, layout)) }) { break }
+            if try !watch.showing({
+              try show(Self.document(statement, incarnation, layout))
+            }) {
+              break
+            }
           }
           return watch.end()
         }
         while try statement.step() {
-          if try !show(Self.document(statement, layout)) { return }
+          if try !show(Self.document(statement, incarnation, layout)) { return }
         }
       }
     }
   }
+
+  func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs {
+    try querying(collection) { table in
+      var ids: [Int64] = []
+      // An index gives them in order for each of its values, which is sorted here in a fraction of the
+      // time that SQLite needs.
+      let isWhole = query.limit == nil && query.offset == 0 && query.after == nil
+      let sorts = query.orderings.isEmpty && isWhole
+      let compiler = QueryCompiler(table.facts)
+      // No other column, so that SQLite has no need of the row where an index gives the id.
+      try connection.with(compiler.select(query, columns: "id", ordered: !sorts).sql) { row in
+        let watch = connection.watch(row, table, query)
+        while try row.step() { ids.append(row.int(0)) }
+        watch?.end(found: ids.count)
+      }
+      if sorts { ids.sort() }
+      return FoundRowIDs(ids, incarnation: table.incarnation, state: try committedState())
+    } ?? FoundRowIDs([], incarnation: nil, state: nil)
+  }
+
+  func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {
+    try connection.consistently {
+      guard let table = try connection.table(collection) else { return nil }
+      return try connection.with(table, .revision) { row in
+        row.bind(rowID, at: 1)
+        guard try row.step() else { return nil }
+        return row.optionalNumber(0).map {
+          ContentVersion(incarnation: table.incarnation, revision: $0)
+        }
+      }
+    }
+  }
+
+  func committedState() throws -> CommittedState? { connection.committedState }
 
   /// Runs a block with a collection's table, nil if there is none. What the table knows of paths and
   /// indexes and what the query finds are of one state; two locks fewer make it faster besides.

@@ -25,6 +25,8 @@ final class SQLiteStatement {
   var isInUse = false
   /// How it runs, where an observer wants to know.
   var plan: StatementPlan?
+  /// How often SQLite had prepared it anew when ``notePreparation()`` was called.
+  private var knownPreparations: Int32 = -1
   /// What stood behind the first statement of the text.
   private(set) var tail = ""
 
@@ -61,6 +63,15 @@ final class SQLiteStatement {
     sqlite3_finalize(handle)
     uuid.deallocate()
     foreignKeyText?.deallocate()
+  }
+
+  /// Whether the tables are still those that it was prepared for when ``notePreparation()`` was
+  /// called.
+  @inline(__always)
+  var isPreparedAsKnown: Bool { preparations == knownPreparations }
+  func notePreparation() { knownPreparations = preparations }
+  private var preparations: Int32 {
+    sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
   }
 
   /// True if there is a row.

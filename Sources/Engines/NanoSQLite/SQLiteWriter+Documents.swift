@@ -180,11 +180,16 @@ extension SQLiteWriter {
   }
 
   private func removeRows(_ query: Query, _ table: CollectionTable) throws -> Int {
-    try connection.with(QueryCompiler(table.facts).remove(query).sql) { statement in
+    let calls = connection.recorder?.calls ?? 0
+    return try connection.with(QueryCompiler(table.facts).remove(query).sql) { statement in
       let watch = connection.watch(statement, table, query)
       try statement.finish()
       let count = connection.changes
       watch?.end(found: count, isRemoval: true)
+      // SQLite empties a table without showing its rows.
+      if let recorder = connection.recorder, recorder.calls - calls < count {
+        recorder.noteWhole(table.description.name)
+      }
       return count
     }
   }

@@ -28,6 +28,11 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     return try work()
   }
 
+  override func noteForeignWrite() { connection.recorder?.noteEverything() }
+
+  /// What it sees may be undone.
+  override func committedState() throws -> CommittedState? { nil }
+
   /// What the documents brought is written before a query looks for it.
   override func prepareForQuery(_ table: CollectionTable) throws {
     try requireFree()
@@ -101,7 +106,9 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
       try connection.execute("DELETE FROM \(side) WHERE id NOT IN (SELECT id FROM \(name))")
     }
     for id in ids.compactMap(\.self) {
-      try connection.run(SQLFragment("UPDATE \(name) SET revision = 0 WHERE id = ?", [.int(id)]))
+      let any = CollectionTable.Statement.anyRevision
+      try connection.run(
+        SQLFragment("UPDATE \(name) SET revision = \(any) WHERE id = ?", [.int(id)]))
     }
   }
 
@@ -155,9 +162,9 @@ extension SQLiteWriter {
         ]))
   }
 
-  /// Anywhere in 52 bits, so that a collection that is dropped and made again is not taken by other
-  /// connections for the one they knew.
-  private static func firstGeneration() -> Int64 { .random(in: 1...(1 << 52)) }
+  /// Anywhere, so that a collection that is dropped and made again is not taken by other connections
+  /// for the one they knew. The lower 20 bits count what changes in one and the same collection.
+  static func firstGeneration() -> Int64 { .random(in: 1..<(1 << 42)) << 20 }
 
   func dropCollection(_ name: String) throws -> Bool {
     try requireFree()
@@ -175,6 +182,7 @@ extension SQLiteWriter {
     try connection.run(
       SQLFragment("DELETE FROM nano_collections WHERE name = ?", [.text(name)]))
     forgetTables()
+    connection.recorder?.noteWhole(name)
     return true
   }
 
@@ -206,6 +214,8 @@ extension SQLiteWriter {
         "UPDATE nano_collections SET settings = ? WHERE name = ?",
         [.text(writer.text), .text(name)]))
     try nextGeneration(name)
+    // Defaults decide what is found.
+    connection.recorder?.noteWhole(name)
   }
 
   /// Other connections load the collection anew when they see this; so does this one.
@@ -247,6 +257,7 @@ extension SQLiteWriter {
     savepoints += 1
     defer { savepoints -= 1 }
     let name = "nano_\(savepoints)"
+    let mark = connection.recorder?.mark
     try connection.execute("SAVEPOINT \(name)")
     do {
       let result = try work()
@@ -256,6 +267,7 @@ extension SQLiteWriter {
       // After a full disk SQLite may have rolled back everything already.
       if connection.isInTransaction {
         try connection.execute("ROLLBACK TO \(name); RELEASE \(name)")
+        if let mark { connection.recorder?.undo(to: mark) }
       }
       // Collections and paths that the block brought are gone.
       forgetTables()

@@ -55,8 +55,9 @@ enum Schema {
 
   /// A collection's table. A document that another program writes has no revision or keeps its old
   /// one; the trigger and the partial index make such documents known, so that nothing is concluded
-  /// from a path catalogue that does not know them. Row ids are not used again because a removed
-  /// last row leaves its id in `high_water`.
+  /// from a path catalogue that does not know them, or from what the row held before. Row ids are not
+  /// used again because a last row that is removed, or gets another id, leaves its id in
+  /// `high_water`.
   static func collection(_ name: String) -> String {
     let table = SQLName.quoted(name)
     return """
@@ -74,10 +75,12 @@ enum Schema {
       CREATE INDEX \(SQLName.quoted("nano_foreign_" + name)) ON \(table)(id)
         WHERE revision IS NULL;
       CREATE TRIGGER \(SQLName.quoted("nano_foreign_" + name))
-        AFTER UPDATE OF body, id, key, type, version ON \(table)
+        AFTER UPDATE OF id, key, type, version, added, body ON \(table)
         WHEN NEW.revision IS OLD.revision
       BEGIN
         UPDATE \(table) SET revision = NULL WHERE id = NEW.id;
+        UPDATE nano_collections SET high_water = OLD.id
+          WHERE OLD.id > NEW.id AND name = \(SQLName.literal(name)) AND high_water < OLD.id;
       END;
       CREATE TRIGGER \(SQLName.quoted("nano_high_water_" + name)) AFTER DELETE ON \(table)
         WHEN OLD.id > coalesce((SELECT max(id) FROM \(table)), 0)

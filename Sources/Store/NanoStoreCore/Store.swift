@@ -22,12 +22,19 @@ public final class Store: Sendable {
     var pending = PendingDocuments()
   }
   private let state: Mutex<State>
+  /// The file that the store was opened on, as an absolute path; nil for those in memory and in
+  /// temporary files, and on other engines.
+  public let file: String?
   private let open: @Sendable () throws -> any Engine
   let scheduler = Scheduler()
+  let queues = QueueRegistry()
   /// One flush at a time, so that no document is written twice.
   let flushing = Mutex(())
   let keys = KeyGenerator()
   let types = TypeRegistry()
+  /// Who observes what is committed.
+  let hub = ChangeHub()
+  let cache = DocumentCache()
   /// See ``allowsPeriodsInNames``.
   let refusesPeriods = Atomic(false)
   private let documentLimit = Atomic(JSONWriter.maximumDocumentSize)
@@ -48,8 +55,15 @@ public final class Store: Sendable {
 
   /// Opens a store on an engine, which the closure makes, now and whenever the store is reopened.
   public convenience init(opening open: @escaping @Sendable () throws -> any Engine) throws {
+    try self.init(file: nil, opening: open)
+  }
+
+  package convenience init(
+    file: String?, opening open: @escaping @Sendable () throws -> any Engine
+  ) throws {
     try self.init(
-      indexTuning: .off, logger: Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
+      file: file, indexTuning: .off,
+      logger: Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
     ) { _ in try open() }
   }
 
@@ -58,10 +72,18 @@ public final class Store: Sendable {
   /// - Parameters:
   ///   - indexTuning: What the store does about indexes that nobody declared.
   ///   - logger: Gets what it did and why.
-  public init(
+  public convenience init(
     indexTuning: IndexTuning, logger: Logger,
     opening open: @escaping @Sendable (QueryObserver?) throws -> any Engine
   ) throws {
+    try self.init(file: nil, indexTuning: indexTuning, logger: logger, opening: open)
+  }
+
+  package init(
+    file: String?, indexTuning: IndexTuning, logger: Logger,
+    opening open: @escaping @Sendable (QueryObserver?) throws -> any Engine
+  ) throws {
+    self.file = file
     let tuner = indexTuning == .off ? nil : IndexTuner(indexTuning, logger)
     let observer = tuner?.makeObserver()
     self.tuner = tuner
@@ -101,14 +123,16 @@ public final class Store: Sendable {
   /// Whether the store is closed; it can be reopened.
   public var isClosed: Bool { state.withLock { $0.engine == nil } }
 
-  /// Writes what is buffered, waits for calls that run, and lets go of the database. Later calls
-  /// fail with ``StoreError/Code/closed``. Closing twice does nothing.
+  /// Waits for what is queued, writes what is buffered, waits for calls that run, and lets go of the
+  /// database. In a queued call it waits for none that is queued: they fail. Later calls fail with
+  /// ``StoreError/Code/closed``, loops over ``LiveSequence`` end. Closing twice does nothing.
   ///
   /// - Throws: An error of writing what is buffered, which is then lost; the store is closed all the
   ///   same. ``StoreError/Code/invalidArgument`` inside of a read or write block, which needs the
   ///   store; it stays open then.
   public func close() throws {
     try requireNoTransaction()
+    if QueueContext.current == nil { waitForQueued() }
     while !isClosed {
       let flushed = Result { try flush() }
       let engine = state.withLock { state -> (any Engine)? in
@@ -120,6 +144,10 @@ public final class Store: Sendable {
       }
       guard let engine else { continue }
       tuner?.stop()
+      hub.end(engine)
+      // Also those that found the engine still there.
+      defer { hub.end(engine) }
+      cache.removeAll()
       try engine.close()
       try flushed.get()
     }

@@ -26,8 +26,9 @@ struct Nanostore: ParsableCommand {
     subcommands: [
       ImportCommand.self, ExportCommand.self,
       FindCommand.self, GetCommand.self, PutCommand.self, RemoveCommand.self, CountCommand.self,
-      AggregateCommand.self,
-      CollectionsCommand.self, SchemaCommand.self, IndexCommand.self, ExplainCommand.self,
+      AggregateCommand.self, WatchCommand.self,
+      CollectionsCommand.self, SchemaCommand.self, IndexCommand.self, ConfigureCommand.self,
+      ExplainCommand.self,
       SQLCommand.self,
       VerifyCommand.self, CompactCommand.self, BackupCommand.self, StatsCommand.self,
     ])

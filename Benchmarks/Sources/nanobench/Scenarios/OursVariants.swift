@@ -12,7 +12,7 @@ extension Store {
 }
 
 /// A store on a new file, and its people.
-private struct People {
+struct People {
   let store: Store
   let collection: DocumentCollection
 
@@ -31,6 +31,16 @@ private struct People {
     try people.collection.insert(contentsOf: workload.people)
     try people.store.close()
     try people.store.reopen()
+    return people
+  }
+}
+
+extension People {
+  /// As ``filled(_:_:)``, with room for every document in the cache.
+  static func cached(_ folder: Folder, _ workload: Workload) throws -> People {
+    let people = try filled(folder, workload)
+    people.store.cacheLimit = .max
+    people.collection.cacheSize = workload.documents
     return people
   }
 }
@@ -116,7 +126,19 @@ extension GetScenario {
             return found
           }
         }
-      }
+      },
+      Variant("lazy document, all cached") { [workload] folder in
+        let people = try People.cached(folder, workload)
+        let keys = try people.collection.documents().compactMap(\.key)
+        return { watch in
+          try watch.measure {
+            var found = 0
+            for number in workload.lookups
+            where try people.collection.get(keys[number]) != nil { found += 1 }
+            return found
+          }
+        }
+      },
     ]
   }
 }
@@ -172,20 +194,59 @@ extension ScanScenario {
 extension FindScenario {
   var ours: [Variant] {
     [
-      Variant("lazy documents", target: 1.6) { [workload] folder in
-        let people = try People.filled(folder, workload)
-        try people.collection.createIndex("LastName")
-        return { watch in
-          try watch.measure {
-            var found = 0
-            for name in workload.soughtNames {
-              found += try people.collection.find(Field("LastName") == name).documents().count
-            }
-            return found
-          }
-        }
-      }
+      find("lazy documents", target: 1.6) { try People.filled($0, $1) },
+      find("lazy documents, all cached", target: 0.8) { try People.cached($0, $1) },
     ]
+  }
+
+  private func find(
+    _ name: String, target: Double, _ open: @escaping (Folder, Workload) throws -> People
+  ) -> Variant {
+    Variant(name, target: target) { [workload] folder in
+      let people = try open(folder, workload)
+      try people.collection.createIndex("LastName")
+      func findAll() throws -> Int {
+        var found = 0
+        for name in workload.soughtNames {
+          found += try people.collection.find(Field("LastName") == name).documents().count
+        }
+        return found
+      }
+      // What is cached is there after the first time, and the cache is asked first after the second.
+      for _ in 0..<2 where people.collection.cacheSize >= 0 { _ = try findAll() }
+      return { watch in try watch.measure { try findAll() } }
+    }
+  }
+}
+
+extension TenthScenario {
+  var ours: [Variant] {
+    [
+      find("lazy documents", target: 2.0) { try People.filled($0, $1) },
+      find("lazy documents, into the cache", isFlushing: true) { try People.cached($0, $1) },
+      find("lazy documents, all cached", target: 0.5) { try People.cached($0, $1) },
+    ]
+  }
+
+  private func find(
+    _ name: String, target: Double? = nil, isFlushing: Bool = false,
+    _ open: @escaping (Folder, Workload) throws -> People
+  ) -> Variant {
+    Variant(name, target: target) { [workload] folder in
+      let people = try open(folder, workload)
+      try people.collection.createIndex("Age")
+      let (first, end) = (Int64(Self.ages.lowerBound), Int64(Self.ages.upperBound))
+      let query = people.collection.find(Field("Age") >= first && Field("Age") < end)
+      for _ in 0..<2 where people.collection.cacheSize >= 0 { _ = try query.documents() }
+      return { watch in
+        var found = 0
+        for _ in 0..<Self.repetitions {
+          if isFlushing { people.collection.flushCache() }
+          found += try watch.measure { try query.documents().count }
+        }
+        return found
+      }
+    }
   }
 }
 

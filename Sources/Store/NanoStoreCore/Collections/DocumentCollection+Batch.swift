@@ -24,7 +24,7 @@ extension DocumentCollection {
   public func insert<Value: DocumentRepresentable>(
     contentsOf values: [Value]
   ) async throws -> [Int64] {
-    try await store.onWriter { try self.insert(contentsOf: values) }
+    try await onWriter { try self.insert(contentsOf: values) }
   }
 
   /// Stores objects given as literals; see ``insert(contentsOf:)-(Sequence<Value>)``.
@@ -32,14 +32,14 @@ extension DocumentCollection {
   public func insert(contentsOf objects: [DocumentObject]) throws -> [Int64] {
     try withBatch(.insert, objects.count) { batch in
       for object in objects {
-        batch.writer.object(object)
+        batch.writer.object(object.withoutRowID)
         try batch.add()
       }
     }
   }
   @discardableResult
   public func insert(contentsOf objects: [DocumentObject]) async throws -> [Int64] {
-    try await store.onWriter { try self.insert(contentsOf: objects) }
+    try await onWriter { try self.insert(contentsOf: objects) }
   }
 
   /// Stores new documents under their keys, or ones made for them, all of them or none. A document
@@ -50,7 +50,7 @@ extension DocumentCollection {
   }
   @discardableResult
   public func insert(contentsOf documents: [Document]) async throws -> [Int64] {
-    try await store.onWriter { try self.insert(contentsOf: documents) }
+    try await onWriter { try self.insert(contentsOf: documents) }
   }
 
   /// Stores documents in place of those that have their keys, all of them or none.
@@ -60,7 +60,7 @@ extension DocumentCollection {
   }
   @discardableResult
   public func save(contentsOf documents: [Document]) async throws -> [Int64] {
-    try await store.onWriter { try self.save(contentsOf: documents) }
+    try await onWriter { try self.save(contentsOf: documents) }
   }
 
   private func write(_ mode: WriteMode, _ documents: [Document]) throws -> [Int64] {
@@ -92,7 +92,7 @@ extension DocumentCollection {
   public func insert<Value: Encodable & Sendable>(
     contentsOf values: [Value]
   ) async throws -> [Int64] {
-    try await store.onWriter { try self.insert(contentsOf: values) }
+    try await onWriter { try self.insert(contentsOf: values) }
   }
 
   @usableFromInline
@@ -100,7 +100,7 @@ extension DocumentCollection {
     _ mode: WriteMode, _ count: Int, _ fill: (DocumentBatch) throws -> Void
   ) throws -> [Int64] {
     try InternalCollection.refuse(name)
-    return try store.writing(atomic: true, callsBack: true) { engine in
+    return try writing(atomic: true, callsBack: true) { engine in
       let batch = try DocumentBatch(mode, self, engine, capacity: count)
       do {
         try fill(batch)

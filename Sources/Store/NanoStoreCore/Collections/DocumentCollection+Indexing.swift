@@ -22,7 +22,7 @@ extension DocumentCollection {
     _ policy: IndexingPolicy, progress: ((Double) throws -> Void)? = nil
   ) throws {
     try InternalCollection.refuse(name)
-    try store.writing(atomic: true) { try $0.setIndexing(policy, in: name, progress) }
+    try writing(atomic: true) { try $0.setIndexing(policy, in: name, progress) }
   }
   public func setIndexing(
     _ policy: IndexingPolicy, progress: (@Sendable (Double) throws -> Void)? = nil
@@ -32,10 +32,10 @@ extension DocumentCollection {
 
   /// What of the collection is indexed beside what indexes were made for.
   public func indexing() throws -> IndexingPolicy {
-    try store.reading(.call) { try $0.indexing(in: name) }
+    try reading(.call) { try $0.indexing(in: name) }
   }
   public func indexing() async throws -> IndexingPolicy {
-    try await store.onReader { try self.indexing() }
+    try await onReader { try self.indexing() }
   }
 
   /// Makes every index anew, as may be wanted after damage or where other programs wrote much.
@@ -44,7 +44,7 @@ extension DocumentCollection {
   /// - Throws: ``StoreError/Code/uniqueViolation`` if another program removed a unique index and
   ///   stored equal values. The indexes are as they were.
   public func rebuildIndexes(progress: ((Double) throws -> Void)? = nil) throws {
-    try store.writing(atomic: true) { try $0.rebuildIndexes(in: name, progress) }
+    try writing(atomic: true) { try $0.rebuildIndexes(in: name, progress) }
   }
   public func rebuildIndexes(
     progress: (@Sendable (Double) throws -> Void)? = nil
@@ -57,15 +57,15 @@ extension DocumentCollection {
   @discardableResult
   public func dropIndexes() throws -> Int {
     try InternalCollection.refuse(name)
-    return try store.writing(atomic: true) { try $0.dropIndexes(in: name) }
+    return try writing(atomic: true) { try $0.dropIndexes(in: name) }
   }
   @discardableResult
   public func dropIndexes() async throws -> Int {
-    try await store.onWriter { try self.dropIndexes() }
+    try await onWriter { try self.dropIndexes() }
   }
 
   /// Not tried again after a failure, since the caller has been told of progress.
   private func onWriterAlone(_ work: @escaping @Sendable () throws -> Void) async throws {
-    try await store.scheduler.write(on: store, repeatable: false, work)
+    try await onWriter(repeatable: false, work)
   }
 }

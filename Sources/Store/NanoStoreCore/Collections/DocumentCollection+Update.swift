@@ -57,12 +57,12 @@ extension DocumentCollection {
     _ key: String, set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
   ) async throws -> Document {
     let changes = FieldChanges(set: set, remove: remove)
-    return try await store.onWriter { try self.update(key, changes) }
+    return try await onWriter { try self.update(key, changes) }
   }
 
   @discardableResult
   public func update(_ key: String, _ changes: FieldChanges) async throws -> Document {
-    try await store.onWriter { try self.update(key, changes) }
+    try await onWriter { try self.update(key, changes) }
   }
 
   /// As ``update(_:set:remove:)-(String,_,_)``, with changes that were kept.
@@ -89,7 +89,7 @@ extension DocumentCollection {
     rowID: Int64, set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
   ) async throws -> Document {
     let changes = FieldChanges(set: set, remove: remove)
-    return try await store.onWriter {
+    return try await onWriter {
       try self.update(.rowID(rowID)) { (object) throws(StoreError) in
         try changes.apply(to: &object)
       }
@@ -100,7 +100,7 @@ extension DocumentCollection {
     _ identity: Identity, _ change: (inout DocumentObject) throws -> Void
   ) throws -> Document {
     try InternalCollection.refuse(name)
-    return try store.writing { engine in
+    return try writing { engine in
       guard let changed = try update(identity, engine, change) else {
         throw Self.notFound(identity, name)
       }
@@ -119,14 +119,14 @@ extension DocumentCollection {
     var object = try found.object()
     try change(&object)
     var writer = JSONWriter(capacity: 512)
-    writer.object(object)
+    writer.object(object.withoutRowID)
     try writer.checkStorable(limit: store.maximumDocumentSize)
     var header = found.header
     let document = NewDocument(
       key: header.key, type: header.type, version: header.version,
       added: header.added ?? Clock.microseconds(), body: writer.bytes)
     guard try engine.replace(identity, with: document, in: name) else { return nil }
-    header.revision = (header.revision ?? 0) + 1
+    header.revision = header.revision.map { $0 + 1 }
     return Document(header, copying: writer.bytes)
   }
 }
@@ -141,52 +141,52 @@ extension DocumentCollection {
   @discardableResult
   public func remove(_ key: String) throws -> Bool {
     let identity = Identity.key(try DocumentKey(key))
-    return try store.writing { try remove(identity, $0) }
+    return try writing { try remove(identity, $0) }
   }
   @discardableResult
   public func remove(_ key: String) async throws -> Bool {
-    try await store.onWriter { try self.remove(key) }
+    try await onWriter { try self.remove(key) }
   }
 
   /// Removes the document with this row id and says whether there was one.
   @discardableResult
   public func remove(rowID: Int64) throws -> Bool {
-    try store.writing { try remove(.rowID(rowID), $0) }
+    try writing { try remove(.rowID(rowID), $0) }
   }
   @discardableResult
   public func remove(rowID: Int64) async throws -> Bool {
-    try await store.onWriter { try self.remove(rowID: rowID) }
+    try await onWriter { try self.remove(rowID: rowID) }
   }
 
   /// Removes a document by its key, or by its row id if it has no key.
   @discardableResult
   public func remove(_ document: Document) throws -> Bool {
     if let key = document.header.key {
-      return try store.writing { try remove(.key(key), $0) }
+      return try writing { try remove(.key(key), $0) }
     }
     return try document.rowID.map { try remove(rowID: $0) } ?? false
   }
   @discardableResult
   public func remove(_ document: Document) async throws -> Bool {
-    try await store.onWriter { try self.remove(document) }
+    try await onWriter { try self.remove(document) }
   }
 
   /// Removes the documents with these keys, all in one transaction, and says how many there were.
   @discardableResult
   public func remove(keys: [String]) throws -> Int {
     let identities = try keys.map { Identity.key(try DocumentKey($0)) }
-    return try store.writing(atomic: true) { engine in
+    return try writing(atomic: true) { engine in
       try identities.reduce(0) { try $0 + (remove($1, engine) ? 1 : 0) }
     }
   }
   @discardableResult
   public func remove(keys: [String]) async throws -> Int {
-    try await store.onWriter { try self.remove(keys: keys) }
+    try await onWriter { try self.remove(keys: keys) }
   }
 
   /// Removes every document and says how many there were. The collection and its indexes stay.
   @discardableResult
   public func removeAll() throws -> Int { try find().remove() }
   @discardableResult
-  public func removeAll() async throws -> Int { try await store.onWriter { try self.removeAll() } }
+  public func removeAll() async throws -> Int { try await onWriter { try self.removeAll() } }
 }

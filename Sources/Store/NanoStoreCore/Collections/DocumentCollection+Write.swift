@@ -21,11 +21,11 @@ extension DocumentCollection {
   ///   stored.
   @discardableResult
   public func insert(_ object: DocumentObject, key: String? = nil) throws -> Document {
-    try write(.insert, Header(key: key)) { writer in writer.object(object) }
+    try write(.insert, Header(key: key)) { writer in writer.object(object.withoutRowID) }
   }
   @discardableResult
   public func insert(_ object: DocumentObject, key: String? = nil) async throws -> Document {
-    try await store.onWriter { try self.insert(object, key: key) }
+    try await onWriter { try self.insert(object, key: key) }
   }
 
   /// Stores a document under its key, in place of the one that has it. Its row id and the moment at
@@ -35,11 +35,11 @@ extension DocumentCollection {
   ///   stored stays.
   @discardableResult
   public func save(_ object: DocumentObject, key: String? = nil) throws -> Document {
-    try write(.save, Header(key: key)) { writer in writer.object(object) }
+    try write(.save, Header(key: key)) { writer in writer.object(object.withoutRowID) }
   }
   @discardableResult
   public func save(_ object: DocumentObject, key: String? = nil) async throws -> Document {
-    try await store.onWriter { try self.save(object, key: key) }
+    try await onWriter { try self.save(object, key: key) }
   }
 
   /// Stores a document as new, under its key or one that is made for it.
@@ -47,7 +47,7 @@ extension DocumentCollection {
   public func insert(_ document: Document) throws -> Document { try write(.insert, document) }
   @discardableResult
   public func insert(_ document: Document) async throws -> Document {
-    try await store.onWriter { try self.insert(document) }
+    try await onWriter { try self.insert(document) }
   }
 
   /// Stores a changed document in place of what it was read from, by its key or its row id.
@@ -57,12 +57,12 @@ extension DocumentCollection {
   @discardableResult
   public func save(_ document: Document) throws -> Document {
     let header = document.header
-    guard header.key == nil, let rowID = header.rowID else { return try write(.save, document) }
-    return try replace(.rowID(rowID), with: document)
+    guard header.key == nil, header.rowID != nil else { return try write(.save, document) }
+    return try replace(document)
   }
   @discardableResult
   public func save(_ document: Document) async throws -> Document {
-    try await store.onWriter { try self.save(document) }
+    try await onWriter { try self.save(document) }
   }
 
   /// Stores a value of your own type as a new document.
@@ -80,7 +80,7 @@ extension DocumentCollection {
   public func insert(
     _ value: some Encodable & Sendable, key: String? = nil
   ) async throws -> Document {
-    try await store.onWriter { try self.insert(value, key: key) }
+    try await onWriter { try self.insert(value, key: key) }
   }
 
   /// Stores a value of your own type under a key, in place of the document that has it.
@@ -96,7 +96,7 @@ extension DocumentCollection {
   public func save(
     _ value: some Encodable & Sendable, key: String? = nil
   ) async throws -> Document {
-    try await store.onWriter { try self.save(value, key: key) }
+    try await onWriter { try self.save(value, key: key) }
   }
 
   /// Stores a JSON object as a new document.
@@ -112,7 +112,7 @@ extension DocumentCollection {
   public func insert(
     json: String, key: String? = nil, dialect: JSONDialect = .extended
   ) async throws -> Document {
-    try await store.onWriter { try self.insert(json: json, key: key, dialect: dialect) }
+    try await onWriter { try self.insert(json: json, key: key, dialect: dialect) }
   }
 
   /// Stores a JSON object under a key, in place of the document that has it.
@@ -126,7 +126,7 @@ extension DocumentCollection {
   public func save(
     json: String, key: String? = nil, dialect: JSONDialect = .extended
   ) async throws -> Document {
-    try await store.onWriter { try self.save(json: json, key: key, dialect: dialect) }
+    try await onWriter { try self.save(json: json, key: key, dialect: dialect) }
   }
 }
 
@@ -165,6 +165,12 @@ extension DocumentCollection {
   private func write(
     _ mode: WriteMode, _ given: Document.Header, _ writer: inout JSONWriter
   ) throws -> Document {
+    try inTurn { try writeAtOnce(mode, given, &writer) }
+  }
+
+  private func writeAtOnce(
+    _ mode: WriteMode, _ given: Document.Header, _ writer: inout JSONWriter
+  ) throws -> Document {
     try InternalCollection.refuse(name)
     try store.checkNames(writer.bytes)
     try writer.checkStorable(limit: store.maximumDocumentSize)
@@ -177,7 +183,7 @@ extension DocumentCollection {
     {
       return try collect(header, key, added, body)
     }
-    try store.writing { engine in
+    try writing { engine in
       header.key = try key(header.key, engine)
       let document = NewDocument(
         key: header.key, type: header.type, version: header.version, added: added, body: body)
@@ -205,25 +211,6 @@ extension DocumentCollection {
     var header = header
     header.key = key
     header.added = added
-    return Document(header, copying: body)
-  }
-
-  private func replace(_ identity: Identity, with document: Document) throws -> Document {
-    guard !document.isPartial else { throw Self.partial }
-    try InternalCollection.refuse(name)
-    var writer = JSONWriter(capacity: 512)
-    try document.write(to: &writer)
-    try writer.checkStorable(limit: store.maximumDocumentSize)
-    let body = writer.bytes
-    let header = document.header
-    try store.writing { engine in
-      let replaced = try engine.replace(
-        identity,
-        with: NewDocument(
-          key: header.key, type: header.type, version: header.version,
-          added: Clock.microseconds(), body: body), in: name)
-      guard replaced else { throw Self.notFound(identity, name) }
-    }
     return Document(header, copying: body)
   }
 

@@ -26,55 +26,68 @@ extension DocumentCollection {
   /// - Throws: ``StoreError``, among others ``StoreError/Code/closed``.
   public func get(_ key: String) throws -> Document? { try get(.key(DocumentKey(key))) }
   public func get(_ key: String) async throws -> Document? {
-    try await store.onReader { try self.get(key) }
+    try await onReader { try self.get(key) }
   }
 
   /// The document with this row id; nil if there is none.
   public func get(rowID: Int64) throws -> Document? { try get(.rowID(rowID)) }
   public func get(rowID: Int64) async throws -> Document? {
-    try await store.onReader { try self.get(rowID: rowID) }
+    try await onReader { try self.get(rowID: rowID) }
   }
 
   private func get(_ identity: Identity) throws -> Document? {
+    try inTurn { try getAtOnce(identity) }
+  }
+
+  private func getAtOnce(_ identity: Identity) throws -> Document? {
+    let cache = store.cache[name]
     if let context = TransactionContext.current(of: store) {
-      return try Self.document(context.reader, identity, name)
+      return try document(context.reader, identity, cache)
     }
     let (engine, isCollecting) = try store.engineAndBuffer()
-    guard !isCollecting else { return try withCollected(identity) }
+    guard !isCollecting else { return try withCollected(identity, cache) }
     var found: Document?
-    _ = try engine.get(identity, in: name, Interruption.current) { found = Document($0, in: name) }
+    _ = try engine.get(identity, in: name, Interruption.current) {
+      found =
+        cache?.document($0, in: name, isCommitted: true, nil).document ?? Document($0, in: name)
+    }
     return found
   }
 
-  private static func document(
-    _ reader: any EngineReader, _ identity: Identity, _ name: String
+  private func document(
+    _ reader: any EngineReader, _ identity: Identity, _ cache: CollectionCache?
   ) throws -> Document? {
     var found: Document?
-    try reader.get(identity, in: name) { found = Document($0, in: name) }
+    try reader.get(identity, in: name) { stored in
+      guard let cache else {
+        found = Document(stored, in: name)
+        return
+      }
+      let state = try reader.committedState()
+      found = cache.document(stored, in: name, isCommitted: state != nil, state).document
+    }
     return found
   }
 
   /// What is written, whatever is collected.
-  private func stored(_ identity: Identity) throws -> Document? {
-    try store.readingStored { try Self.document($0, identity, name) }
+  private func stored(_ identity: Identity, _ cache: CollectionCache?) throws -> Document? {
+    try store.readingStored { try document($0, identity, cache) }
   }
 
   /// A document that was saved and is perhaps not written yet.
-  private func withCollected(_ identity: Identity) throws -> Document? {
+  private func withCollected(
+    _ identity: Identity, _ cache: CollectionCache?
+  ) throws -> Document? {
     switch identity {
     case .key(let key):
       // Looked up first: it is written before it is forgotten.
       guard let entry = store.withPending({ $0.entry(name, key) }) else {
-        return try stored(identity)
+        return try stored(identity, cache)
       }
-      return entry.document(over: try stored(identity)?.header)
+      return entry.document(over: try stored(identity, nil)?.header)
     case .rowID:
       // The row id of a new one is known only as queries see it.
-      var found: Document?
-      _ = try store.reading(.call) { reader in
-        try reader.get(identity, in: name) { found = Document($0, in: name) }
-      }
-      return found
+      return try reading(.call) { try document($0, identity, cache) }
     }
   }
 
@@ -84,7 +97,7 @@ extension DocumentCollection {
     try store.read { try keys.compactMap { try get($0) } }
   }
   public func get(keys: [String]) async throws -> [Document] {
-    try await store.onReader { try self.get(keys: keys) }
+    try await onReader { try self.get(keys: keys) }
   }
 
   /// A value made from the document with this key; nil if there is none.
@@ -96,7 +109,7 @@ extension DocumentCollection {
   public func get<Value: Decodable & Sendable>(
     _ key: String, as type: Value.Type
   ) async throws -> Value? {
-    try await store.onReader { try self.get(key, as: type) }
+    try await onReader { try self.get(key, as: type) }
   }
 }
 
@@ -177,7 +190,7 @@ extension DocumentCollection {
   public func createIndex(
     _ paths: String..., unique: Bool = false, elements: Bool? = nil, name: String? = nil
   ) async throws -> IndexDefinition {
-    try await store.onWriter {
+    try await onWriter {
       try self.createIndex(paths: paths, unique: unique, elements: elements, name: name)
     }
   }
@@ -193,23 +206,30 @@ extension DocumentCollection {
         : IndexDefinition.Column(FieldPath(path))
     }
     try InternalCollection.refuse(self.name)
-    return try store.writing(atomic: true) { writer in
-      let isList =
-        try elements
-        ?? (columns.count == 1
-          && writer.observedPaths(in: self.name).contains { $0.isList(at: columns[0].path) })
-      let index = IndexDefinition(
-        name: name, columns: columns, isUnique: unique, kind: isList ? .elements : .fields)
-      try writer.createIndex(index, in: self.name)
-      return index
+    return try writing(atomic: true) { writer in
+      try createIndex(columns, unique: unique, elements: elements, named: name, writer)
     }
+  }
+
+  func createIndex(
+    _ columns: [IndexDefinition.Column], unique: Bool, elements: Bool?, named name: String?,
+    _ writer: any EngineWriter
+  ) throws -> IndexDefinition {
+    let isList =
+      try elements
+      ?? (columns.count == 1
+        && writer.observedPaths(in: self.name).contains { $0.isList(at: columns[0].path) })
+    let index = IndexDefinition(
+      name: name, columns: columns, isUnique: unique, kind: isList ? .elements : .fields)
+    try writer.createIndex(index, in: self.name)
+    return index
   }
 
   @discardableResult
   public func createIndex(
     paths: [String], unique: Bool = false, elements: Bool? = nil, name: String? = nil
   ) async throws -> IndexDefinition {
-    try await store.onWriter {
+    try await onWriter {
       try self.createIndex(paths: paths, unique: unique, elements: elements, name: name)
     }
   }
@@ -218,34 +238,34 @@ extension DocumentCollection {
   @discardableResult
   public func dropIndex(_ indexName: String) throws -> Bool {
     try InternalCollection.refuse(name)
-    return try store.writing(atomic: true) { try $0.dropIndex(indexName, in: name) }
+    return try writing(atomic: true) { try $0.dropIndex(indexName, in: name) }
   }
   @discardableResult
   public func dropIndex(_ indexName: String) async throws -> Bool {
-    try await store.onWriter { try self.dropIndex(indexName) }
+    try await onWriter { try self.dropIndex(indexName) }
   }
 
   /// The indexes that were declared, by name.
   public func indexes() throws -> [IndexDefinition] {
-    try store.reading(.call) { try $0.indexes(in: name) }
+    try reading(.call) { try $0.indexes(in: name) }
   }
   public func indexes() async throws -> [IndexDefinition] {
-    try await store.onReader { try self.indexes() }
+    try await onReader { try self.indexes() }
   }
 
   /// Every path that a document of the collection ever held, with the types seen there.
   public func observedPaths() throws -> [ObservedPath] {
-    try store.reading(.call) { try $0.observedPaths(in: name) }
+    try reading(.call) { try $0.observedPaths(in: name) }
   }
   public func observedPaths() async throws -> [ObservedPath] {
-    try await store.onReader { try self.observedPaths() }
+    try await onReader { try self.observedPaths() }
   }
 
   /// Removes the collection with its documents and indexes, and says whether there was one.
   @discardableResult
   public func drop() throws -> Bool {
-    try store.writing(atomic: true) { try drop($0) }
+    try writing(atomic: true) { try drop($0) }
   }
   @discardableResult
-  public func drop() async throws -> Bool { try await store.onWriter { try self.drop() } }
+  public func drop() async throws -> Bool { try await onWriter { try self.drop() } }
 }

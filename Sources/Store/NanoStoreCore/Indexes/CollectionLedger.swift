@@ -39,7 +39,7 @@ struct CollectionLedger: Equatable {
   /// much slower on a slower machine. The ratio of builds that happened corrects it.
   static let comparisonFactor = 0.15
   /// An index on elements walks each body with SQLite's own functions: what it costs before one was built.
-  static let elementsFactor = 8.0
+  static let elementsFactor = 4.0
   /// The share of its cost that scans must have cost before an index is made. The ski-rental rule says all
   /// of it, for a purchase that takes no time: here queries go on to scan while the index is made, for
   /// about as long as making it takes. Half before and the whole meanwhile is less than twice what it had

@@ -20,12 +20,11 @@ extension IndexTuner {
   /// How long a writer waits for an index before the index gives way. Arbitrary: what a person does not
   /// notice.
   static let patience = Duration.milliseconds(50)
-  /// How often one gives way. What was lost by then is a few times the cost, and with writers that never
-  /// pause it would otherwise never be made.
-  static let maximumAttempts = 3
-  /// Seconds between looks for a quiet moment, and how many.
-  private static let pause = 0.1
-  private static let maximumPauses = 50
+  /// How often one gives way. With writers that never pause it would otherwise never be made.
+  static let maximumAttempts = 2
+  /// Seconds between looks for a quiet moment, which is one without a commit in between. Arbitrary. Queries
+  /// scan meanwhile: all attempts together wait no longer than the build is estimated to take.
+  private static let pause = 0.02
   /// Seconds that a step of an index on elements takes about: less than the patience, so that a writer
   /// never waits longer.
   private static let step = 0.02
@@ -162,7 +161,8 @@ extension IndexTuner {
   private func waitForQuiet(_ plan: BuildPlan, commits: Int, pauses: Int) {
     schedule(after: Self.pause) { [plan] in
       let now = self.observer.withLock { $0 }?.commits.load(ordering: .relaxed) ?? 0
-      guard now == commits || pauses >= Self.maximumPauses else {
+      let longest = plan.seconds / Double(Self.maximumAttempts)
+      guard now == commits || Double(pauses) * Self.pause >= longest else {
         return self.waitForQuiet(plan, commits: now, pauses: pauses + 1)
       }
       self.build(plan)

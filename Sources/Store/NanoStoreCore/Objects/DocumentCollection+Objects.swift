@@ -34,7 +34,7 @@ extension DocumentCollection {
   }
   @discardableResult
   public func save(_ object: some StorableObject & Sendable) async throws -> Document {
-    try await store.onWriter { try self.save(object) }
+    try await onWriter { try self.save(object) }
   }
 
   /// Stores an object as new.
@@ -44,7 +44,7 @@ extension DocumentCollection {
   }
   @discardableResult
   public func insert(_ object: some StorableObject & Sendable) async throws -> Document {
-    try await store.onWriter { try self.insert(object) }
+    try await onWriter { try self.insert(object) }
   }
 
   /// Stores objects of any classes, mixed, all of them or none.
@@ -69,7 +69,7 @@ extension DocumentCollection {
   public func types() throws -> [String] {
     try store.reading(.call) { try $0.types(in: name) }
   }
-  public func types() async throws -> [String] { try await store.onReader { try self.types() } }
+  public func types() async throws -> [String] { try await onReader { try self.types() } }
 
   /// The documents stored as this class, not as one that inherits from it.
   public func find(type name: String) -> DocumentQuery { find(.type(name)) }

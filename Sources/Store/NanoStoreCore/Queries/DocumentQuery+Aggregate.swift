@@ -45,7 +45,7 @@ extension DocumentQuery {
   }
   public func rows(_ question: AggregateQuery) throws -> [AggregateRow] {
     try question.validate()
-    return try collection.store.reading(.call) { try $0.aggregate(question, in: collection.name) }
+    return try collection.reading(.call) { try $0.aggregate(question, in: collection.name) }
   }
 
   /// The number of values that a field has in what is found, nulls and list elements included.
@@ -99,7 +99,7 @@ extension DocumentQuery {
     try query.validate()
     let field = FieldPath(path)
     try field.validate()
-    return try collection.store.reading(.call) {
+    return try collection.reading(.call) {
       try $0.distinct(field, query, in: collection.name)
     }
   }

@@ -37,7 +37,8 @@ extension DocumentQuery {
     var position: PagePosition?
     var hasMore = false
     let fields = query.fields
-    try collection.store.reading(.snapshot) { reader in
+    let cache = fields == nil ? collection.store.cache[collection.name] : nil
+    try collection.reading(.snapshot) { reader in
       let defaults =
         query.orderings.isEmpty
         ? nil : FieldDefaults(try reader.settings(of: collection.name).defaults)
@@ -47,7 +48,13 @@ extension DocumentQuery {
           hasMore = true
           return false
         }
-        documents.append(try document(stored, fields))
+        documents.append(
+          try cache.map { cache in
+            let state = try reader.committedState()
+            return cache.document(
+              stored, in: collection.name, isCommitted: state != nil, state
+            ).document
+          } ?? document(stored, fields))
         if documents.count == size { position = try Self.position(stored, programs) }
         return true
       }

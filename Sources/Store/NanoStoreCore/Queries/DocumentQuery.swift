@@ -51,6 +51,27 @@ public struct DocumentQuery: Sendable {
     changed { $0.orderings = orderings }
   }
 
+  /// Sorts by what a text says, as in `ORDER BY`, with the collection's aliases. Replaces an earlier
+  /// order; empty text is none.
+  ///
+  /// ```swift
+  /// try people.find().sorted(byText: "[last] DESC, [first]")
+  /// ```
+  ///
+  /// - Throws: ``StoreError/Code/invalidQuery`` with the position and what was expected there.
+  public func sorted(byText text: String) throws(StoreError) -> DocumentQuery {
+    sorted(
+      by: try collection.parsed(text) { (text) throws(StoreError) in try QueryText.orderings(text) }
+    )
+  }
+
+  /// With fields meant as columns of an SQL table are, as NTJsonStore meant them: arrays are not
+  /// entered, booleans are 1 and 0, NOT of unknown is unknown; see
+  /// ``/NanoQuery/Query/withFieldsAsColumns``. For what was asked so far: ask for it last.
+  public func fieldsAsColumns() -> DocumentQuery {
+    changed { $0 = $0.withFieldsAsColumns }
+  }
+
   /// At most so many, after leaving out the first ones; both are counted after sorting.
   public func limit(_ limit: Int?, offset: Int = 0) -> DocumentQuery {
     changed {
@@ -97,7 +118,8 @@ extension DocumentCollection {
   public func find(
     _ text: String, arguments: [DocumentValue], named: [String: DocumentValue] = [:]
   ) throws(StoreError) -> DocumentQuery {
-    DocumentQuery(self, try QueryText(text).query(arguments, named: named))
+    let parsed = try parsed(text) { (text) throws(StoreError) in try QueryText(text) }
+    return DocumentQuery(self, try parsed.query(arguments, named: named))
   }
 
   /// As ``find(_:_:)``, with arguments by name.
@@ -121,6 +143,10 @@ extension DocumentQuery {
   ///
   /// - Throws: ``StoreError``, among others ``StoreError/Code/invalidPath``.
   public func documents() throws -> [Document] {
+    try query.validate()
+    if query.fields == nil, let cache = collection.store.cache[collection.name] {
+      return try documents(through: cache)
+    }
     var found: [Document] = []
     try showEach { found.append($0) }
     return found
@@ -149,7 +175,7 @@ extension DocumentQuery {
       return
     }
     let projection = query.fields
-    try collection.store.showing { reader in
+    try collection.showing { reader in
       try reader.find(query, in: collection.name) { stored in
         try show(document(stored, projection))
         return true
@@ -163,9 +189,8 @@ extension DocumentQuery {
 
   /// As ``each(_:)``, for closures of ours that do not use the store.
   private func showEach(_ show: (Document) throws -> Void) throws {
-    try query.validate()
     let projection = query.fields
-    try collection.store.reading(.call) { reader in
+    try collection.reading(.call) { reader in
       try reader.find(query, in: collection.name) { stored in
         try show(document(stored, projection))
         return true
@@ -215,7 +240,7 @@ extension DocumentQuery {
   func eachStored(_ show: (StoredDocument) throws -> Void) throws {
     try query.validate()
     // The closure may be a type's own way of decoding, which may use the store.
-    try collection.store.showing { reader in
+    try collection.showing { reader in
       try reader.find(query, in: collection.name) { stored in
         try show(stored)
         return true
@@ -226,13 +251,13 @@ extension DocumentQuery {
   func onReader<Result: Sendable>(
     _ work: @escaping @Sendable (DocumentQuery) throws -> Result
   ) async throws -> Result {
-    try await collection.store.onReader { try work(self) }
+    try await collection.onReader { try work(self) }
   }
 
   func onWriter<Result: Sendable>(
     _ work: @escaping @Sendable (DocumentQuery) throws -> Result
   ) async throws -> Result {
-    try await collection.store.onWriter { try work(self) }
+    try await collection.onWriter { try work(self) }
   }
 }
 
@@ -240,7 +265,7 @@ extension DocumentQuery {
   /// How many documents are found, within the limit if there is one.
   public func count() throws -> Int {
     try query.validate()
-    return try collection.store.reading(.call) { try $0.count(query, in: collection.name) }
+    return try collection.reading(.call) { try $0.count(query, in: collection.name) }
   }
   public func count() async throws -> Int { try await onReader { try $0.count() } }
 
@@ -270,7 +295,7 @@ extension DocumentQuery {
   /// How the query will run: its statement, the plan, and which indexes it uses.
   public func explain() throws -> Explanation {
     try query.validate()
-    return try collection.store.reading(.call) { try $0.explain(query, in: collection.name) }
+    return try collection.reading(.call) { try $0.explain(query, in: collection.name) }
   }
   public func explain() async throws -> Explanation { try await onReader { try $0.explain() } }
 }
@@ -280,7 +305,7 @@ extension DocumentQuery {
   @discardableResult
   public func remove() throws -> Int {
     try query.validate()
-    return try collection.store.writing { try collection.remove(query, $0) }
+    return try collection.writing { try collection.remove(query, $0) }
   }
   @discardableResult
   public func remove() async throws -> Int { try await onWriter { try $0.remove() } }
@@ -306,7 +331,7 @@ extension DocumentQuery {
   public func update(_ changes: FieldChanges) throws -> Int {
     try query.validate()
     try InternalCollection.refuse(collection.name)
-    return try collection.store.writing(atomic: true) { engine in
+    return try collection.writing(atomic: true) { engine in
       // Found before the first change, so that no document is found again by what it became.
       var ids: [Int64] = []
       try engine.find(identities.query, in: collection.name) { stored in

@@ -45,6 +45,7 @@ public struct DocumentStream: AsyncSequence, Sendable {
       if batch.isEmpty {
         if !isStarted {
           isStarted = true
+          try await query.collection.finishQueued()
           start()
         }
         let (handover, interruption) = (handover, interruption)

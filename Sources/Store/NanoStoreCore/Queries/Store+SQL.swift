@@ -134,6 +134,6 @@ extension DocumentCollection {
   public func documents(
     sql statement: String, _ arguments: SQLArguments = SQLArguments()
   ) async throws -> [Document] {
-    try await store.onReader { try self.documents(sql: statement, arguments) }
+    try await onReader { try self.documents(sql: statement, arguments) }
   }
 }

@@ -24,7 +24,7 @@ extension Search {
   public func aggregate(
     _ aggregates: [Aggregate], in collection: DocumentCollection
   ) async throws -> [DocumentValue] {
-    try await collection.store.onReader { try self.aggregate(aggregates, in: collection) }
+    try await collection.onReader { try self.aggregate(aggregates, in: collection) }
   }
 
   /// The same over the saved documents of a bag.

@@ -30,7 +30,7 @@ extension Search {
     return try grouped(query(in: collection).each)
   }
   public func documents(in collection: DocumentCollection) async throws -> [Document] {
-    try await collection.store.onReader { try self.documents(in: collection) }
+    try await collection.onReader { try self.documents(in: collection) }
   }
 
   /// The keys of what is found; documents without one are left out.
@@ -39,7 +39,7 @@ extension Search {
     return try grouped(query(in: collection).each).compactMap(\.key)
   }
   public func keys(in collection: DocumentCollection) async throws -> [String] {
-    try await collection.store.onReader { try self.keys(in: collection) }
+    try await collection.onReader { try self.keys(in: collection) }
   }
 
   public func count(in collection: DocumentCollection) throws -> Int {
@@ -47,7 +47,7 @@ extension Search {
     return try grouped(query(in: collection).each).count
   }
   public func count(in collection: DocumentCollection) async throws -> Int {
-    try await collection.store.onReader { try self.count(in: collection) }
+    try await collection.onReader { try self.count(in: collection) }
   }
 
   /// The first document for each distinct value among the leaves that match.

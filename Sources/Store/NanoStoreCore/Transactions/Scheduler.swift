@@ -132,7 +132,7 @@ extension Scheduler {
   private func run(_ batch: [any WaitingCall], on store: Store) {
     var isBegun = false
     do {
-      let finish = try store.write {
+      let finish = try store.writeAtOnce {
         isBegun = true
         return try batch.map { call in
           let (done, isFailed) = call.runTogether(on: store)

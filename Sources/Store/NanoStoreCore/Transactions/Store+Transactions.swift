@@ -14,6 +14,7 @@ extension Store {
   /// it.
   public func read<Result>(_ work: () throws -> Result) throws -> Result {
     if TransactionContext.current(of: self) != nil { return try work() }
+    waitForQueued()
     return try withBuffered(.snapshot) { reader in
       try TransactionContext.reading(self, reader, work)
     }
@@ -39,17 +40,24 @@ extension Store {
   /// - Throws: What the block throws, ``StoreError/Code/locked`` if another process writes for longer
   ///   than the busy timeout, ``StoreError/Code/full`` and others. Nothing was written.
   public func write<Result>(_ work: () throws -> Result) throws -> Result {
+    waitForQueued()
+    return try writeAtOnce(work)
+  }
+  public func write<Result: Sendable>(
+    _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await waitForQueued()
+    return try await scheduler.write(on: self, repeatable: false) { try self.write(work) }
+  }
+
+  /// As ``write(_:)-(()->_)``, for calls that have waited for what is queued.
+  func writeAtOnce<Result>(_ work: () throws -> Result) throws -> Result {
     if let context = TransactionContext.current(of: self) {
       guard let writer = context.writer else { throw Self.insideRead }
       return try context.nested(writer, work)
     }
     try flush()
     return try beginning { _ in try work() }
-  }
-  public func write<Result: Sendable>(
-    _ work: @escaping @Sendable () throws -> Result
-  ) async throws -> Result {
-    try await scheduler.write(on: self, repeatable: false) { try self.write(work) }
   }
 
   /// Whether the running code stands in a read or write block of this store.
@@ -66,12 +74,14 @@ extension Store {
     _ scope: ReadScope, _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
     if let context = TransactionContext.current(of: self) { return try work(context.reader) }
+    waitForQueued()
     return try withBuffered(scope, work)
   }
 
   /// One call that reads and shows documents to the caller's code, which may use the store.
   func showing<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
     if let context = TransactionContext.current(of: self) { return try work(context.reader) }
+    waitForQueued()
     return try withBuffered(.snapshot) { reader in
       try TransactionContext.reading(self, reader) { try work(reader) }
     }
@@ -88,6 +98,7 @@ extension Store {
       guard let writer = context.writer else { throw Self.insideRead }
       return atomic ? try context.nested(writer) { try work(writer) } : try work(writer)
     }
+    waitForQueued()
     try flush()
     guard callsBack else { return try engine().write(Interruption.current, work) }
     return try beginning(work)
@@ -110,13 +121,15 @@ extension Store {
   func onReader<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
-    try await scheduler.read(work)
+    try await waitForQueued()
+    return try await scheduler.read(work)
   }
 
   /// Runs a writing block on the scheduler, together with others that wait.
   func onWriter<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
-    try await scheduler.write(on: self, repeatable: true, work)
+    try await waitForQueued()
+    return try await scheduler.write(on: self, repeatable: true, work)
   }
 }

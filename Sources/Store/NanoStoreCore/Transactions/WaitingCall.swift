@@ -36,7 +36,7 @@ struct Call<Result: Sendable>: WaitingCall {
   func runTogether(on store: Store) -> (done: () -> Void, isFailed: Bool) {
     // Stopping the statement would undo the writes of others, so a write that runs goes on.
     guard !interruption.isTriggered else { return ({ fail(CancellationError()) }, false) }
-    let result = Swift.Result { try store.write { try work() } }
+    let result = Swift.Result { try store.writeAtOnce { try work() } }
     let isFailed = if case .failure = result { true } else { false }
     return ({ continuation.resume(with: result) }, isFailed)
   }

@@ -54,12 +54,22 @@ struct ArgumentOptions: ParsableArguments {
   }
 
   func query(_ text: String, in collection: DocumentCollection) throws -> DocumentQuery {
-    do throws(StoreError) {
-      _ = try QueryText(text)
-    } catch {
-      throw QueryTextFailure(text: text, error: error)
+    if let failure = Self.failure(of: text) {
+      // As the collection reads it: with its aliases, if it has any.
+      let replaced = try collection.replacingAliases(in: text)
+      if replaced == text { throw failure }
+      if let failure = Self.failure(of: replaced) { throw failure }
     }
     return try collection.find(text, arguments: positional, named: named())
+  }
+
+  private static func failure(of text: String) -> QueryTextFailure? {
+    do throws(StoreError) {
+      _ = try QueryText(text)
+      return nil
+    } catch {
+      return QueryTextFailure(text: text, error: error)
+    }
   }
 }
 

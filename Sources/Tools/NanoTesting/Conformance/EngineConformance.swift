@@ -31,8 +31,9 @@ public struct EngineConformance {
 
   /// All that is checked, in the order in which failures are best understood.
   public static let checks: [Check] =
-    documents + collections + queries + transactions + isolation + indexes + uniqueIndexes
-    + everythingIndex + settings + metadata + maintenance + durability
+    documents + collections + queries + versions + transactions + isolation + indexes
+    + uniqueIndexes + everythingIndex + settings + metadata + maintenance + durability
+    + changes
 
   private let make: () throws -> any Engine
   private let reopen: ((any Engine) throws -> any Engine)?

@@ -7,7 +7,7 @@ import Synchronization
 /// An engine that passes every call on to another one and fails one of them.
 ///
 /// A call is each method of a reader or writer and each way into the engine: `read`, `write`,
-/// `compact`, `backup`, `verify`, `statistics`, `close`, and the commit at the end of a `write`.
+/// `observeCommits`, `compact`, `backup`, `verify`, `statistics`, `close`, and the commit at the end of a `write`.
 ///
 /// ```swift
 /// let engine = FailingEngine(try SQLiteEngine(.memory, .init()))
@@ -49,6 +49,13 @@ public final class FailingEngine: Engine {
       try plan.call()
       return result
     }
+  }
+
+  public func observeCommits(
+    _ handler: @escaping @Sendable (Commit) -> Void
+  ) throws -> CommitObservation {
+    try plan.call()
+    return try engine.observeCommits(handler)
   }
 
   public func compact() throws {

@@ -54,6 +54,13 @@ class FailingReader: EngineReader {
   func indexing(in collection: String) throws -> IndexingPolicy {
     try counted().indexing(in: collection)
   }
+  func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs {
+    try counted().rowIDs(query, in: collection)
+  }
+  func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {
+    try counted().version(ofRow: rowID, in: collection)
+  }
+  func committedState() throws -> CommittedState? { try counted().committedState() }
   func types(in collection: String) throws -> [String] {
     try counted().types(in: collection)
   }

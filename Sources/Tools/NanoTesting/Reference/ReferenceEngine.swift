@@ -3,6 +3,7 @@
 import Foundation
 import NanoDocument
 public import NanoEngine
+import Synchronization
 
 /// The engine contract in the most obvious way: documents in arrays, conditions asked of each.
 ///
@@ -19,11 +20,15 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
   private var isWriting = false
   private var running = 0
   private var isClosed = false
+  private let commits = CommitBroadcast()
+  /// Different for each engine.
+  private let number = ReferenceEngine.lastNumber.add(1, ordering: .relaxed).newValue
+  private static let lastNumber = Atomic<UInt32>(0)
 
   public init() {}
 
   public var capabilities: Capabilities {
-    [.uniqueIndexes, .elementIndexes, .concurrentReads, .everythingIndex]
+    [.uniqueIndexes, .elementIndexes, .concurrentReads, .everythingIndex, .changes]
   }
 
   /// A value is its own snapshot: what is committed later is another value.
@@ -32,18 +37,19 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
     try running(interruption) { stop in
-      try work(ReferenceReader(lock.withLock { state }, stop))
+      try work(ReferenceReader(lock.withLock { state }, number, stop))
     }
   }
 
   public func write<Result>(
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
-    try running(interruption) { stop in
+    defer { commits.deliver() }
+    return try running(interruption) { stop in
       lock.lock()
       while isWriting { lock.wait() }
       isWriting = true
-      let writer = ReferenceWriter(state, stop)
+      let writer = ReferenceWriter(state, number, stop)
       lock.unlock()
       defer {
         lock.lock()
@@ -52,9 +58,20 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
         lock.unlock()
       }
       let result = try work(writer)
-      lock.withLock { state = writer.state }
+      writer.state.commits += 1
+      let before = lock.withLock {
+        defer { state = writer.state }
+        return state
+      }
+      commits.post(Commit(writer.state.changes(since: before)))
       return result
     }
+  }
+
+  public func observeCommits(
+    _ handler: @escaping @Sendable (Commit) -> Void
+  ) throws -> CommitObservation {
+    try running(nil) { _ in commits.observe(handler) }
   }
 
   private func running<Result>(

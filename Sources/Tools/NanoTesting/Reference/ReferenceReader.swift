@@ -8,10 +8,17 @@ import NanoQuery
 class ReferenceReader: EngineReader {
   var state: ReferenceState
   let stop: StopFlag
+  /// The number of the engine.
+  let observer: UInt32
 
-  init(_ state: ReferenceState, _ stop: StopFlag) {
+  init(_ state: ReferenceState, _ observer: UInt32, _ stop: StopFlag) {
     self.state = state
+    self.observer = observer
     self.stop = stop
+  }
+
+  func committedState() throws -> CommittedState? {
+    CommittedState(observer: observer, count: state.commits)
   }
 
   func collections() throws -> [CollectionDescription] {
@@ -29,16 +36,17 @@ class ReferenceReader: EngineReader {
     guard let found = state[collection], let position = found.position(of: identity) else {
       return false
     }
-    try found.documents[position].show(show)
+    try found.documents[position].show(found.incarnation, show)
     return true
   }
 
   func find(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws {
+    guard let incarnation = state[collection]?.incarnation else { return }
     for document in try found(by: query, in: collection) {
       try stop.check()
-      guard try document.show(show) else { return }
+      guard try document.show(incarnation, show) else { return }
     }
   }
 

@@ -10,6 +10,8 @@ struct ReferenceState {
   /// By name without regard to the case of ASCII letters.
   private(set) var collections: [String: ReferenceCollection] = [:]
   var metadata: [String: DocumentValue] = [:]
+  /// How often something was committed.
+  var commits: UInt32 = 0
 
   subscript(name: String) -> ReferenceCollection? {
     get { collections[Self.folded(name)] }
@@ -23,6 +25,8 @@ struct ReferenceState {
 
 struct ReferenceCollection {
   let description: CollectionDescription
+  /// Another one each time a collection is made.
+  let incarnation: Int64 = .random(in: 0...(.max))
   /// By row id.
   var documents: [ReferenceDocument] = []
   /// The largest row id ever given.
@@ -86,14 +90,16 @@ struct ReferenceDocument {
       added: .date(Date(timeIntervalSince1970: Double(added) / 1e6)), defaults: defaults)
   }
 
-  func show<Result>(_ work: (StoredDocument) throws -> Result) rethrows -> Result {
+  func show<Result>(
+    _ incarnation: Int64, _ work: (StoredDocument) throws -> Result
+  ) rethrows -> Result {
     try body.withUnsafeBytes { body in
       try DocumentKey.withBorrowed(key) { key in
         try Array((type ?? "").utf8).withUnsafeBytes { bytes in
           try work(
             StoredDocument(
               rowID: rowID, key: key, type: type == nil ? nil : bytes, version: version,
-              added: added, revision: revision, body: body))
+              added: added, revision: revision, incarnation: incarnation, body: body))
         }
       }
     }

@@ -6,6 +6,9 @@ import NanoQuery
 
 /// A transaction: a state of its own, which becomes the engine's if the block returns.
 final class ReferenceWriter: ReferenceReader, EngineWriter {
+  /// What it sees may be undone.
+  override func committedState() throws -> CommittedState? { nil }
+
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     var found = try collectionForWriting(collection)
     let stored = try ReferenceDocument(document, rowID: found.lastRowID + 1)

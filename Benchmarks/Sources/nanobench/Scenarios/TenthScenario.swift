@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+
+import GRDB
+
+/// A tenth of all documents, by a range of an index, ten times. The answer is how many were found
+/// altogether.
+struct TenthScenario: Scenario {
+  let workload: Workload
+
+  let name = "tenth"
+  let work = "find 10 % by index"
+  let unit = "document found"
+  static let repetitions = 10
+  /// Seven of the seventy ages that people have.
+  static let ages = 30..<37
+  var operations: Int {
+    workload.people.count { Self.ages.contains($0.age) } * Self.repetitions
+  }
+
+  var raw: Variant {
+    Variant("raw SQLite C, step only") { [workload] folder in
+      let table = try RawTable.filled(folder, workload)
+      let field = RawTable.field("Age")
+      try table.connection.execute("CREATE INDEX d_age ON d(\(field))")
+      let select = try table.connection.prepare(
+        "SELECT id,key,body FROM d WHERE \(field)>=?1 AND \(field)<?2")
+      return { watch in
+        try watch.measure {
+          var found = 0
+          for _ in 0..<Self.repetitions {
+            select.bind(Self.ages.lowerBound, at: 1)
+            select.bind(Self.ages.upperBound, at: 2)
+            found += try RawTable.countRows(select)
+          }
+          return found
+        }
+      }
+    }
+  }
+
+  var record: Variant {
+    Variant("GRDB Codable record") { [workload] folder in
+      let table = try RecordTable.filled(folder, workload)
+      try await table.queue.write { db in
+        try db.create(
+          index: "person_age", on: PersonRecord.databaseTableName, columns: ["age"])
+      }
+      return { watch in
+        try watch.measure {
+          var found = 0
+          for _ in 0..<Self.repetitions {
+            let request = PersonRecord.filter(
+              Column("age") >= Self.ages.lowerBound && Column("age") < Self.ages.upperBound)
+            found += try table.queue.read { db in try request.fetchAll(db) }.count
+          }
+          return found
+        }
+      }
+    }
+  }
+}

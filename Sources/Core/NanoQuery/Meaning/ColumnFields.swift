@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+extension Query {
+  /// The same question with fields meant as columns of an SQL table are, and as NTJsonStore meant
+  /// them: a field has one value, booleans are 1 and 0, arrays are not entered and count as null,
+  /// numbers are less than texts, and NOT of what is unknown is unknown.
+  ///
+  /// ```swift
+  /// // {"a":[{"b":7}]} fulfils [a.b] IS NULL, {"t":true} fulfils [t] = 1, {} does not fulfil NOT [t] = 1
+  /// ```
+  public var withFieldsAsColumns: Query {
+    var query = self
+    query.condition = ColumnFields.isTrue(condition)
+    query.orderings = orderings.map {
+      Ordering(ColumnFields.value($0.expression), descending: $0.descending)
+    }
+    return query
+  }
+}
+
+/// Says in our terms what a condition means in SQL, where it is true, false or unknown.
+private enum ColumnFields {
+  static func isTrue(_ condition: Condition) -> Condition {
+    switch condition {
+    case .all(let parts): .all(parts.map(isTrue))
+    case .any(let parts): .any(parts.map(isTrue))
+    case .not(let part): isFalse(part)
+    case .comparison(let left, .notEqual, let right):
+      .all([.not(compared(left, .equal, right)), isKnown(left), isKnown(right)])
+    case .comparison(let left, let comparison, let right): compared(left, comparison, right)
+    case .text(let text, let match, let pattern): .text(value(text), match, value(pattern))
+    case .membership(let operand, let list): .any(list.map { compared(operand, .equal, $0) })
+    case .between(let operand, let low, let high):
+      .all([
+        compared(operand, .greaterOrEqual, low), compared(operand, .lessOrEqual, high),
+      ])
+    case .isNull(.field(let path)): .any([.isNull(.field(path)), .not(entersNoArray(path))])
+    case .isNull(let operand): .isNull(value(operand))
+    case .same(let left, let right): .same(value(left), value(right))
+    case .truth(let operand): .truth(value(operand))
+    case .constant, .exists, .element, .leaf: condition
+    }
+  }
+
+  static func isFalse(_ condition: Condition) -> Condition {
+    switch condition {
+    case .all(let parts): .any(parts.map(isFalse))
+    case .any(let parts): .all(parts.map(isFalse))
+    case .not(let part): isTrue(part)
+    case .comparison(let left, _, let right), .text(let left, _, let right):
+      .all([.not(isTrue(condition)), isKnown(left), isKnown(right)])
+    case .membership(let operand, let list):
+      list.isEmpty
+        ? .constant(true) : .all([.not(isTrue(condition))] + ([operand] + list).map(isKnown))
+    case .between(let operand, let low, let high):
+      isFalse(
+        .all([
+          .comparison(operand, .greaterOrEqual, low), .comparison(operand, .lessOrEqual, high),
+        ]))
+    case .truth(let operand): .all([.not(isTrue(condition)), isKnown(operand)])
+    case .constant, .isNull, .same, .exists, .element, .leaf: .not(isTrue(condition))
+    }
+  }
+
+  private static func isKnown(_ operand: QueryExpression) -> Condition {
+    .not(isTrue(.isNull(operand)))
+  }
+
+  /// An expression over fields that are columns.
+  static func value(_ expression: QueryExpression) -> QueryExpression {
+    switch expression {
+    case .value(.bool(let flag)): .value(.int(flag ? 1 : 0))
+    case .value, .attribute, .parameter: expression
+    case .field(let path):
+      .choice(
+        [
+          .init(when: .not(entersNoArray(path)), then: .value(.null)),
+          .init(when: hasType(expression, ["boolean"]), then: .cast(expression, .integer)),
+        ], otherwise: expression)
+    case .negated(let operand): .negated(value(operand))
+    case .arithmetic(let left, let operation, let right):
+      .arithmetic(value(left), operation, value(right))
+    case .function(let function, let operands): .function(function, operands.map(value))
+    case .cast(let operand, let type): .cast(value(operand), type)
+    case .choice(let branches, let otherwise):
+      .choice(
+        branches.map { .init(when: isTrue($0.condition), then: value($0.value)) },
+        otherwise: value(otherwise))
+    case .truth(let condition):
+      .choice(
+        [
+          .init(when: isTrue(condition), then: .value(.int(1))),
+          .init(when: isFalse(condition), then: .value(.int(0))),
+        ], otherwise: .value(.null))
+    }
+  }
+}
+
+extension ColumnFields {
+  private static func compared(
+    _ left: QueryExpression, _ comparison: Comparison, _ right: QueryExpression
+  ) -> Condition {
+    if case .field = right, case .value = left { return compared(right, comparison.mirrored, left) }
+    guard case .field(let path) = left, case .value(let literal) = value(right) else {
+      return .any(
+        [.comparison(value(left), comparison, value(right))]
+          + byType(value(left), comparison, value(right)))
+    }
+    // Written so that an index on the field answers it.
+    var choices: [Condition] = [.comparison(left, comparison, .value(literal))]
+    let flags: [DocumentValue] = [false, true]
+    let equal = flags.filter { flag in
+      Evaluator<DocumentSubject>.compares(.int(flag == true ? 1 : 0), comparison, literal)
+    }
+    if !equal.isEmpty { choices.append(.membership(left, equal.map { .value($0) })) }
+    choices += byType(left, comparison, .value(literal))
+    return .all([choices.count == 1 ? choices[0] : .any(choices), entersNoArray(path)])
+  }
+
+  private static let numbers: [DocumentValue] = ["boolean", "integer", "real"]
+  private static let texts: [DocumentValue] = ["text", "url"]
+  private static let data: [DocumentValue] = ["data"]
+
+  /// Where values of different types stand to each other as a comparison asks.
+  private static func byType(
+    _ left: QueryExpression, _ comparison: Comparison, _ right: QueryExpression
+  ) -> [Condition] {
+    let (low, high): (QueryExpression, QueryExpression)
+    switch comparison {
+    case .equal, .notEqual: return []
+    case .less, .lessOrEqual: (low, high) = (left, right)
+    case .greater, .greaterOrEqual: (low, high) = (right, left)
+    }
+    return [(numbers, texts + data), (texts, data)].compactMap { lower, higher in
+      let parts = [(low, lower), (high, higher)].compactMap { operand, types -> Condition? in
+        guard case .value(let literal) = operand else { return hasType(operand, types) }
+        return types.contains(.string(type(of: literal))) ? nil : .constant(false)
+      }
+      return parts.contains(.constant(false)) ? nil : .all(parts)
+    }
+  }
+
+  private static func type(of literal: DocumentValue) -> String {
+    switch literal {
+    case .bool, .int, .double: "integer"
+    case .string, .url: "text"
+    case .data: "data"
+    default: "null"
+    }
+  }
+
+  private static func hasType(
+    _ operand: QueryExpression, _ types: [DocumentValue]
+  ) -> Condition {
+    .membership(.function(.typeof, [operand]), types.map { .value($0) })
+  }
+
+  /// Whether no array stands on the way or at the end.
+  private static func entersNoArray(_ path: FieldPath) -> Condition {
+    .not(
+      .any(
+        path.components.indices.map { last in
+          hasType(.field(FieldPath(components: Array(path.components[...last]))), ["array"])
+        }))
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import Synchronization
+
+/// The documents of one collection that are cached.
+final class CollectionCache: Sendable {
+  private let contents: Mutex<CacheContents>
+  /// The caches of the store, which share what may be kept.
+  private unowned let all: DocumentCache
+
+  init(size: Int, of all: DocumentCache) {
+    contents = Mutex(CacheContents(size: size))
+    self.all = all
+  }
+
+  /// Runs a block on the contents, and then keeps to the limit of all collections.
+  @inline(__always)
+  func withContents<Result: Sendable>(
+    _ work: (inout CacheContents) throws -> Result
+  ) rethrows -> Result {
+    let (result, change) = try contents.withLock { contents in
+      let before = contents.bytes
+      return (try work(&contents), contents.bytes - before)
+    }
+    if change != 0 { all.note(change) }
+    return result
+  }
+
+  @inline(__always)
+  func document(
+    _ stored: StoredDocument, in collection: String, isCommitted: Bool, _ state: CommittedState?
+  ) -> (document: Document, wasKnown: Bool) {
+    withContents {
+      $0.document(stored, isCommitted: isCommitted, in: state) { Document(stored, in: collection) }
+    }
+  }
+}

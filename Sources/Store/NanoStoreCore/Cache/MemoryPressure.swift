@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+
+#if canImport(Darwin)
+  import Dispatch
+
+  /// Calls back when the system is short of memory, for as long as it is there.
+  // @unchecked: a source of events may be used from any thread.
+  final class MemoryPressure: @unchecked Sendable {
+    private let source: any DispatchSourceMemoryPressure
+
+    init(_ act: @escaping @Sendable () -> Void) {
+      source = DispatchSource.makeMemoryPressureSource(
+        eventMask: [.warning, .critical], queue: .global())
+      source.setEventHandler { act() }
+      source.activate()
+    }
+
+    deinit { source.cancel() }
+  }
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import Synchronization
+
+/// Hears of the commits of a store and finds out whom they concern.
+///
+/// It listens from the first observer to the last. A writer only leaves word of its commit here; on
+/// the hub's queue the changed documents are looked up once, and every observer's condition is asked
+/// about their bytes.
+final class ChangeHub: Sendable {
+  fileprivate struct State {
+    /// What is listened to; nil without observers.
+    var engine: (any Engine)?
+    var observation: CommitObservation?
+    var watches: [ObjectIdentifier: Watch] = [:]
+    var feeds: [ObjectIdentifier: FeedBuffer] = [:]
+    /// How many watches there are for each collection, so that most commits concern nobody.
+    var watched: [String: Int] = [:]
+    /// What happened since the last look.
+    var inbox: Commit?
+    var isLooking = false
+  }
+  private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "NanoStore.changes")
+
+  /// Time from one look to the next, while commits come: those of a burst are looked at together.
+  /// Arbitrary; no eye sees it.
+  private static let pause = DispatchTimeInterval.milliseconds(2)
+
+  /// - Throws: ``StoreError/Code/unsupported``, ``StoreError/Code/closed``.
+  func add(_ watch: Watch, on engine: any Engine) throws {
+    try listen(to: engine) { state in
+      state.watches[ObjectIdentifier(watch)] = watch
+      state.watched[watch.collection, default: 0] += 1
+    }
+  }
+
+  func add(_ feed: FeedBuffer, on engine: any Engine) throws {
+    try listen(to: engine) { $0.feeds[ObjectIdentifier(feed)] = feed }
+  }
+
+  private func listen(to engine: any Engine, _ add: (inout sending State) -> Void) throws {
+    let stale = try state.withLock { state in
+      var stale: State?
+      if state.engine !== engine {
+        stale = Self.takeAll(&state)
+        state.observation = try engine.observeCommits { [weak self] in self?.receive($0) }
+        state.engine = engine
+      }
+      add(&state)
+      return stale
+    }
+    // Of an engine that was closed while they were added.
+    stale.map(Self.end)
+  }
+
+  func remove(_ watch: Watch) {
+    watch.end()
+    state.withLock { state in
+      guard state.watches.removeValue(forKey: ObjectIdentifier(watch)) != nil else { return }
+      state.watched[watch.collection]? -= 1
+      if state.watched[watch.collection] == 0 { state.watched[watch.collection] = nil }
+      Self.stopIfIdle(&state)
+    }
+  }
+
+  func remove(_ feed: FeedBuffer) {
+    feed.end()
+    state.withLock { state in
+      state.feeds[ObjectIdentifier(feed)] = nil
+      Self.stopIfIdle(&state)
+    }
+  }
+
+  private static func stopIfIdle(_ state: inout State) {
+    guard state.watches.isEmpty, state.feeds.isEmpty else { return }
+    state.observation?.cancel()
+    (state.observation, state.engine, state.inbox) = (nil, nil, nil)
+  }
+
+  /// Ends what observes an engine that is being closed.
+  func end(_ engine: any Engine) {
+    let ended = state.withLock { $0.engine === engine ? Self.takeAll(&$0) : nil }
+    ended.map(Self.end)
+  }
+
+  private static func takeAll(_ state: inout State) -> State {
+    state.observation?.cancel()
+    let taken = state
+    state = State(isLooking: taken.isLooking)
+    return taken
+  }
+
+  private static func end(_ state: State) {
+    for watch in state.watches.values { watch.end() }
+    for feed in state.feeds.values { feed.end() }
+  }
+
+  /// Whether nothing is observed, so that nobody listens.
+  var isIdle: Bool { state.withLock { $0.observation == nil } }
+}
+
+extension ChangeHub {
+  /// Runs on the thread of the writer.
+  private func receive(_ commit: Commit) {
+    let (feeds, begins) = state.withLock { state in
+      guard state.concerns(commit) else { return (Array(state.feeds.values), false) }
+      if state.inbox?.merge(commit) == nil { state.inbox = commit }
+      defer { state.isLooking = true }
+      return (Array(state.feeds.values), !state.isLooking)
+    }
+    for feed in feeds { feed.add(commit) }
+    if begins { queue.async { self.look() } }
+  }
+
+  /// Tells those whose answer may be another one. While commits come, it comes back after a pause.
+  private func look() {
+    let task = state.withLock { state -> (Commit, [Watch], any Engine)? in
+      guard let commit = state.inbox, let engine = state.engine else {
+        state.isLooking = false
+        return nil
+      }
+      state.inbox = nil
+      return (commit, Array(state.watches.values), engine)
+    }
+    guard let (commit, watches, engine) = task else { return }
+    var asking: [String: (change: Change, watches: [Watch])] = [:]
+    for watch in watches {
+      switch watch.verdict(on: commit) {
+      case .untouched: break
+      case .touched: watch.touch()
+      case .touchedIfFound(let change):
+        asking[watch.collection, default: (change, [])].watches.append(watch)
+      }
+    }
+    for (change, watches) in asking.values { Self.ask(watches, about: change, engine) }
+    queue.asyncAfter(deadline: .now() + Self.pause) { self.look() }
+  }
+
+  /// Touches the watches whose condition a changed document fulfils.
+  private static func ask(_ watches: [Watch], about change: Change, _ engine: any Engine) {
+    let there = (change.rows ?? [:]).filter { $0.value != .removed }.keys
+    do {
+      try engine.read(.snapshot, nil) { reader in
+        let defaults = FieldDefaults(try reader.settings(of: change.collection).defaults)
+        for id in there {
+          try reader.get(.rowID(id), in: change.collection) { document in
+            for watch in watches where watch.isAsking && watch.finds(document, defaults) {
+              watch.touch()
+            }
+          }
+        }
+      }
+    } catch {
+      // They read again and meet the error, if there still is one.
+      for watch in watches { watch.touch() }
+    }
+  }
+}
+
+extension ChangeHub.State {
+  fileprivate func concerns(_ commit: Commit) -> Bool {
+    guard !watches.isEmpty else { return false }
+    return commit.isEverything
+      || commit.changes.contains { watched[$0.collection.foldingASCII] != nil }
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+
+/// Asks a question, and again after each commit that may have changed the answer.
+///
+/// Confined to the task that iterates. Letting go of it ends everything.
+final class LiveReader<Value: Sendable> {
+  private let question: LiveQuestion<Value>
+  private let watch: Watch
+  private var last: AnswerMark?
+  private var isStarted = false
+  private var isOver = false
+
+  init(_ question: LiveQuestion<Value>) {
+    self.question = question
+    watch = Watch(question.query, in: question.collection)
+  }
+
+  deinit { question.store.hub.remove(watch) }
+
+  /// The first answer, then each one that differs from the last one given; nil when the store is
+  /// closed.
+  ///
+  /// - Returns: The value, its mark, and that of the value before.
+  func next() async throws -> (value: Value, mark: AnswerMark, before: AnswerMark?)? {
+    guard !isOver else { return nil }
+    do {
+      try Task.checkCancellation()
+      try start()
+      while await watch.changed() {
+        watch.beginReading()
+        let answer = try await question.ask()
+        watch.finishReading(answer.mark.rows)
+        guard answer.mark != last, let value = answer.value else { continue }
+        defer { last = answer.mark }
+        return (value, answer.mark, last)
+      }
+      finish()
+      try Task.checkCancellation()
+      return nil
+    } catch let error as StoreError where error.code == .closed && watch.hasEnded {
+      finish()
+      return nil
+    } catch {
+      finish()
+      throw error
+    }
+  }
+
+  private func start() throws {
+    guard !isStarted else { return }
+    isStarted = true
+    try question.query.validate()
+    // Before the first read, so that no commit falls between the two.
+    try question.store.hub.add(watch, on: question.store.engine())
+  }
+
+  private func finish() {
+    isOver = true
+    question.store.hub.remove(watch)
+  }
+}

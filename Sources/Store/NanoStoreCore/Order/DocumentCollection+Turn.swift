@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+
+import NanoEngine
+
+/// How operations that are not queued keep the order: through here goes each that reads or writes
+/// documents of a collection.
+extension DocumentCollection {
+  @inline(__always)
+  func reading<Result>(
+    _ scope: ReadScope, _ work: (any EngineReader) throws -> Result
+  ) throws -> Result {
+    try inTurn { try store.reading(scope, work) }
+  }
+
+  @inline(__always)
+  func showing<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
+    try inTurn { try store.showing(work) }
+  }
+
+  @inline(__always)
+  func writing<Result>(
+    atomic: Bool = false, callsBack: Bool = false, _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result {
+    try inTurn { try store.writing(atomic: atomic, callsBack: callsBack, work) }
+  }
+
+  @inline(__always)
+  func inTurn<Result>(_ work: () throws -> Result) rethrows -> Result {
+    guard store.queues.isBusy else { return try work() }
+    return try takingTurn(work)
+  }
+
+  @inline(never)
+  private func takingTurn<Result>(_ work: () throws -> Result) rethrows -> Result {
+    if store.runsAtOnce { return try work() }
+    return try store.queues.queue(name).inTurn(work)
+  }
+
+  /// Runs a reading block on the scheduler; cancelling the task stops its statement.
+  func onReader<Result: Sendable>(
+    _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    guard store.queues.isBusy else { return try await store.scheduler.read(work) }
+    return try await store.queues.queue(name).inTurn { try await store.scheduler.read(work) }
+  }
+
+  /// Runs a writing block on the scheduler, together with others that wait if it may be repeated.
+  func onWriter<Result: Sendable>(
+    repeatable: Bool = true, _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    guard store.queues.isBusy else {
+      return try await store.scheduler.write(on: store, repeatable: repeatable, work)
+    }
+    return try await store.queues.queue(name).inTurn {
+      try await store.scheduler.write(on: store, repeatable: repeatable, work)
+    }
+  }
+}
+
+/// Operations on no single collection begin behind everything that is queued.
+extension Store {
+  @inline(__always)
+  func waitForQueued() { if queues.isBusy { waitForAll() } }
+
+  @inline(never)
+  private func waitForAll() {
+    if !runsAtOnce { _ = queues.finish(nil, nil) }
+  }
+
+  func waitForQueued() async throws {
+    if queues.isBusy { _ = try await queues.finish(nil, nil) }
+  }
+}

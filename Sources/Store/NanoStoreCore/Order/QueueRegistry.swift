@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import NanoEngine
+import Synchronization
+
+/// The queues of a store's collections, made when something is queued.
+final class QueueRegistry: Sendable {
+  private let queues = Mutex<[String: CollectionQueue]>([:])
+  private let count = Atomic(0)
+
+  /// Whether anything is queued in the store: all that a call costs where nothing is.
+  @inline(__always)
+  var isBusy: Bool { count.load(ordering: .acquiring) > 0 }
+
+  func begin() { count.add(1, ordering: .acquiringAndReleasing) }
+  func end() { count.subtract(1, ordering: .acquiringAndReleasing) }
+
+  func queue(_ name: String) -> CollectionQueue {
+    let folded = name.foldingASCII
+    return queues.withLock { queues in
+      if let queue = queues[folded] { return queue }
+      let queue = CollectionQueue(folded, self)
+      queues[folded] = queue
+      return queue
+    }
+  }
+
+  /// Those of some collections, or of all, without the one whose turn the running code has.
+  private func queues(_ names: [String]?) -> [CollectionQueue] {
+    let current = QueueContext.current
+    let all = queues.withLock { queues in
+      names.map { $0.compactMap { queues[$0.foldingASCII] } } ?? Array(queues.values)
+    }
+    return all.filter { $0 !== current }
+  }
+
+  /// Waits for what is queued, at most until a moment, and says whether it is done.
+  func finish(_ names: [String]?, _ deadline: DispatchTime?) -> Bool {
+    guard isBusy else { return true }
+    var isFinished = true
+    for queue in queues(names) {
+      let done = DispatchSemaphore(value: 0)
+      guard let waiter = queue.notify({ if $0 { done.signal() } }) else { continue }
+      guard let deadline else {
+        done.wait()
+        continue
+      }
+      if done.wait(timeout: deadline) == .timedOut {
+        queue.giveUp(waiter)
+        isFinished = false
+      }
+    }
+    return isFinished
+  }
+
+  func finish(_ names: [String]?, _ deadline: DispatchTime?) async throws -> Bool {
+    guard isBusy else { return true }
+    var isFinished = true
+    for queue in queues(names) {
+      if try await !Self.finish(queue, deadline) { isFinished = false }
+    }
+    return isFinished
+  }
+
+  private static func finish(
+    _ queue: CollectionQueue, _ deadline: DispatchTime?
+  ) async throws -> Bool {
+    let number = Mutex<Int?>(nil)
+    let isFinished = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let waiter = queue.notify { continuation.resume(returning: $0) }
+        guard let waiter else { return continuation.resume(returning: true) }
+        number.withLock { $0 = waiter }
+        if let deadline {
+          DispatchQueue.global().asyncAfter(deadline: deadline) { queue.giveUp(waiter) }
+        }
+        if Task.isCancelled { queue.giveUp(waiter) }
+      }
+    } onCancel: {
+      if let waiter = number.withLock({ $0 }) { queue.giveUp(waiter) }
+    }
+    if !isFinished { try Task.checkCancellation() }
+    return isFinished
+  }
+}

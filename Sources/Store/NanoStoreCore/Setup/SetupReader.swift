@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+
+/// Reads setups from objects and remembers what it could not use.
+struct SetupReader {
+  private(set) var problems: [StoreError] = []
+  /// Where the entry stands that is read.
+  private var place: [String] = []
+
+  mutating func store(_ object: DocumentObject) -> StoreSetup {
+    var setup = StoreSetup()
+    for (name, value) in object {
+      inside(name) { reader in
+        switch name {
+        case "storePath": setup.path = reader.text(value)
+        case "storeName": setup.name = reader.text(value)
+        case "collections":
+          for (name, value) in reader.object(value) ?? [:] {
+            reader.inside(name) { reader in
+              setup.collections[name] = reader.object(value).map { reader.collection($0) }
+            }
+          }
+        default: reader.note("an entry of a store's setup")
+        }
+      }
+    }
+    return setup
+  }
+
+  mutating func collection(_ object: DocumentObject) -> CollectionSetup {
+    var setup = CollectionSetup()
+    for (name, value) in object {
+      inside(name) { reader in
+        switch name {
+        case "identity": setup.identity = reader.identity(value)
+        case "cacheSize": setup.cacheSize = reader.number(value)
+        // The second is what the files of NTJsonStore say.
+        case "defaults", "defaultJson": setup.defaults = reader.object(value)
+        case "aliases": setup.aliases = reader.aliases(value)
+        case "indexes": setup.indexes = reader.texts(value)
+        case "uniqueIndexes": setup.uniqueIndexes = reader.texts(value)
+        case "queryableFields": setup.queryableFields = reader.texts(value)
+        default: reader.note("an entry of a collection's setup")
+        }
+      }
+    }
+    return setup
+  }
+}
+
+extension SetupReader {
+  private mutating func inside(_ name: String, _ read: (inout SetupReader) -> Void) {
+    place.append(name)
+    read(&self)
+    place.removeLast()
+  }
+
+  private mutating func note(_ expected: String) {
+    problems.append(
+      StoreError(
+        .invalidArgument, "A setup has an entry that cannot be used",
+        [.field: FieldPath(components: place).description, .expected: expected]))
+  }
+
+  private mutating func noted<Value>(_ value: Value?, _ expected: String) -> Value? {
+    if value == nil { note(expected) }
+    return value
+  }
+
+  private mutating func text(_ value: DocumentValue) -> String? { noted(value.string, "a text") }
+
+  private mutating func object(_ value: DocumentValue) -> DocumentObject? {
+    noted(value.object, "an object")
+  }
+
+  private mutating func number(_ value: DocumentValue) -> Int? {
+    noted(value.int.flatMap { Int(exactly: $0) }, "an integer")
+  }
+
+  private mutating func identity(_ value: DocumentValue) -> CollectionIdentity? {
+    noted(value.string.flatMap(CollectionIdentity.init), "key or rowID")
+  }
+
+  private mutating func aliases(_ value: DocumentValue) -> [String: String]? {
+    guard let object = object(value) else { return nil }
+    var aliases: [String: String] = [:]
+    for (name, value) in object {
+      inside(name) { reader in aliases[name] = reader.text(value) }
+    }
+    return aliases
+  }
+
+  /// A list of texts; one text may stand for a list of itself.
+  private mutating func texts(_ value: DocumentValue) -> [String] {
+    if let one = value.string { return [one] }
+    guard let list = noted(value.array, "a text or a list of texts") else { return [] }
+    var texts: [String] = []
+    for (number, value) in list.enumerated() {
+      inside("\(number)") { reader in
+        if let text = reader.text(value) { texts.append(text) }
+      }
+    }
+    return texts
+  }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+public import NanoDocument
+
+/// How a store and its collections should be, as a program or a file beside it says.
+///
+/// ```json
+/// {
+///   "storeName": "library.db",
+///   "collections": {
+///     "films": { "defaults": {"rating": 0}, "indexes": ["[year] DESC, [title]"], "uniqueIndexes": "[imdb]" }
+///   }
+/// }
+/// ```
+///
+/// ```swift
+/// let setup = try StoreSetup(contentsOf: "library.json")
+/// let store = try Store(setup)
+/// ```
+public struct StoreSetup: Sendable, Hashable {
+  /// The folder of the store's file; `CACHES`, `TEMP` and `DOCS` stand for the folders that the
+  /// system has for such files. Nil for that of caches.
+  public var path: String?
+  /// The name of the store's file; nil for `NanoStore.db`.
+  public var name: String?
+  /// The collections, by name.
+  public var collections: [String: CollectionSetup]
+
+  public init(
+    path: String? = nil, name: String? = nil, collections: [String: CollectionSetup] = [:]
+  ) {
+    self.path = path
+    self.name = name
+    self.collections = collections
+  }
+
+  /// The store's file.
+  public var file: String {
+    URL(fileURLWithPath: folder).appendingPathComponent(name ?? "NanoStore.db")
+      .standardizedFileURL.path
+  }
+
+  private var folder: String {
+    let folder: FileManager.SearchPathDirectory
+    switch path {
+    case nil, "CACHES": folder = .cachesDirectory
+    case "DOCS": folder = .documentDirectory
+    case "TEMP": return NSTemporaryDirectory()
+    case let path?: return NSString(string: path).expandingTildeInPath
+    }
+    return FileManager.default.urls(for: folder, in: .userDomainMask).first?.path
+      ?? NSTemporaryDirectory()
+  }
+}
+
+extension StoreSetup {
+  /// As an object, as setups are written in files.
+  public var object: DocumentObject {
+    var object = DocumentObject()
+    if let path { object["storePath"] = .string(path) }
+    if let name { object["storeName"] = .string(name) }
+    if !collections.isEmpty {
+      let pairs = collections.sorted { $0.key < $1.key }
+        .map { ($0.key, DocumentValue.object($0.value.object)) }
+      object["collections"] = .object(DocumentObject(pairs))
+    }
+    return object
+  }
+
+  /// Reads an object by the letter.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` for the first entry that is unknown or of the wrong
+  ///   type; `field` says where it stands.
+  public init(_ object: DocumentObject) throws(StoreError) {
+    var reader = SetupReader()
+    self = reader.store(object)
+    if let first = reader.problems.first { throw first }
+  }
+
+  /// Reads what can be read of an object.
+  ///
+  /// - Parameter ignored: Gets an error for each entry that was left out.
+  public init(_ object: DocumentObject, ignored: inout [StoreError]) {
+    var reader = SetupReader()
+    self = reader.store(object)
+    ignored += reader.problems
+  }
+
+  /// Reads a JSON file by the letter.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read,
+  ///   ``StoreError/Code/invalidJSON``, and as ``init(_:)``.
+  public init(contentsOf path: String) throws(StoreError) {
+    try self.init(try Self.object(in: path))
+  }
+
+  /// Reads what can be read of a JSON file.
+  ///
+  /// - Parameter ignored: Gets an error for each entry that was left out.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read,
+  ///   ``StoreError/Code/invalidJSON``.
+  public init(contentsOf path: String, ignored: inout [StoreError]) throws(StoreError) {
+    self.init(try Self.object(in: path), ignored: &ignored)
+  }
+
+  private static func object(in path: String) throws(StoreError) -> DocumentObject {
+    let expanded = NSString(string: path).expandingTildeInPath
+    guard let data = FileManager.default.contents(atPath: expanded) else {
+      throw StoreError(.cannotOpen, "A setup cannot be read", [.path: expanded])
+    }
+    return try DocumentObject(json: data)
+  }
+}
+
+extension StoreSetup: Codable {
+  public func encode(to encoder: any Encoder) throws { try object.encode(to: encoder) }
+  /// By the letter, as ``init(_:)``.
+  public init(from decoder: any Decoder) throws { try self.init(DocumentObject(from: decoder)) }
+}

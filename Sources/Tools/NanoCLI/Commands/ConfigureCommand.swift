@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+
+import ArgumentParser
+import NanoStore
+
+struct ConfigureCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "configure",
+    abstract: "Make collections as a JSON file says: defaults, aliases, indexes.",
+    discussion: """
+      All of it is done or nothing, and doing it again changes nothing. storePath and storeName in \
+      the file are not looked at: the database is the one that is given.
+      """)
+
+  @OptionGroup var database: DatabaseOptions
+
+  @Argument(help: "The JSON file.", completion: .file())
+  var setup: String
+
+  @Flag(help: "Leave out entries that are unknown or of a wrong type, and tell of them.")
+  var lenient = false
+
+  func run() throws {
+    let wanted = try read()
+    try database.withStore(.creating) { try $0.apply(StoreSetup(collections: wanted.collections)) }
+    try Output.run { output in
+      for (name, collection) in wanted.collections.sorted(by: { $0.key < $1.key }) {
+        try output.line(Printable.text("\(name): \(Self.summary(collection))"))
+      }
+    }
+  }
+
+  private func read() throws -> StoreSetup {
+    guard lenient else { return try StoreSetup(contentsOf: setup) }
+    var ignored: [StoreError] = []
+    let wanted = try StoreSetup(contentsOf: setup, ignored: &ignored)
+    for problem in ignored {
+      Diagnostics.print(
+        Printable.text(
+          "note: left out \(problem[.field] ?? ""), expected \(problem[.expected] ?? "")"))
+    }
+    return wanted
+  }
+
+  private static func summary(_ setup: CollectionSetup) -> String {
+    var parts: [String] = []
+    func add(_ count: Int, _ singular: String, _ plural: String) {
+      if count > 0 { parts.append("\(count) \(count == 1 ? singular : plural)") }
+    }
+    if let defaults = setup.defaults {
+      defaults.isEmpty ? parts.append("no defaults") : add(defaults.count, "default", "defaults")
+    }
+    if let aliases = setup.aliases {
+      aliases.isEmpty ? parts.append("no aliases") : add(aliases.count, "alias", "aliases")
+    }
+    add(setup.indexes.count, "index", "indexes")
+    add(setup.uniqueIndexes.count, "unique index", "unique indexes")
+    add(setup.queryableFields.count, "queryable field", "queryable fields")
+    return parts.isEmpty ? "is there" : parts.joined(separator: ", ")
+  }
+}

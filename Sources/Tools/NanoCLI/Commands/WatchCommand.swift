@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+
+import ArgumentParser
+import Dispatch
+import NanoStore
+import Synchronization
+
+struct WatchCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch",
+    abstract: "Show what a condition finds, and then what changes of it, until interrupted.",
+    discussion: """
+      Each line is a JSON object: change is found (at the beginning), inserted, changed, moved or \
+      removed; position counts from 0 in what is found, for removed in what was found. What other \
+      programs write is shown within a tenth of a second; of changes that follow each other faster, \
+      only the last ones may be shown.
+      """)
+
+  @OptionGroup var place: CollectionOptions
+  @OptionGroup var condition: ConditionOptions
+  @OptionGroup var page: PageOptions
+
+  @Option(
+    help: ArgumentHelp("Only these fields, and only their changes.", valueName: "a,b.c"))
+  var fields: [String] = []
+
+  @Flag(help: "Leave out what is there at the beginning.")
+  var new = false
+
+  @Option(help: "End after so many lines.")
+  var count: Int?
+
+  @Flag(help: "JSON without {\"$date\": …} and the like: dates and data are plain text.")
+  var plain = false
+
+  func validate() throws {
+    guard count ?? 1 > 0 else { throw ValidationError("--count takes 1 or more.") }
+  }
+
+  func run() throws {
+    try place.withCollection(.reading) { collection in
+      var query = try page.applied(to: condition.query(in: collection))
+      let paths = fields.flatMap(FieldList.split).map { FieldPath($0) }
+      if !paths.isEmpty { query = query.select(paths) }
+      try Self.waiting { [query, self] in
+        let lines = ChangeLines(isPlain: plain, showsFirst: !new, maximum: count)
+        for try await update in query.updates().differences() {
+          guard try lines.show(update) else { break }
+        }
+      }
+    }
+  }
+
+  /// Runs a task to its end, for a command without `await`.
+  private static func waiting(_ work: @escaping @Sendable () async throws -> Void) throws {
+    let done = DispatchSemaphore(value: 0)
+    let failure = Outcome()
+    Task.detached {
+      do { try await work() } catch { failure.error.withLock { $0 = error } }
+      done.signal()
+    }
+    done.wait()
+    if let error = failure.error.withLock({ $0 }) { throw error }
+  }
+
+  private final class Outcome: Sendable {
+    let error = Mutex<(any Error)?>(nil)
+  }
+}
+
+/// Writes a line for each change of what is found.
+private final class ChangeLines {
+  private let output = Output()
+  private let printer: ObjectPrinter
+  private var known: [Document] = []
+  private var isFirst = true
+  private let showsFirst: Bool
+  /// How many lines may still come; nil if any number.
+  private var rest: Int?
+
+  init(isPlain: Bool, showsFirst: Bool, maximum: Int?) {
+    printer = ObjectPrinter(isArray: false, isPlain: isPlain, isPretty: false, to: output)
+    self.showsFirst = showsFirst
+    rest = maximum
+  }
+
+  /// - Returns: Whether more is wanted.
+  func show(_ update: DocumentsUpdate<Document>) throws -> Bool {
+    defer {
+      known = update.documents
+      isFirst = false
+    }
+    if !isFirst || showsFirst { try lines(update) }
+    // Whoever reads it wants to know at once.
+    try output.flush()
+    return rest != 0
+  }
+
+  private func lines(_ update: DocumentsUpdate<Document>) throws {
+    let (difference, found) = (update.difference, update.documents)
+    for position in difference.removed {
+      try line("removed", position, known[position], showsFields: false)
+    }
+    for position in difference.inserted {
+      try line(isFirst ? "found" : "inserted", position, found[position])
+    }
+    for step in difference.moved { try line("moved", step.to, found[step.to], showsFields: false) }
+    for step in difference.changed { try line("changed", step.to, found[step.to]) }
+  }
+
+  private func line(
+    _ change: String, _ position: Int, _ document: Document, showsFields: Bool = true
+  ) throws {
+    guard rest != 0 else { return }
+    rest = rest.map { $0 - 1 }
+    var object: DocumentObject = [
+      "change": .string(change), "position": .int(Int64(position)),
+      "rowid": .int(document.rowID ?? 0),
+    ]
+    if let key = document.key { object.append("key", .string(key)) }
+    if showsFields { object.append("document", .object(try document.object())) }
+    try printer.add(object)
+  }
+}

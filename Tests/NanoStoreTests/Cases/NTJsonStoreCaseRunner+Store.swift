@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+
+extension NTJsonStoreCaseRunner {
+  /// Nil for an operation of another kind.
+  func performStore(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
+    switch op {
+    case "exists": return ["value": .bool(Store.Location.file(setup.file).exists)]
+    case "collections":
+      // Names were kept in small letters there; here they stay as they were first written.
+      return ["set": .array(try store().collections().map { .string($0.name.lowercased()) })]
+    case "close":
+      try opened?.close()
+      return ["ok": true, "error": .null]
+    case "reopen":
+      try store().close()
+      opened = nil
+      _ = try store()
+      return ["ok": true, "error": .null]
+    case "metadata": return ["value": try store().metadata(step["key"]?.string ?? "") ?? .null]
+    case "setMetadata":
+      let given = try value(step["value"] ?? .null)
+      try store().setMetadata(given.isNull ? nil : given, step["key"]?.string ?? "")
+      return ["ok": true, "error": .null]
+    case "setStoreName":
+      return try changeFile(StoreSetup(path: setup.path, name: step["name"]?.string))
+    case "setStorePath":
+      return try changeFile(StoreSetup(path: text(step["path"]), name: setup.name))
+    case "newStore":
+      setup = StoreSetup(path: try text(step["path"]), name: step["name"]?.string)
+      opened = nil
+      let file = URL(filePath: try store().file ?? "")
+      return [
+        "directory": .string(file.deletingLastPathComponent().path), "ok": true,
+        "name": .string(file.lastPathComponent), "filename": .string(file.path),
+      ]
+    case "storeName", "storePath", "storeFilename":
+      let file = URL(filePath: setup.file)
+      let names = [
+        "storeName": file.lastPathComponent, "storeFilename": file.path,
+        "storePath": file.deletingLastPathComponent().path,
+      ]
+      return ["value": .string(names[op] ?? "")]
+    case "applyConfig": return try apply(object(step["config"]), step)
+    case "applyConfigFile", "applyConfigPath":
+      let path = try text(step["path"]) ?? ""
+      if let content = step["content"]?.string {
+        try Data(content.utf8).write(to: URL(filePath: path))
+      }
+      do {
+        var ignored: [StoreError] = []
+        let file = try StoreSetup(contentsOf: path, ignored: &ignored)
+        return try apply(file.object, step)
+      } catch let error as StoreError where [.cannotOpen, .invalidJSON].contains(error.code) {
+        return ["ok": false]
+      }
+    default: return nil
+    }
+  }
+
+  private func text(_ raw: DocumentValue?) throws -> String? { try value(raw ?? .null).string }
+
+  /// Until the store is used another file may be chosen.
+  private func changeFile(_ changed: StoreSetup) throws -> DocumentObject {
+    if let opened {
+      try opened.apply(changed)
+    } else {
+      setup = changed
+    }
+    return ["ok": true, "error": .null]
+  }
+
+  private func apply(_ config: DocumentObject, _ step: DocumentObject) throws -> DocumentObject {
+    var ignored: [StoreError] = []
+    if let name = step["collection"]?.string {
+      var wanted = CollectionSetup(config, ignored: &ignored)
+      wanted.identity = .rowID
+      try store()[name].apply(wanted)
+      return ["ok": true, "error": .null]
+    }
+    var wanted = StoreSetup(config, ignored: &ignored)
+    for name in wanted.collections.keys { wanted.collections[name]?.identity = .rowID }
+    if wanted.path != nil || wanted.name != nil {
+      _ = try changeFile(
+        StoreSetup(path: wanted.path ?? setup.path, name: wanted.name ?? setup.name))
+    }
+    (wanted.path, wanted.name) = (nil, nil)
+    // Nothing is opened for a setup that only says where.
+    if !wanted.collections.isEmpty { try store().apply(wanted) }
+    return ["ok": true, "error": .null]
+  }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+import Testing
+
+@Suite("The feed of changes", .timeLimit(.minutes(2)))
+struct ChangeFeedTests {
+  @Test(
+    "There is an element for each commit, with the documents it changed", arguments: [true, false])
+  func commits(inFile: Bool) async throws {
+    let scratch = try Scratch()
+    let store = try Store(inFile ? .file(scratch.file("a.db")) : .memory)
+    let people = store["people"]
+    var feed = store.changes.makeAsyncIterator()
+
+    let ada = try #require(try await people.save(["n": 1], key: "ada").rowID)
+    #expect(try await feed.next() == Commit([Change("people", [ada: .inserted])]))
+    try await people.update("ada", set: ["n": 2])
+    #expect(try await feed.next() == Commit([Change("people", [ada: .updated])]))
+    try await store.write {
+      try people.remove("ada")
+      try store["films"].insert(["title": "Alien"])
+    }
+    let commit = try #require(try await feed.next())
+    #expect(commit.change(in: "People")?.rows == [ada: .removed])
+    #expect(commit.change(in: "films")?.rowIDs(.inserted) == [1])
+    #expect(commit.change(in: "other") == nil)
+  }
+
+  @Test("What was undone, and what changes no document, is not told of")
+  func nothing() async throws {
+    let store = try Store(.memory)
+    let people = store["people"]
+    try await people.insert(["n": 1])
+    var feed = people.changes().makeAsyncIterator()
+
+    try? await store.write {
+      try people.insert([:])
+      throw CancellationError()
+    }
+    _ = try await people.documents()
+    try await people.createIndex("n")
+    try await store.setMetadata(1, "m")
+    try await store["others"].insert([:])
+    try await store.write {
+      try people.insert(["n": 2])
+      try? store.write {
+        try people.removeAll()
+        throw CancellationError()
+      }
+    }
+    // The row id of what was undone is free again.
+    #expect(try await feed.next() == Change("people", [2: .inserted]))
+  }
+
+  @Test("Any document may have changed after SQL, many documents, and a dropped collection")
+  func everything() async throws {
+    let store = try Store(.memory)
+    let people = store["people"]
+    var feed = people.changes().makeAsyncIterator()
+    try run("CREATE TABLE x (a)", store)
+    #expect(try await feed.next() == Change("people", nil))
+    try await people.insert(contentsOf: (0...Commit.maximumRows).map { _ in [:] })
+    #expect(try await feed.next() == Change("people", nil))
+    try await people.removeAll()
+    #expect(try await feed.next() == Change("people", nil))
+    _ = try await people.drop()
+    #expect(try await feed.next() == Change("people", nil))
+    // A statement that only reads tells nothing.
+    try run("SELECT 1", store)
+    try await people.insert([:])
+    #expect(try await feed.next()?.rowIDs(.inserted) == [1])
+  }
+
+  @Test("A refused document spoils nothing")
+  func refused() async throws {
+    let store = try Store(.memory)
+    let people = store["people"]
+    try await people.createIndex("tags", unique: true, elements: true)
+    try await people.insert(["tags": ["a"]])
+    var feed = people.changes().makeAsyncIterator()
+    try await store.write {
+      try people.insert(["tags": ["b"]])
+      #expect(code { try people.insert(["tags": ["c", "a"]]) } == .uniqueViolation)
+    }
+    let change = try #require(try await feed.next())
+    let ids = Set(try await people.find().rowIDs())
+    #expect(change.rows == nil || Set(change.rowIDs(.inserted)).isSubset(of: ids))
+  }
+
+  @Test("Commits of others come as everything, one's own with their rows")
+  func others() async throws {
+    let scratch = try Scratch()
+    let store = try Store(.file(scratch.file("a.db")))
+    let other = try Store(.file(scratch.file("a.db")))
+    try await store["people"].insert(["n": 1])
+    var feed = store.changes.makeAsyncIterator()
+
+    try await store["people"].insert(["n": 2])
+    #expect(try await feed.next()?.isEverything == false)
+    try await other["people"].insert(["n": 3])
+    #expect(try await feed.next()?.isEverything == true)
+    try await store["people"].insert(["n": 4])
+    #expect(try await feed.next()?.change(in: "people")?.rowIDs(.inserted) == [4])
+  }
+
+  @Test("A loop far behind gets further commits put together, and none is missing")
+  func behind() async throws {
+    let store = try Store(.memory)
+    let people = store["people"]
+    var feed = people.changes().makeAsyncIterator()
+    for number in 0..<500 as Range<Int64> { try await people.insert(["n": .int(number)]) }
+    try await people.find(Field("n") == 499).remove()
+
+    var rows: [Int64: Change.Kind] = [:]
+    var count = 0
+    while rows[500] != .removed {
+      let change = try #require(try await feed.next())
+      rows.merge(try #require(change.rows)) { $1 }
+      count += 1
+    }
+    #expect(rows.count == 500)
+    #expect(count == 64)
+  }
+
+  @Test("Commits that are put together say what somebody between them must know")
+  func merging() {
+    var commit = Commit([Change("a", [1: .inserted, 2: .inserted, 3: .removed, 4: .updated])])
+    commit.merge(
+      Commit([
+        Change("A", [1: .removed, 2: .updated, 3: .inserted, 5: .inserted]), Change("b", nil),
+      ]))
+    #expect(
+      commit.changes == [
+        Change("a", [1: .removed, 2: .updated, 3: .updated, 4: .updated, 5: .inserted]),
+        Change("b", nil),
+      ])
+    commit.merge(Commit([Change("b", [1: .inserted])]))
+    #expect(commit.change(in: "b") == Change("b", nil))
+    commit.merge(.everything)
+    #expect(commit == .everything)
+  }
+
+  @Test("Triggers of one's own may change what is not shown, so everything counts")
+  func triggers() async throws {
+    let store = try Store(.memory)
+    let people = store["people"]
+    let log = try await store.createCollection("log", identity: .rowID)
+    try await people.insert([:])
+    var feed = log.changes().makeAsyncIterator()
+    try run(
+      """
+      CREATE TRIGGER mine AFTER INSERT ON people BEGIN
+        INSERT OR REPLACE INTO log(id, body) VALUES (1, NEW.body);
+      END
+      """, store)
+    #expect(try await feed.next() == Change("log", nil))
+    try await people.insert(["n": 1])
+    #expect(try await feed.next() == Change("log", nil))
+    try run("DROP TRIGGER mine", store)
+    #expect(try await feed.next() == Change("log", nil))
+    try await people.insert(["n": 2])
+    try await log.insert(["n": 3])
+    #expect(try await feed.next()?.rowIDs(.inserted) == [2])
+  }
+
+  /// A statement in a transaction of its own.
+  private func run(_ statement: String, _ store: Store) throws {
+    try store.write { _ = try store.sql(statement) }
+  }
+}

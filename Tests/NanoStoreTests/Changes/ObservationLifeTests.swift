@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import NanoStore
+import Synchronization
+import Testing
+
+@Suite("How observing ends", .timeLimit(.minutes(2)))
+struct ObservationLifeTests {
+  private let counts = SpyEngine.Counts()
+  private func store() throws -> Store {
+    let counts = counts
+    return try Store(opening: { SpyEngine(counts) })
+  }
+
+  @Test("Cancelling the task ends the loop, and nothing of it remains")
+  func cancelling() async throws {
+    weak var store: Store?
+    do {
+      let opened = try self.store()
+      store = opened
+      let updates = Follower(opened["a"].find().updates())
+      let feed = Follower(opened.changes)
+      try await updates.wait { $0.values.count == 1 }
+      try await eventually("the observer") { counts.observerCount == 1 }
+      updates.cancel()
+      await updates.finish()
+      #expect(updates.error is CancellationError)
+      #expect(counts.observerCount == 1)
+      feed.cancel()
+      await feed.finish()
+      #expect(feed.error is CancellationError)
+    }
+    try await eventually("nobody observes") { counts.observerCount == 0 }
+    try await eventually("the store is gone") { store == nil }
+  }
+
+  @Test("Leaving the loop ends it too")
+  func leaving() async throws {
+    let store = try store()
+    try await store["a"].insert([:])
+    for try await documents in store["a"].find().updates() {
+      #expect(documents.count == 1)
+      #expect(counts.observerCount == 1)
+      break
+    }
+    #expect(counts.observerCount == 0)
+    do {
+      let iterator = store.changes.makeAsyncIterator()
+      #expect(counts.observerCount == 1)
+      _ = iterator
+    }
+    #expect(counts.observerCount == 0)
+  }
+
+  @Test("A sequence that nobody iterates costs nothing")
+  func unused() async throws {
+    let store = try store()
+    let updates = store["a"].find().updates()
+    let iterator = updates.makeAsyncIterator()
+    #expect(counts.observerCount == 0)
+    _ = iterator
+  }
+
+  @Test("Closing the store ends every loop, without an error")
+  func closing() async throws {
+    let store = try Store(.memory)
+    let updates = Follower(store["a"].find().updates())
+    let differences = Follower(store["a"].find().updates().differences())
+    let count = Follower(store["a"].find().countUpdates())
+    let feed = Follower(store.changes)
+    let changes = Follower(store["a"].changes())
+    try await updates.wait { $0.values.count == 1 }
+    try await count.wait { $0.values.count == 1 }
+    try await differences.wait { $0.values.count == 1 }
+    // The feeds have begun when they have told of something.
+    for number in 0... as PartialRangeFrom<Int64>
+    where changes.values.isEmpty || feed.values.isEmpty {
+      try await store["a"].insert(["n": .int(number)])
+      try await Task.sleep(for: .milliseconds(5))
+      if !changes.values.isEmpty, !feed.values.isEmpty { break }
+    }
+
+    try store.close()
+
+    await updates.finish()
+    await differences.finish()
+    await count.finish()
+    await feed.finish()
+    await changes.finish()
+    #expect(updates.error == nil && differences.error == nil && count.error == nil)
+    #expect(feed.error == nil && changes.error == nil)
+  }
+
+  @Test("A loop that begins on a closed store fails, and one on a store reopened goes on")
+  func closed() async throws {
+    let store = try store()
+    let first = Follower(store["a"].find().countUpdates())
+    try await first.wait { $0.values == [0] }
+    try store.close()
+    await first.finish()
+    #expect(counts.observerCount == 0)
+
+    #expect(await asyncCode { for try await _ in store["a"].find().updates() {} } == .closed)
+    #expect(await asyncCode { for try await _ in store.changes {} } == .closed)
+
+    try store.reopen()
+    let second = Follower(store["a"].find().countUpdates())
+    try await second.wait { $0.values == [0] }
+    try await store["a"].insert([:])
+    try await second.wait { $0.values == [0, 1] }
+    #expect(first.values == [0])
+  }
+
+  @Test("Commits in other collections are not read after, nor is what an insert cannot concern")
+  func idle() async throws {
+    let store = try store()
+    let updates = Follower(store["a"].find(Field("n") == 1).updates())
+    try await updates.wait { $0.values.count == 1 }
+    let before = counts.readCount
+    for _ in 0..<10 { try await store["b"].insert(["n": 1]) }
+    try await store["a"].insert(["n": 1])
+    try await updates.wait { $0.values.count == 2 }
+    // One look at the document, one at the query.
+    #expect(counts.readCount == before + 2)
+  }
+
+  @Test("A handler on a queue is called until its observation is cancelled or dropped")
+  func handler() async throws {
+    let store = try store()
+    let queue = DispatchQueue(label: "test")
+    let given = Given()
+    let observation = store["a"].find().countUpdates().observe(on: queue) { given.add($0) }
+    try await eventually("the first call") { given.values == [0] }
+    try await store["a"].insert([:])
+    try await eventually("the second call") { given.values == [0, 1] }
+    queue.sync { observation.cancel() }
+    try await store["a"].insert([:])
+    try await eventually("nobody observes") { counts.observerCount == 0 }
+    #expect(given.values == [0, 1])
+
+    do {
+      let dropped = store["a"].find().countUpdates().observe(on: queue) { given.add($0) }
+      try await eventually("the first call") { given.values == [0, 1, 2] }
+      _ = dropped
+    }
+    try await eventually("nobody observes") { counts.observerCount == 0 }
+  }
+
+  @Test("While a handler runs nothing piles up, and an error is its last call")
+  func slowHandler() async throws {
+    struct Person: Codable, Sendable { var name: String }
+    let store = try store()
+    let queue = DispatchQueue(label: "test")
+    let given = Given()
+    let observation = store["a"].find().countUpdates().observe(on: queue) { given.add($0) }
+    try await eventually("the first call") { given.values == [0] }
+    // Every call waits for this block.
+    let gate = DispatchSemaphore(value: 0)
+    queue.async { gate.wait() }
+    for _ in 0..<100 { try await store["a"].insert([:]) }
+    gate.signal()
+    try await eventually("the last call") { given.values.last == 100 }
+    #expect(given.values.count <= 4)
+    observation.cancel()
+
+    let failing = store["a"].find().updates(as: Person.self).observe(on: queue) {
+      given.add($0.map(\.count))
+    }
+    try await eventually("the error") { given.errors == 1 }
+    _ = failing
+  }
+
+  @Test("A cancelled loop stops the query that runs for it")
+  func interrupting() async throws {
+    let scratch = try Scratch()
+    let store = try Store(.file(scratch.file("a.db")))
+    try await store["a"].insert(contentsOf: (0..<20_000).map { ["n": .int($0)] })
+    for _ in 0..<10 {
+      let follower = Follower(store["a"].find(Field("n").contains("x")).updates())
+      await Task.yield()
+      follower.cancel()
+      await follower.finish()
+    }
+    // Would wait for a query that still runs.
+    try store.close()
+  }
+
+  private final class Given: Sendable {
+    private let state = Mutex<(values: [Int], errors: Int)>(([], 0))
+    var values: [Int] { state.withLock { $0.values } }
+    var errors: Int { state.withLock { $0.errors } }
+    func add(_ result: Result<Int, any Error>) {
+      state.withLock { state in
+        switch result {
+        case .success(let value): state.values.append(value)
+        case .failure: state.errors += 1
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+import NanoTesting
+import Synchronization
+
+/// The reference engine, with a count of who observes it and how often it is read.
+final class SpyEngine: Engine {
+  private let engine = ReferenceEngine()
+  private let counts: Counts
+
+  /// Outlives the engine.
+  final class Counts: Sendable {
+    let observers = Atomic(0)
+    let reads = Atomic(0)
+  }
+
+  init(_ counts: Counts) { self.counts = counts }
+
+  var capabilities: Capabilities { engine.capabilities }
+
+  func read<Result>(
+    _ scope: ReadScope, _ interruption: Interruption?, _ work: (any EngineReader) throws -> Result
+  ) throws -> Result {
+    counts.reads.add(1, ordering: .sequentiallyConsistent)
+    return try engine.read(scope, interruption, work)
+  }
+  func write<Result>(
+    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result {
+    try engine.write(interruption, work)
+  }
+  func observeCommits(
+    _ handler: @escaping @Sendable (Commit) -> Void
+  ) throws -> CommitObservation {
+    let observation = try engine.observeCommits(handler)
+    counts.observers.add(1, ordering: .sequentiallyConsistent)
+    return CommitObservation { [counts] in
+      observation.cancel()
+      counts.observers.subtract(1, ordering: .sequentiallyConsistent)
+    }
+  }
+  func compact() throws { try engine.compact() }
+  func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?) throws {
+    try engine.backup(to: destination, progress: progress)
+  }
+  func verify() throws -> [VerificationProblem] { try engine.verify() }
+  func statistics() throws -> EngineStatistics { try engine.statistics() }
+  func close() throws { try engine.close() }
+}
+
+extension SpyEngine.Counts {
+  var observerCount: Int { observers.load(ordering: .sequentiallyConsistent) }
+  var readCount: Int { reads.load(ordering: .sequentiallyConsistent) }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("What docs/COMING-FROM-NTJSONSTORE.md says")
+struct ComingFromNTJsonStoreTests {
+  @Test("Its code runs, in one program") func code() async throws {
+    let scratch = try Scratch()
+    let folder = scratch.path
+    try plainly(folder)
+    let store = try Store(.file(folder + "/library.db"))
+    let users = store["users"]
+    users.enqueue { try $0.insert(["name": "first"]) }
+    users.enqueue { try $0.insert(["name": "second"]) }
+    let count = try await users.count()
+    #expect(count == 4)
+    let call = users.enqueue(completingOn: .inLine) { users in
+      try users.find("[age] > 30").remove()
+    } completion: { result in
+      print(result)
+    }
+    let removed = try await call.value
+    #expect(removed == 1)
+    let isDone = try await store.finishQueued(["users"], within: .seconds(5))
+    #expect(isDone)
+    try await store.write {
+      try users.insert(["name": "Alan"])
+      try store["log"].insert(["what": "a user more"])
+    }
+    #expect(try await users.count() == 4)
+  }
+
+  private func plainly(_ folder: String) throws {
+    let store = try Store(.file(folder + "/library.db"))
+    let users = try store.createCollection("users", identity: .rowID)
+    let ada = try users.insert(["name": "Ada", "address": ["country": "GB"], "age": 36])
+    let rowID = ada["__rowid__"]
+    try users.insert(contentsOf: [["name": "Grace", "age": 30], ["name": "Linus", "age": 20]])
+    try users.replace(Document(["__rowid__": 3, "name": "Linus", "age": 21]))
+    try users.remove(rowID: 3)
+    #expect(rowID == 1)
+    #expect(try users.count() == 2)
+
+    let found = try users.find("[address.country] = ? AND [age] > ?", "GB", 30)
+      .sorted(byText: "[name], [age] DESC").limit(10).documents()
+    let one = try users.find("[name] = ?", "Grace").first()
+    let british = try users.find("[address.country] = 'GB'").count()
+    let columns = try users.find("[active] = 1 OR NOT [age] = 30").fieldsAsColumns().count()
+    #expect(found.map(\.rowID) == [1])
+    #expect(one?["age"] == 30)
+    #expect(british == 1)
+    #expect(columns == 1)
+
+    try users.createIndex(keys: "[name], [age] DESC")
+    try users.createIndex(keys: "[email]", unique: true)
+    try users.setDefaults(["active": true])
+    try users.setAliases(["country": "[address.country]"])
+    try users.addQueryableFields("country")
+    let active = try users.find("[active] AND country IS NOT NULL").count()
+    #expect(active == 1)
+
+    users.cacheSize = 50
+    let cached = try users.find("[name] = ?", "Ada").first()!
+    let same = try users.get(rowID: 1)!.hasSameStorage(as: cached)
+    let isCurrent = store.isCurrent(cached)
+    users.flushCache()
+    #expect(same)
+    #expect(isCurrent)
+
+    try store.setMetadata(["theme": "dark"], "settings")
+    let settings = try store.metadata("settings")
+    #expect(settings == ["theme": "dark"])
+    let json = #"{"storeName": "other.db", "collections": {"users": {"indexes": "[name]"}}}"#
+    var setup = try StoreSetup(DocumentObject(json: json))
+    setup.path = folder
+    let other = try Store(setup)
+    #expect(try other["users"].indexes().map(\.keys) == ["[name]"])
+    try other.close()
+    try store.close()
+  }
+
+  @Test("Its code is the code above") func same() throws {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    let lines = Set(
+      try String(contentsOf: URL(filePath: #filePath), encoding: .utf8).split(separator: "\n")
+        .map { $0.trimmingCharacters(in: .whitespaces) })
+    let document = try String(
+      contentsOf: folder.appending(path: "../../docs/COMING-FROM-NTJSONSTORE.md"), encoding: .utf8)
+    var isCode = false
+    var count = 0
+    for line in document.components(separatedBy: "\n") {
+      if line.hasPrefix("```") {
+        isCode = line == "```swift"
+      } else if isCode {
+        count += 1
+        #expect(lines.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
+      }
+    }
+    #expect(count > 30)
+  }
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import NanoStore
+import NanoTesting
+import Synchronization
+import Testing
+
+/// What happened, in order.
+private final class Journal: Sendable {
+  private let entries = Mutex<[String]>([])
+  func note(_ entry: String) { entries.withLock { $0.append(entry) } }
+  var all: [String] { entries.withLock { $0 } }
+}
+
+/// Runs calls without `await` in asynchronous code.
+private func plainly(_ work: () throws -> Void) rethrows { try work() }
+
+/// Lets a queued call go on.
+private final class Gate: Sendable {
+  private let semaphore = DispatchSemaphore(value: 0)
+  func open() { semaphore.signal() }
+  func pass() { semaphore.wait() }
+}
+
+@Suite("Calls that are queued on a collection")
+struct QueueTests {
+  private let store: Store
+  private var people: DocumentCollection { store["people"] }
+  init() throws { store = try Store(.memory) }
+
+  @Test("They happen in the order in which they were started, and what is called later waits")
+  func order() throws {
+    for number in 0..<50 { people.enqueue { try $0.insert(["n": .int(Int64(number))]) } }
+    #expect(try people.count() == 50)
+    #expect(try people.documents().map { $0["n"]?.int } == (0..<50).map { Int64($0) })
+  }
+
+  @Test("A call with await waits for them too, and blocks no thread of Swift's concurrency")
+  func asynchronous() async throws {
+    let gate = Gate()
+    people.enqueue {
+      gate.pass()
+      try $0.insert(["n": 1])
+    }
+    // More than there are threads: none of them may be the one that opens the gate.
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<64 { group.addTask { try await people.count() } }
+      group.addTask {
+        gate.open()
+        return 1
+      }
+      for try await count in group { #expect(count == 1) }
+    }
+  }
+
+  @Test("What is queued behind a waiting call comes after it")
+  func turns() async throws {
+    let (gate, journal) = (Gate(), Journal())
+    people.enqueue { _ in
+      gate.pass()
+      journal.note("queued")
+    }
+    let reader = Task {
+      _ = try await people.find().each { _ in }
+      journal.note("awaited")
+    }
+    gate.open()
+    try await reader.value
+    people.enqueue { _ in journal.note("later") }
+    try await people.finishQueued()
+    #expect(journal.all == ["queued", "awaited", "later"])
+  }
+
+  @Test("Collections do not wait for each other")
+  func parallel() throws {
+    let gate = Gate()
+    store["slow"].enqueue { _ in gate.pass() }
+    people.enqueue { try $0.insert(["n": 1]) }
+    #expect(try people.count() == 1)
+    #expect(!store["SLOW"].finishQueued(within: .milliseconds(1)))
+    #expect(!store.finishQueued(within: .milliseconds(1)))
+    #expect(store.finishQueued(["people", "never seen"], within: .milliseconds(1)))
+    gate.open()
+    #expect(store.finishQueued())
+  }
+
+  @Test("Waiting has a limit and can be cancelled, and the queue goes on")
+  func waiting() async throws {
+    let gate = Gate()
+    let call = people.enqueue { _ in
+      gate.pass()
+      return 7
+    }
+    #expect(try await !people.finishQueued(within: .milliseconds(1)))
+    let waiting = Task { try await people.finishQueued() }
+    let asking = Task { try await people.count() }
+    waiting.cancel()
+    asking.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    await #expect(throws: CancellationError.self) { try await asking.value }
+    #expect(!call.isFinished)
+    gate.open()
+    #expect(try await call.value == 7)
+    let again = try call.wait()
+    #expect(again == 7)
+    #expect(try await people.finishQueued())
+  }
+
+  @Test("Calls inside of a call run at once, of other collections too, and in transactions")
+  func inside() throws {
+    let store = store
+    let call = people.enqueue { people in
+      store["other"].enqueue { try $0.insert(["from": "inside"]) }
+      try people.insert(["n": 1])
+      try store.write {
+        try people.insert(["n": 2])
+        try store["other"].insert(["from": "block"])
+      }
+      #expect(people.finishQueued())
+      for document in try people.documents() { try people.remove(document) }
+      return try people.count()
+    }
+    #expect(try call.wait() == 0)
+    #expect(try store["other"].count() == 2)
+  }
+
+  @Test("A call cannot wait for one behind it")
+  func behind() throws {
+    let people = people
+    let call = people.enqueue { _ in
+      let next = people.enqueue { _ in 1 }
+      return code { _ = try next.wait() }
+    }
+    #expect(try call.wait() == .invalidArgument)
+    people.finishQueued()
+  }
+
+  @Test("An error is the call's own, and the next one runs")
+  func failure() async throws {
+    let first = people.enqueue { try $0.insert(["n": 1], key: "k") }
+    let second = people.enqueue { try $0.insert(["n": 2], key: "k") }
+    let third = people.enqueue { try $0.count() }
+    #expect(try first.wait().key == "k")
+    #expect(code { _ = try second.wait() } == .duplicateKey)
+    #expect(await asyncCode { _ = try await second.value } == .duplicateKey)
+    #expect(try third.wait() == 1)
+  }
+
+  @Test("A cancelled call that waits never runs; one that runs is undone")
+  func cancelling() throws {
+    let (gate, started) = (Gate(), Gate())
+    let running = people.enqueue { people in
+      started.open()
+      gate.pass()
+      try people.insert(["n": 1])
+    }
+    let waiting = people.enqueue { _ in Issue.record("It was cancelled.") }
+    started.pass()
+    waiting.cancel()
+    #expect(waiting.isFinished)
+    #expect(throws: CancellationError.self) { try waiting.wait() }
+    running.cancel()
+    gate.open()
+    #expect(throws: CancellationError.self) { try running.wait() }
+    #expect(try people.count() == 0)
+    running.cancel()
+  }
+
+  @Test("A completion in line comes before the next call and may use the store")
+  func inLine() throws {
+    let (journal, people) = (Journal(), people)
+    people.enqueue(completingOn: .inLine) {
+      try $0.insert(["n": 1])
+    } completion: { result in
+      journal.note(
+        "completed \((try? result.get())?["n"]?.int ?? 0) of \((try? people.count()) ?? 0)")
+    }
+    people.enqueue { _ in journal.note("next") }
+    #expect(people.finishQueued())
+    #expect(journal.all == ["completed 1 of 1", "next"])
+  }
+
+  @Test("A completion runs on the queue, the executor or the closure that was given")
+  func places() async throws {
+    let key = DispatchSpecificKey<String>()
+    let queue = DispatchQueue(label: "mine")
+    queue.setSpecific(key: key, value: "mine")
+    DispatchQueue.main.setSpecific(key: key, value: "main")
+    let people = people
+    func place(_ place: CompletionPlace) async -> String? {
+      await withCheckedContinuation { continuation in
+        people.enqueue(completingOn: place) { _ in
+        } completion: { _ in
+          continuation.resume(returning: DispatchQueue.getSpecific(key: key))
+        }
+      }
+    }
+    #expect(await place(.queue(queue)) == "mine")
+    #expect(await place(.queue(.main)) == "main")
+    #expect(await place(.calling { completion in queue.async(execute: completion) }) == "mine")
+    #expect(await place(.executor(globalConcurrentExecutor)) == nil)
+    #expect(await place(.automatic) == nil)
+    let onMain = await Task { @MainActor in
+      await withCheckedContinuation { continuation in
+        people.enqueue { _ in
+        } completion: { _ in
+          continuation.resume(returning: DispatchQueue.getSpecific(key: key))
+        }
+      }
+    }.value
+    #expect(onMain == "main")
+  }
+
+  @Test("Closing waits for what is queued, and later calls say that the store is closed")
+  func closing() throws {
+    let folder = try Scratch()
+    let store = try Store.file(folder.file("a"))
+    let people = store["people"]
+    for number in 0..<20 as Range<Int64> { people.enqueue { try $0.insert(["n": .int(number)]) } }
+    for number in 0..<20 as Range<Int64> {
+      store["b"].enqueue { try $0.insert(["n": .int(number)]) }
+    }
+    try store.close()
+    let late = people.enqueue { try $0.count() }
+    #expect(code { _ = try late.wait() } == .closed)
+    try store.reopen()
+    #expect(try people.count() == 20)
+    #expect(try store["b"].count() == 20)
+  }
+
+  @Test("A queued call may close the store")
+  func closingInside() throws {
+    let store = store
+    let call = people.enqueue { people in
+      store["other"].enqueue { _ in }
+      try store.close()
+      return code { _ = try people.count() }
+    }
+    #expect(try call.wait() == .closed)
+    #expect(store.finishQueued())
+    #expect(store.isClosed)
+  }
+
+  @Test("A store that nobody keeps lives until its calls are done")
+  func release() throws {
+    let folder = try Scratch()
+    var store: Store? = try Store.file(folder.file("a"))
+    let call = store!["people"].enqueue { try $0.insert(["n": 1]).rowID }
+    store = nil
+    #expect(try call.wait() == 1)
+  }
+
+  @Test("A full disk fails the calls that write, in order, and leaves the rest")
+  func full() throws {
+    let failing = FailingEngine(ReferenceEngine())
+    let store = try Store(opening: { failing })
+    let people = store["people"]
+    try people.insert(["n": 0])
+    failing.fail(at: 2, StoreError(.full, "No space is left for the database"))
+    let calls = (1...3).map { number in
+      people.enqueue { try $0.insert(["n": .int(Int64(number))]) }
+    }
+    #expect(code { _ = try calls[0].wait() } == .full)
+    failing.succeed()
+    people.finishQueued()
+    #expect(try people.documents().first?["n"] == 0)
+    let isFinished = calls.map { $0.isFinished }
+    #expect(isFinished == [true, true, true])
+  }
+
+  @Test("Every kind of call keeps the order among tasks and threads")
+  func mixed() async throws {
+    let (journal, people, store) = (Journal(), people, store)
+    for round in 0..<20 {
+      people.enqueue { _ in journal.note("\(round) a") }
+      try plainly {
+        try people.insert(["n": 1])
+        journal.note("\(round) b")
+      }
+      people.enqueue { _ in journal.note("\(round) c") }
+      try await people.insert(["n": 2])
+      journal.note("\(round) d")
+      people.enqueue { _ in journal.note("\(round) e") }
+      try await store.write { journal.note("\(round) f") }
+      people.enqueue { _ in journal.note("\(round) g") }
+      try plainly { try store.read { journal.note("\(round) h") } }
+      people.enqueue { _ in journal.note("\(round) i") }
+      for try await _ in people.find().limit(1).stream() {}
+    }
+    try await people.finishQueued()
+    #expect(journal.all == (0..<20).flatMap { round in "abcdefghi".map { "\(round) \($0)" } })
+    #expect(try await people.count() == 40)
+  }
+}

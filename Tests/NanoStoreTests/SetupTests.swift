@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("Setups of stores and collections")
+struct SetupTests {
+  private let folder: Scratch
+  init() throws { folder = try Scratch() }
+
+  private static let whole = """
+    {"storeName": "cfg.db", "collections": {"Users": {"identity": "rowID", "cacheSize": 0,
+    "defaultJson": {"active": true}, "aliases": {"last": "[name.last]"},
+    "indexes": ["last, [name.first]", "[age] DESC"], "uniqueIndexes": "[email]",
+    "queryableFields": "[address.country]"}}}
+    """
+
+  @Test("A file makes the store and its collections, and again nothing")
+  func whole() throws {
+    try Data(Self.whole.utf8).write(to: URL(filePath: folder.file("setup.json")))
+    var setup = try StoreSetup(contentsOf: folder.file("setup.json"))
+    setup.path = folder.path
+    for _ in 0..<2 {
+      let store = try Store(setup)
+      let users = store["users"]
+      #expect(store.file == folder.file("cfg.db"))
+      #expect(
+        Set(try users.indexes().map(\.keys)) == [
+          "[name.last], [name.first]", "[age] DESC", "[email]",
+        ])
+      #expect(try users.indexes().filter(\.isUnique).map(\.keys) == ["[email]"])
+      #expect(try users.defaults() == ["active": true])
+      #expect(try users.aliases() == ["last": "[name.last]"])
+      #expect(try users.queryableFields() == ["address.country"])
+      #expect(users.cacheSize == 0)
+      #expect(try users.insert(["n": 1]).key == nil)
+      try store.apply(setup)
+      try store.close()
+    }
+    #expect(Store.Location.file(folder.file("cfg.db")).exists)
+    #expect(!Store.Location.file(folder.file("other.db")).exists)
+  }
+
+  @Test("A setup is what it writes")
+  func codable() throws {
+    let setup = try StoreSetup(DocumentObject(json: Self.whole))
+    #expect(try StoreSetup(setup.object) == setup)
+    let data = try JSONEncoder().encode(setup)
+    #expect(try JSONDecoder().decode(StoreSetup.self, from: data) == setup)
+    #expect(StoreSetup(path: "TEMP", name: "a").file.hasSuffix("/a"))
+    #expect(StoreSetup().file.hasSuffix("/NanoStore.db"))
+    #expect(StoreSetup(path: "CACHES").file == StoreSetup().file)
+  }
+
+  @Test("An entry that cannot be used is an error with its place, or is left out and told")
+  func strictness() throws {
+    let json = """
+      {"storeName": 5, "collections": {"c": {"cacheSize": "x", "indexes": [3, "[a]"], "zzz": 1}, "d": 7}}
+      """
+    let object = try DocumentObject(json: json)
+    #expect(error { _ = try StoreSetup(object) }?[.field] == "storeName")
+    #expect(error { _ = try CollectionSetup(["aliases": ["a": 1]]) }?[.field] == "aliases.a")
+    var ignored: [StoreError] = []
+    let setup = StoreSetup(object, ignored: &ignored)
+    #expect(
+      ignored.map { $0[.field] } == [
+        "storeName", "collections.c.cacheSize", "collections.c.indexes.0", "collections.c.zzz",
+        "collections.d",
+      ])
+    #expect(setup == StoreSetup(collections: ["c": CollectionSetup(indexes: ["[a]"])]))
+    #expect(code { _ = try StoreSetup(contentsOf: folder.file("missing")) } == .cannotOpen)
+    let bad = try folder.write(Array("{".utf8), "bad.json")
+    #expect(code { _ = try StoreSetup(contentsOf: bad) } == .invalidJSON)
+  }
+
+  @Test("A setup that fails in one collection changes none")
+  func failure() async throws {
+    let store = try Store(.memory)
+    try await store["b"].insert(contentsOf: [["n": 1], ["n": 1]])
+    let setup = StoreSetup(collections: [
+      "a": CollectionSetup(defaults: ["v": 1], indexes: ["[n]"]),
+      "b": CollectionSetup(aliases: ["x": "[n]"], uniqueIndexes: ["x"]),
+    ])
+    #expect(await asyncCode { try await store.apply(setup) } == .uniqueViolation)
+    #expect(try await store.collections().map(\.name) == ["b"])
+    #expect(try await store["b"].aliases().isEmpty)
+    #expect(
+      await asyncCode { try await store["b"].apply(CollectionSetup(identity: .rowID)) }
+        == .alreadyExists)
+    #expect(await asyncCode { try await store.apply(StoreSetup(name: "x.db")) } == .invalidArgument)
+    try await store["b"].apply(CollectionSetup(aliases: ["x": "[n]"], indexes: ["x"]))
+    #expect(try await store["b"].find("x = 1").count() == 2)
+  }
+}
+
+@Suite("Row ids as fields of documents")
+struct RowIDFieldTests {
+  @Test("A document tells its row id, whatever was stored, and is not stored with it")
+  func field() throws {
+    let people = try Store(.memory).createCollection("people", identity: .rowID)
+    let given: DocumentObject = ["n": 1, "__rowid__": 99]
+    try people.insert(given)
+    try people.insert(contentsOf: [["n": 2, "__rowid__": "x"]])
+    try people.insert(Document(["n": 3, "__rowid__": 1]))
+    let first = try #require(try people.get(rowID: 1))
+    #expect(first["__rowid__"] == 1)
+    #expect(first[FieldPath("__rowid__")] == 1)
+    #expect(try first.object() == ["n": 1])
+    #expect(try people.find("[__rowid__] = 99").count() == 0)
+    #expect(try people.find("ORDER BY [__rowid__] DESC").rowIDs() == [3, 2, 1])
+    var changed = first
+    changed["__rowid__"] = 7
+    changed["n"] = 5
+    #expect(changed["__rowid__"] == 1)
+    try people.save(changed)
+    #expect(try people.get(rowID: 1)?.object() == ["n": 5])
+    #expect(Document.empty["__rowid__"] == nil)
+    let foreign = try people.update(rowID: 1, set: ["__rowid__": 4])
+    #expect(try foreign.object() == ["n": 5])
+  }
+
+  @Test("Replacing takes the row id of the document, which must be there")
+  func replacing() async throws {
+    let people = try await Store(.memory).createCollection("people", identity: .rowID)
+    try await people.insert(["n": 1, "old": true])
+    let replaced = try await people.replace(Document(["__rowid__": 1, "n": 2]))
+    #expect(replaced.rowID == 1)
+    #expect(try await people.get(rowID: 1)?.object() == ["n": 2])
+    #expect(
+      await asyncCode { try await people.replace(Document(["__rowid__": 77])) } == .notFound)
+    #expect(await asyncCode { try await people.replace(Document(["n": 3])) } == .invalidArgument)
+    #expect(
+      await asyncCode { try await people.replace(Document(["n": 3], key: "k")) } == .notFound)
+    let partial = try #require(try await people.find().select("n").first())
+    #expect(await asyncCode { try await people.replace(partial) } == .partialDocument)
+    #expect(try await people.documents().map { $0["n"] } == [2])
+  }
+}
+
+extension Document {
+  fileprivate static var empty: Document {
+    Document(Header(), copying: .init(start: nil, count: 0))
+  }
+}
