@@ -148,6 +148,22 @@ struct CollectionSettingsTests {
     #expect(try await store["c"].defaults() == [:])
   }
 
+  @Test("Nothing of the store's own stands among the program's metadata")
+  func metadata() throws {
+    try people.setDefaults(["v": 1])
+    try people.setAliases(["u": "[uid]"])
+    try people.createIndex("n")
+    let bag = try store.bag(named: "b")
+    try bag.add(people.insert(["n": 1]))
+    try bag.save()
+    try store.setMetadata(1, "people/defaults")
+    let names = try store.engine().read(.call, nil) { try $0.metadataNames() }
+    #expect(names == ["people/defaults"])
+    #expect(try people.defaults() == ["v": 1])
+    try store.setMetadata(nil, "people/defaults")
+    #expect(try store.metadata("people/defaults") == nil)
+  }
+
   @Test("A setting that cannot be written is not made, and the old one stays")
   func failure() throws {
     let failing = FailingEngine(ReferenceEngine())

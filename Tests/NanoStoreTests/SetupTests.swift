@@ -79,12 +79,13 @@ struct SetupTests {
     let store = try Store(.memory)
     try await store["b"].insert(contentsOf: [["n": 1], ["n": 1]])
     let setup = StoreSetup(collections: [
-      "a": CollectionSetup(defaults: ["v": 1], indexes: ["[n]"]),
+      "a": CollectionSetup(cacheSize: 7, defaults: ["v": 1], indexes: ["[n]"]),
       "b": CollectionSetup(aliases: ["x": "[n]"], uniqueIndexes: ["x"]),
     ])
     #expect(await asyncCode { try await store.apply(setup) } == .uniqueViolation)
     #expect(try await store.collections().map(\.name) == ["b"])
     #expect(try await store["b"].aliases().isEmpty)
+    #expect(store["a"].cacheSize == -1)
     #expect(
       await asyncCode { try await store["b"].apply(CollectionSetup(identity: .rowID)) }
         == .alreadyExists)

@@ -75,6 +75,12 @@ extension Engine {
 }
 
 extension EngineReader {
+  public func findInAnyOrder(
+    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    try find(query, in: collection, show)
+  }
+
   public func types(in collection: String) throws -> [String] {
     var names: Set<String> = []
     var query = Query(!Condition.isNull(.attribute(.type)))
@@ -109,6 +115,11 @@ public protocol EngineReader: AnyObject {
   /// Shows each document that a query finds, in order, until the closure says false. A collection
   /// that does not exist is empty.
   func find(
+    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+  ) throws
+  /// As ``find(_:in:_:)``, but what a query finds by row id may come in any order, for a caller that
+  /// keeps it all and sorts it in less time than a database needs.
+  func findInAnyOrder(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws
   /// The row ids of what a query finds, in order. An engine that finds them in an index does not

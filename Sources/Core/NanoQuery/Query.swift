@@ -148,3 +148,10 @@ public struct AggregateRow: Sendable, Hashable {
     self.values = values
   }
 }
+
+extension Query {
+  /// Whether everything is found, by row id: nothing depends on an order but the order itself.
+  package var isWholeByRowID: Bool {
+    orderings.isEmpty && limit == nil && offset == 0 && after == nil
+  }
+}

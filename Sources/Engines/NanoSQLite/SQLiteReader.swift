@@ -123,11 +123,26 @@ class SQLiteReader: EngineReader {
   func find(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws {
+    try find(query, in: collection, ordered: true, show)
+  }
+
+  /// SQLite's sorter copies whole rows, so that a range of an index took half as long again.
+  func findInAnyOrder(
+    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    try find(query, in: collection, ordered: !query.isWholeByRowID, show)
+  }
+
+  private func find(
+    _ query: Query, in collection: String, ordered: Bool,
+    _ show: (StoredDocument) throws -> Bool
+  ) throws {
     try querying(collection) { table in
       let facts = table.facts
       let layout = facts.parts.layout
       let incarnation = table.incarnation
-      try connection.with(QueryCompiler(facts).select(query).sql) { statement in
+      let compiled = QueryCompiler(facts).select(query, ordered: ordered)
+      try connection.with(compiled.sql) { statement in
         if var watch = connection.watch(statement, table, query) {
           while try statement.step() {
             if try !watch.showing({
@@ -150,8 +165,7 @@ class SQLiteReader: EngineReader {
       var ids: [Int64] = []
       // An index gives them in order for each of its values, which is sorted here in a fraction of the
       // time that SQLite needs.
-      let isWhole = query.limit == nil && query.offset == 0 && query.after == nil
-      let sorts = query.orderings.isEmpty && isWhole
+      let sorts = query.isWholeByRowID
       let compiler = QueryCompiler(table.facts)
       // No other column, so that SQLite has no need of the row where an index gives the id.
       try connection.with(compiler.select(query, columns: "id", ordered: !sorts).sql) { row in

@@ -10,8 +10,10 @@ import NanoSQL
 struct StatementPlan {
   /// Where uses of the indexes in it are counted.
   var uses: [UseCount]
-  /// Whether it may read or sort more documents than it finds: only then is time taken.
-  var isCostly: Bool
+  /// Whether it may read more documents than it finds.
+  var scans: Bool
+  /// Whether it sorts.
+  var sorts: Bool
 }
 
 /// The time that a statement takes without its caller.
@@ -53,7 +55,9 @@ struct ScanWatch {
   /// - Parameter found: Documents that were handed out, or counted; all that match if nil.
   func end(found: Int?, isRemoval: Bool = false) {
     let rows = Int(sqlite3_stmt_status(statement.handle, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0))
-    let sorts = sqlite3_stmt_status(statement.handle, SQLITE_STMTSTATUS_SORT, 0) > 0
+    let sorts =
+      !query.orderings.isEmpty
+      && sqlite3_stmt_status(statement.handle, SQLITE_STMTSTATUS_SORT, 0) > 0
     guard rows >= observer.minimumRows || sorts else { return }
     guard let start else {
       // From now on there is time to be taken.
@@ -97,9 +101,9 @@ extension SQLiteConnection {
   ) -> ScanWatch? {
     let plan = statement.plan ?? plan(of: statement, table, observer)
     for use in plan.uses { use.add() }
-    guard plan.isCostly, query.condition != .constant(true) || !query.orderings.isEmpty else {
-      return nil
-    }
+    // What an index finds by row id is sorted by nothing that another index would have.
+    let sorts = plan.sorts && !query.orderings.isEmpty
+    guard sorts || plan.scans && query.condition != .constant(true) else { return nil }
     for counter in [SQLITE_STMTSTATUS_FULLSCAN_STEP, SQLITE_STMTSTATUS_SORT] {
       _ = sqlite3_stmt_status(statement.handle, counter, 1)
     }
@@ -125,7 +129,8 @@ extension SQLiteConnection {
     }
     let made = StatementPlan(
       uses: used.map { observer.uses(of: $0.name, in: table.description.name) },
-      isCostly: plan.contains { $0.hasPrefix("SCAN") || $0.contains("ORDER BY") })
+      scans: plan.contains { $0.hasPrefix("SCAN") },
+      sorts: plan.contains { $0.contains("ORDER BY") })
     statement.plan = made
     return made
   }

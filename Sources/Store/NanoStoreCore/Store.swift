@@ -210,7 +210,8 @@ extension Store {
     try await onWriter { try self.createCollection(name, identity: identity) }
   }
 
-  /// A value kept beside the collections, nil if there is none of this name.
+  /// A value kept beside the collections, nil if there is none of this name. All names are the
+  /// program's: the store keeps nothing of its own here.
   public func metadata(_ name: String) throws -> DocumentValue? {
     try reading(.call) { try $0.metadata(name) }
   }

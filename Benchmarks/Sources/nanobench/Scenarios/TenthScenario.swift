@@ -38,7 +38,7 @@ struct TenthScenario: Scenario {
     }
   }
 
-  var record: Variant {
+  var record: Variant? {
     Variant("GRDB Codable record") { [workload] folder in
       let table = try RecordTable.filled(folder, workload)
       try await table.queue.write { db in

@@ -28,10 +28,13 @@ extension SQLiteEngine {
   /// Tells observers if another connection has committed. If the writing connection is busy, it
   /// sees for itself when it begins, or the next look does.
   private func lookForOthers() {
+    var isOthers = false
     ifWriterIsFree { connection in
-      if (try? connection.hasOthersCommitted()) ?? true { commits.post(.everything) }
+      isOthers = (try? connection.hasOthersCommitted()) ?? true
+      if isOthers { commits.post(.everything) }
     }
-    commits.deliver()
+    // Only then: what writers post, they tell themselves.
+    if isOthers { commits.deliver() }
   }
 
   /// What is to be told of a transaction that is about to be committed.

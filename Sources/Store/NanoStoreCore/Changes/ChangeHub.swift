@@ -45,16 +45,17 @@ final class ChangeHub: Sendable {
 
   private func listen(to engine: any Engine, _ add: (inout sending State) -> Void) throws {
     let stale = try state.withLock { state in
-      var stale: State?
-      if state.engine !== engine {
-        stale = Self.takeAll(&state)
-        state.observation = try engine.observeCommits { [weak self] in self?.receive($0) }
-        state.engine = engine
+      guard state.engine !== engine else {
+        add(&state)
+        return nil as State?
       }
+      let observation = try engine.observeCommits { [weak self] in self?.receive($0) }
+      let stale = Self.takeAll(&state)
+      (state.engine, state.observation) = (engine, observation)
       add(&state)
       return stale
     }
-    // Of an engine that was closed while they were added.
+    // Of an engine that is being closed.
     stale.map(Self.end)
   }
 
@@ -99,9 +100,6 @@ final class ChangeHub: Sendable {
     for watch in state.watches.values { watch.end() }
     for feed in state.feeds.values { feed.end() }
   }
-
-  /// Whether nothing is observed, so that nobody listens.
-  var isIdle: Bool { state.withLock { $0.observation == nil } }
 }
 
 extension ChangeHub {

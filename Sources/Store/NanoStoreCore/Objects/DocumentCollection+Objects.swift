@@ -67,7 +67,7 @@ extension DocumentCollection {
 
   /// The names of classes that documents are stored as, each once, sorted.
   public func types() throws -> [String] {
-    try store.reading(.call) { try $0.types(in: name) }
+    try reading(.call) { try $0.types(in: name) }
   }
   public func types() async throws -> [String] { try await onReader { try self.types() } }
 

@@ -148,7 +148,11 @@ extension DocumentQuery {
       return try documents(through: cache)
     }
     var found: [Document] = []
-    try showEach { found.append($0) }
+    try collection.reading(.call) { reader in
+      try showAll(reader, sort: { Self.sort(&found) }) { stored in
+        found.append(try document(stored, query.fields))
+      }
+    }
     return found
   }
   public func documents() async throws -> [Document] { try await onReader { try $0.documents() } }
@@ -187,15 +191,24 @@ extension DocumentQuery {
     try await onReader { try $0.each(show) }
   }
 
-  /// As ``each(_:)``, for closures of ours that do not use the store.
-  private func showEach(_ show: (Document) throws -> Void) throws {
-    let projection = query.fields
-    try collection.reading(.call) { reader in
-      try reader.find(query, in: collection.name) { stored in
-        try show(document(stored, projection))
-        return true
-      }
+  /// Shows all that is found to a closure that keeps it, and afterwards has it sorted by row id where
+  /// the engine showed it in another order.
+  func showAll(
+    _ reader: any EngineReader, sort: () -> Void, _ show: (StoredDocument) throws -> Void
+  ) throws {
+    var last = Int64.min
+    var isSorted = true
+    try reader.findInAnyOrder(query, in: collection.name) { stored in
+      if stored.rowID < last { isSorted = false }
+      last = stored.rowID
+      try show(stored)
+      return true
     }
+    if !isSorted, query.isWholeByRowID { sort() }
+  }
+
+  static func sort(_ documents: inout [Document]) {
+    documents.sort { ($0.rowID ?? 0) < ($1.rowID ?? 0) }
   }
 
   @inline(__always)

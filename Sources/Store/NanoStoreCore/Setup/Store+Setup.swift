@@ -17,21 +17,22 @@ extension DocumentCollection {
   ///   unique, ``StoreError/Code/invalidQuery`` if one has no fields,
   ///   ``StoreError/Code/alreadyExists`` if the collection has another identity. Nothing has changed.
   public func apply(_ setup: CollectionSetup) throws {
-    try InternalCollection.refuse(name)
-    try inTurn {
-      try store.write {
-        try makeCollection(setup.identity)
-        if let defaults = setup.defaults { try setDefaults(defaults) }
-        if let aliases = setup.aliases { try setAliases(aliases) }
-        for fields in setup.queryableFields { try addQueryableFields(fields) }
-        for keys in setup.indexes { try createIndex(keys: keys) }
-        for keys in setup.uniqueIndexes { try createIndex(keys: keys, unique: true) }
-      }
-    }
+    try inTurn { try store.write { try write(setup) } }
     if let size = setup.cacheSize { cacheSize = size }
   }
   public func apply(_ setup: CollectionSetup) async throws {
     try await onWriter { try self.apply(setup) }
+  }
+
+  /// What a setup says of the file.
+  fileprivate func write(_ setup: CollectionSetup) throws {
+    try InternalCollection.refuse(name)
+    try makeCollection(setup.identity)
+    if let defaults = setup.defaults { try setDefaults(defaults) }
+    if let aliases = setup.aliases { try setAliases(aliases) }
+    for fields in setup.queryableFields { try addQueryableFields(fields) }
+    for keys in setup.indexes { try createIndex(keys: keys) }
+    for keys in setup.uniqueIndexes { try createIndex(keys: keys, unique: true) }
   }
 
   private func makeCollection(_ identity: CollectionIdentity?) throws {
@@ -55,10 +56,13 @@ extension Store {
         .invalidArgument, "An open store cannot get another file",
         [.hint: "open a store with the setup", .path: setup.file])
     }
+    let collections = setup.collections.sorted { $0.key < $1.key }
     try write {
-      for (name, setup) in setup.collections.sorted(by: { $0.key < $1.key }) {
-        try self[name].apply(setup)
-      }
+      for (name, setup) in collections { try self[name].write(setup) }
+    }
+    // Not undone by a transaction, so only when nothing can fail any more.
+    for (name, setup) in collections {
+      if let size = setup.cacheSize { self[name].cacheSize = size }
     }
   }
   public func apply(_ setup: StoreSetup) async throws {

@@ -91,6 +91,13 @@ extension EngineConformance {
             return true
           }
           try expectEqual(found.incarnation, incarnation, "incarnation")
+          var any: [Int64] = []
+          try reader.findInAnyOrder(query, in: "c") {
+            any.append($0.rowID)
+            return true
+          }
+          try expectEqual(
+            query.orderings.isEmpty ? any.sorted() : any, found.rowIDs, "in any order, \(query)")
         }
       }
     },

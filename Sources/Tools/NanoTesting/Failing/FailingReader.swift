@@ -54,6 +54,11 @@ class FailingReader: EngineReader {
   func indexing(in collection: String) throws -> IndexingPolicy {
     try counted().indexing(in: collection)
   }
+  func findInAnyOrder(
+    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    try counted().findInAnyOrder(query, in: collection, show)
+  }
   func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs {
     try counted().rowIDs(query, in: collection)
   }
