@@ -47,7 +47,11 @@ let package = Package(
       ],
       path: "Sources/Engines/NanoSQLite", swiftSettings: strict),
     .target(
-      name: "NanoStoreCore", dependencies: ["NanoDocument", "NanoQuery", "NanoEngine"],
+      name: "NanoStoreCore",
+      dependencies: [
+        "NanoDocument", "NanoQuery", "NanoEngine",
+        .product(name: "Logging", package: "swift-log"),
+      ],
       path: "Sources/Store/NanoStoreCore", swiftSettings: strict),
     .target(
       name: "NanoStore",
@@ -79,7 +83,7 @@ let package = Package(
     .testTarget(
       name: "NanoStoreTests",
       dependencies: [
-        "NanoStore", "NanoTesting", "nanostore-test-helper",
+        "NanoStore", "NanoStoreCore", "NanoSQLite", "NanoTesting", "nanostore-test-helper",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),

@@ -30,7 +30,12 @@ extension Store {
   public convenience init(
     _ location: Location, configuration: Configuration = Configuration()
   ) throws {
-    try self.init(file: location.file, opening: { try SQLiteEngine(location, configuration) })
+    try self.init(
+      file: location.file, indexTuning: configuration.tuning(at: location),
+      logger: configuration.logger
+    ) {
+      try SQLiteEngine(location, configuration, observer: $0)
+    }
     defaultCacheSize = configuration.documentCacheSize
     cacheLimit = configuration.documentCacheLimit
   }
@@ -61,4 +66,13 @@ extension SQLiteConfiguration.Location {
 
   /// Whether there is such a file, which is not opened.
   public var exists: Bool { file.map { FileManager.default.fileExists(atPath: $0) } ?? false }
+}
+
+extension SQLiteConfiguration {
+  /// Documents in memory are looked through in no time, and what is gone when the store is closed never
+  /// pays for what was found out; a store that only reads cannot make indexes.
+  fileprivate func tuning(at location: Location) -> IndexTuning {
+    guard case .file = location, !isReadOnly else { return .off }
+    return indexTuning
+  }
 }

@@ -39,6 +39,7 @@ struct Session {
     case "open":
       var configuration = Store.Configuration()
       configuration.isReadOnly = words.contains("readonly")
+      configuration.indexTuning = words.contains("tuned") ? .automatic : .off
       configuration.busyTimeout = words.contains("impatient") ? 0.05 : 20
       store = try Store(.file(words[1]), configuration: configuration)
     case "close": try opened().close()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import NanoStore
 import Testing
 
 @Suite("nanostore commands on databases")
@@ -15,6 +16,8 @@ struct DatabaseCommandTests {
       ["find", "no.db", "c"], ["get", "no.db", "c", "k"], ["count", "no.db", "c"],
       ["aggregate", "no.db", "c"], ["export", "no.db", "c"], ["collections", "no.db"],
       ["schema", "no.db", "c"], ["index", "no.db", "c", "f"], ["index", "list", "no.db", "c"],
+      ["index", "advise", "no.db"],
+      ["index", "export", "no.db"],
       ["explain", "no.db", "c"], ["sql", "no.db", "SELECT 1"], ["verify", "no.db"],
       ["compact", "no.db"], ["backup", "no.db", "b.db"], ["stats", "no.db"],
       ["remove", "no.db", "c", "k"],
@@ -63,7 +66,8 @@ struct DatabaseCommandTests {
     #expect(made.output == "made index year_title_desc_unique on films\n")
     #expect(
       try command.run("index", "list", "library.db", "films", "--csv").lines == [
-        "index,fields,unique,of", "year_title_desc_unique,\"year, title:desc\",true,values",
+        "index,fields,unique,of,origin,uses,reason",
+        "year_title_desc_unique,\"year, title:desc\",true,values,declared,,",
       ])
     let after = try command.run("explain", "library.db", "films", "[year] = 1979")
     #expect(after.lines[0] == "indexes    year_title_desc_unique")
@@ -79,6 +83,35 @@ struct DatabaseCommandTests {
       try command.run("index", "drop", "library.db", "films", "year_title_desc_unique").status == 0)
     #expect(
       try command.run("index", "drop", "library.db", "films", "year_title_desc_unique").status == 1)
+  }
+
+  @Test("What a program found out is advice, and is applied, listed and exported")
+  func advice() throws {
+    let path = command.folder.appending(path: "library.db").path
+    var configuration = Store.Configuration()
+    configuration.indexTuning = .manual
+    let store = try Store(.file(path), configuration: configuration)
+    try store["films"].insert(
+      contentsOf: (0..<3_000).map { ["title": .string("t\($0)"), "year": .int($0)] })
+    // As often as it takes on this machine.
+    for _ in 0..<10_000 where try !store.indexAdvice().contains(where: \.isDue) {
+      _ = try store["films"].find(Field("year") == 1).count()
+    }
+    try store.close()
+
+    let advised = try command.run("index", "advise", "library.db", "--csv")
+    #expect(advised.lines[0] == "collection,fields,of,action,due,reason")
+    #expect(advised.lines[1].hasPrefix("films,year,values,make,true,"))
+    #expect(
+      try command.run("index", "advise", "library.db", "--apply").output
+        == "made index adaptive_year\n")
+    #expect(
+      try command.run("index", "advise", "library.db", "--apply").output == "nothing is due\n")
+    let listed = try command.run("index", "list", "library.db", "films", "--csv").lines
+    #expect(listed[1].hasPrefix("adaptive_year,year,false,values,adaptive,"))
+    #expect(
+      try command.run("index", "export", "library.db").output.filter { !" \n".contains($0) }
+        == #"{"films":{"indexes":["[year]"],"uniqueIndexes":[]}}"#)
   }
 
   @Test("The policy is shown, set with all that is there, and set back")

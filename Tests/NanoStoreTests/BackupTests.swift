@@ -19,7 +19,7 @@ struct BackupTests {
     case "temporary": store = try Store(.temporary)
     case "journal": store = try Store.file(path) { $0.journalMode = .delete }
     case "utf16": store = try Store.file(path) { $0.encoding = .utf16 }
-    default: store = try Store(.file(path))
+    default: store = try Store.file(path)
     }
     try store["a"].insert(
       contentsOf: (0..<documents).map {

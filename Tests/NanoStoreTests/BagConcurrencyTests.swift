@@ -9,7 +9,7 @@ struct BagConcurrencyTests {
   let store: Store
   init() throws {
     scratch = try Scratch()
-    store = try Store(.file(scratch.file("a.db")))
+    store = try Store.file(scratch.file("a.db"))
   }
 
   @Test("One bag that many tasks change and save has everything in it, once")

@@ -10,7 +10,7 @@ struct BagStoreTests {
   let people: DocumentCollection
   init() throws {
     scratch = try Scratch()
-    store = try Store(.file(scratch.file("a.db")))
+    store = try Store.file(scratch.file("a.db"))
     people = store["people"]
   }
 
@@ -94,7 +94,7 @@ struct BagStoreTests {
   @Test("A document that another program removed is passed over and forgotten at the next save")
   func foreignRemoval() throws {
     let bag = try bag("team", "a", "b", "c")
-    let other = try Store(.file(scratch.file("a.db")))
+    let other = try Store.file(scratch.file("a.db"))
     try other.execute("DELETE FROM people WHERE key = 'b'")
     #expect(try bag.documents().compactMap(\.key) == ["a", "c"])
     #expect(try bag.document("b") == nil)
@@ -183,7 +183,7 @@ struct BagStoreTests {
   @Test("Saving a bag writes what is collected first; unsaved members play no part in discarding")
   func saveInterval() throws {
     store.saveInterval = 100
-    let other = try Store(.file(scratch.file("a.db")))
+    let other = try Store.file(scratch.file("a.db"))
     let a = try people.save(["n": 1], key: "a")
     let bag = try store.bag(named: "team")
     try bag.add(a)
@@ -275,7 +275,7 @@ struct BagStoreTests {
     let key = try bag("team", "a", "b").key
     try store.close()
     #expect(code { _ = try store.bags() } == .closed)
-    let again = try Store(.file(scratch.file("a.db")))
+    let again = try Store.file(scratch.file("a.db"))
     #expect(try again.bag(named: "team").keys == ["a", "b"])
     #expect(try again.bag(key: key)?.hasUnsavedChanges == false)
     try again["people"].remove("a")
@@ -286,7 +286,7 @@ struct BagStoreTests {
   @Test(
     "Two stores on one file see each other's bags, and removals reach bags that are new to them")
   func twoStores() throws {
-    let other = try Store(.file(scratch.file("a.db")))
+    let other = try Store.file(scratch.file("a.db"))
     try people.save(["n": 1], key: "z")
     try people.remove("z")
     try other["people"].save(["n": 1], key: "z")

@@ -92,7 +92,7 @@ struct ClosedStoreTests {
   @Test("A file holds what it held when it is reopened; reopening an open store does nothing")
   func reopen() throws {
     let scratch = try Scratch()
-    let store = try Store(.file(scratch.file("a.db")))
+    let store = try Store.file(scratch.file("a.db"))
     try store["a"].save(["n": 1], key: "k")
     try store.reopen()
     try store.close()

@@ -93,7 +93,7 @@ struct ConfigurationTests {
   func readOnly() throws {
     let path = scratch.file("a.db")
     #expect(code { _ = try Store.file(path) { $0.isReadOnly = true } } == .cannotOpen)
-    let writer = try Store(.file(path))
+    let writer = try Store.file(path)
     try writer["a"].save(["n": 1], key: "k")
     let store = try Store.file(path) { $0.isReadOnly = true }
 

@@ -12,7 +12,7 @@ struct IndexTests {
 
   init() throws {
     scratch = try Scratch()
-    store = try Store(.file(scratch.file("a.db")))
+    store = try Store.file(scratch.file("a.db"))
     people = store["people"]
     try people.save(
       ["name": "Ada", "address": ["city": "London", "zip": 1], "tags": ["x", "y"]], key: "ada")

@@ -10,7 +10,7 @@ struct IndexingTests {
   private static let sought = Condition.leaf(Field(.element) == "x7")
 
   private func filled(_ path: String) throws -> Store {
-    let store = try Store(.file(path))
+    let store = try Store.file(path)
     try store["a"].insert(
       contentsOf: (0..<5_000).map { ["n": .int($0), "list": ["x\($0 % 10)", "y"]] })
     return store

@@ -10,7 +10,7 @@ struct MaintenanceTests {
   let store: Store
   init() throws {
     scratch = try Scratch()
-    store = try Store(.file(scratch.file("a.db")))
+    store = try Store.file(scratch.file("a.db"))
     try store["a"].insert(
       contentsOf: (0..<500).map { ["n": .int($0), "tags": [.int($0 % 5), "x"]] })
     try store["a"].createIndex("n")

@@ -24,7 +24,7 @@ struct OpeningTests {
     let bytes = Self.others[index]
     let path = try scratch.write(bytes, "a.db")
 
-    let error = error { _ = try Store(.file(path)) }
+    let error = error { _ = try Store.file(path) }
 
     #expect([.notADatabase, .corruptFile].contains(error?.code))
     #expect(error?[.path] == path)
@@ -36,10 +36,10 @@ struct OpeningTests {
   @Test("An empty file becomes a store")
   func emptyFile() throws {
     let path = try scratch.write([], "a.db")
-    let store = try Store(.file(path))
+    let store = try Store.file(path)
     try store["a"].save(["n": 1], key: "k")
     try store.close()
-    #expect(try Store(.file(path))["a"].get("k")?["n"] == 1)
+    #expect(try Store.file(path)["a"].get("k")?["n"] == 1)
   }
 
   @Test("A file that ends too early gives typed errors and what is still there, never a crash")
@@ -55,7 +55,7 @@ struct OpeningTests {
     for size in stride(from: 1, to: whole.count, by: 512 * 3) {
       let path = try scratch.write(whole.prefix(size), "cut-\(size).db")
       _ = code {
-        let store = try Store(.file(path))
+        let store = try Store.file(path)
         // Whatever can be read is right, and looking for damage finds it.
         let readable = code { for note in try store["notes"].documents() { _ = try note.object() } }
         #expect([nil, .corruptFile, .corruptDocument, .database].contains(readable))
@@ -93,7 +93,7 @@ struct OpeningTests {
     "Names that mean something to SQLite are plain files", arguments: [":memory:", "file:a?x=1"])
   func plainNames(name: String) throws {
     let path = scratch.file(name)
-    let store = try Store(.file(path))
+    let store = try Store.file(path)
     try store["a"].save(["n": 1], key: "k")
     try store.close()
     #expect(FileManager.default.fileExists(atPath: path))
@@ -113,7 +113,7 @@ struct OpeningTests {
     try store.close()
     let before = try scratch.bytes("other.db")
 
-    let error = error { _ = try Store(.file(path)) }
+    let error = error { _ = try Store.file(path) }
 
     #expect(error?.code == .notADatabase)
     #expect(error?[.hint] != nil)
@@ -133,7 +133,7 @@ struct OpeningTests {
     try store.close()
     let before = try scratch.bytes("new.db")
 
-    let error = error { _ = try Store(.file(path)) }
+    let error = error { _ = try Store.file(path) }
 
     #expect(error?.code == .newerFormat)
     #expect(error?[.actual] == "format 99")
@@ -143,7 +143,7 @@ struct OpeningTests {
   @Test("A store that is opened again continues its row ids")
   func rowIDsSurvive() throws {
     let path = scratch.file("a.db")
-    let store = try Store(.file(path))
+    let store = try Store.file(path)
     let last = try store["a"].save(["n": 1], key: "a").rowID
     try store["a"].remove("a")
     try store.close()

@@ -17,7 +17,7 @@ struct PermissionTests {
   init() throws {
     scratch = try Scratch()
     path = scratch.file("a.db")
-    let store = try Store(.file(path))
+    let store = try Store.file(path)
     try store["a"].save(["n": 1], key: "k")
     try store.close()
   }
@@ -36,7 +36,7 @@ struct PermissionTests {
     #expect(try other.ask("save", "a", "k", "{\"n\":2}") == "error readOnly")
     #expect(try other.ask("get", "a", "k") == "ok 1")
     #expect(try other.ask("close") == "ok")
-    #expect(try Store(.file(path))["a"].get("k")?["n"] == 1)
+    #expect(try Store.file(path)["a"].get("k")?["n"] == 1)
   }
 
   @Test("In a folder that can only be read a store is read when it is opened for reading")

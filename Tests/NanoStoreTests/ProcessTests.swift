@@ -54,7 +54,7 @@ struct ProcessTests {
 
   @Test("Documents, collections and indexes of the other are seen, and row ids never collide")
   func alternating() throws {
-    let store = try Store(.file(path))
+    let store = try Store.file(path)
     try other.ask("open", path)
     var ids: [Int64] = []
     for round in 0..<20 as Range<Int64> {
@@ -83,7 +83,7 @@ struct ProcessTests {
 
   @Test("A row id that the other process removed is not used again")
   func removedRowIDs() throws {
-    let store = try Store(.file(path))
+    let store = try Store.file(path)
     try store["a"].save(["n": 1], key: "x")
     try other.ask("open", path)
     #expect(try other.ask("remove", "a", "x") == "ok true")
@@ -92,7 +92,7 @@ struct ProcessTests {
 
   @Test("A field that becomes a list in the other process is found here all the same")
   func newList() throws {
-    let store = try Store(.file(path))
+    let store = try Store.file(path)
     try store["a"].save(["tag": "x"], key: "1")
     try store["a"].createIndex("tag", elements: false)
     let query = store["a"].find(Field("tag") == "x")
@@ -109,7 +109,7 @@ struct ProcessTests {
 
   @Test("A collection dropped and made again elsewhere is not taken for the old one")
   func remade() throws {
-    let store = try Store(.file(path))
+    let store = try Store.file(path)
     try store["a"].save(["tag": "x"], key: "1")
     try store["a"].createIndex("tag", elements: false)
     let query = store["a"].find(Field("tag") == "x")
@@ -126,7 +126,7 @@ struct ProcessTests {
 
   @Test("A process killed while it writes leaves whole transactions", arguments: 1...3)
   func killed(attempt: Int) throws {
-    let store = try Store(.file(path))
+    let store = try Store.file(path)
     try store["a"].createIndex("tags", elements: true)
     try store.close()
     try other.ask("open", path)

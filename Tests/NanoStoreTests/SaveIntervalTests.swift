@@ -13,8 +13,8 @@ struct SaveIntervalTests {
 
   init() throws {
     scratch = try Scratch()
-    store = try Store(.file(scratch.file("a.db")))
-    other = try Store(.file(scratch.file("a.db")))
+    store = try Store.file(scratch.file("a.db"))
+    other = try Store.file(scratch.file("a.db"))
     notes = store["notes"]
   }
 

@@ -68,12 +68,12 @@ struct StorableObjectTests {
   @Test("A program that does not know a class keeps its name and every field")
   func unknown() throws {
     let scratch = try Scratch()
-    let known = try Store(.file(scratch.file("a.db")))
+    let known = try Store.file(scratch.file("a.db"))
     known.register(Car.self)
     try known["all"].save(Car(key: "c", name: "Mercedes"))
     try known.close()
 
-    let other = try Store(.file(scratch.file("a.db")))
+    let other = try Store.file(scratch.file("a.db"))
     var document = try #require(try other["all"].object("c") as? Document)
     #expect(document.type == "Car")
     document["wheels"] = 4
@@ -94,10 +94,10 @@ struct StorableObjectTests {
       var storedKey: String? { key }
     }
     let scratch = try Scratch()
-    let old = try Store(.file(scratch.file("a.db")))
+    let old = try Store.file(scratch.file("a.db"))
     try old["all"].save(Car(key: "c", name: "Mercedes"))
     try old.close()
-    let store = try Store(.file(scratch.file("a.db")))
+    let store = try Store.file(scratch.file("a.db"))
     store.register(Automobile.self, as: "Auto", aliases: ["Car"])
     let found = try #require(try store["all"].find().objects(of: Automobile.self).first)
     #expect(found.name == "Mercedes")

@@ -65,10 +65,12 @@ func asyncCode(
 }
 
 extension Store {
+  /// A store that makes no index by itself, so that plans do not depend on how fast a machine is.
   static func file(
     _ path: String, _ change: (inout Configuration) -> Void = { _ in }
   ) throws -> Store {
     var configuration = Configuration()
+    configuration.indexTuning = .off
     change(&configuration)
     return try Store(.file(path), configuration: configuration)
   }

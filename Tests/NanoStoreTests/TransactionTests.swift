@@ -100,7 +100,7 @@ struct TransactionTests {
   @Test("What is written in a block is seen there, and by other stores when it is done")
   func isolation() throws {
     let scratch = try Scratch()
-    let (one, two) = try (Store(.file(scratch.file("a.db"))), Store(.file(scratch.file("a.db"))))
+    let (one, two) = try (Store.file(scratch.file("a.db")), Store.file(scratch.file("a.db")))
     try one["a"].save(["n": 1], key: "k")
     try one.write {
       try one["a"].save(["n": 2], key: "k")
@@ -114,7 +114,7 @@ struct TransactionTests {
   @Test("A read block keeps its snapshot while others write, and cannot write itself")
   func snapshot() throws {
     let scratch = try Scratch()
-    let (one, two) = try (Store(.file(scratch.file("a.db"))), Store(.file(scratch.file("a.db"))))
+    let (one, two) = try (Store.file(scratch.file("a.db")), Store.file(scratch.file("a.db")))
     try one["a"].save(["n": 1], key: "k")
     try one.read {
       #expect(try one["a"].count() == 1)

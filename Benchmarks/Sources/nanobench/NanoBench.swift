@@ -22,6 +22,10 @@ struct NanoBench: AsyncParsableCommand {
   @Option(help: "Only raw SQLite and variants whose name contains this, for profiling.")
   var variant: String?
 
+  @Flag(
+    help: "Replay workloads without indexes, with the best ones, and with those the store makes.")
+  var adaptive = false
+
   @Option(help: "Write all measurements to this file.")
   var json: String?
 
@@ -36,6 +40,7 @@ struct NanoBench: AsyncParsableCommand {
   }
 
   func run() async throws {
+    if adaptive { return try replay() }
     let scenarios = try chosen(from: allScenarios(Workload(documents: documents)))
     let folder = try Folder.temporary()
     defer { try? folder.remove() }
@@ -49,6 +54,24 @@ struct NanoBench: AsyncParsableCommand {
       result.scenarios.append(measured)
     }
     try write(result)
+  }
+
+  private func replay() throws {
+    let folder = try Folder.temporary()
+    defer { try? folder.remove() }
+    let lines = try AdaptiveBench(
+      workload: Workload(documents: documents), rounds: rounds, folder: folder,
+      variant: variant
+    ).run()
+    print(lines.table.text)
+    for line in lines {
+      print("\n\(line.replay.name)")
+      for index in line.made { print("  \(index)") }
+    }
+    if let markdown {
+      let text = lines.markdown(rounds: rounds, documents: documents)
+      try Data(text.utf8).write(to: URL(filePath: markdown))
+    }
   }
 
   private func chosen(from scenarios: [any Scenario]) throws -> [any Scenario] {

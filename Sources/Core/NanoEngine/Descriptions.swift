@@ -51,14 +51,29 @@ public struct IndexDefinition: Sendable, Hashable {
   /// Whether no two documents may have the same values.
   public var isUnique: Bool
   public var kind: Kind
+  /// Who wanted it.
+  public var origin: Origin
+  /// Why the store made it, as a sentence; nil if it was declared.
+  public var reason: String?
+
+  /// Who wanted an index.
+  public enum Origin: String, Sendable, Hashable {
+    /// Somebody made it; only somebody drops it.
+    case declared
+    /// The store made it for the queries that it saw, and drops it when they are no longer asked.
+    case adaptive
+  }
 
   /// - Parameter name: made from the columns if nil.
   public init(
-    name: String? = nil, columns: [Column], isUnique: Bool = false, kind: Kind = .fields
+    name: String? = nil, columns: [Column], isUnique: Bool = false, kind: Kind = .fields,
+    origin: Origin = .declared, reason: String? = nil
   ) {
     self.columns = columns
     self.isUnique = isUnique
     self.kind = kind
+    self.origin = origin
+    self.reason = reason
     self.name = name ?? Self.defaultName(columns, isUnique, kind)
   }
 
@@ -66,6 +81,11 @@ public struct IndexDefinition: Sendable, Hashable {
     let parts = columns.map { $0.path.description + ($0.descending ? "_desc" : "") }
     let suffix = (kind == .elements ? "_elements" : "") + (isUnique ? "_unique" : "")
     return parts.joined(separator: "_") + suffix
+  }
+
+  /// Whether both have the same entries, whatever they are called and whoever wanted them.
+  public func isSame(as other: IndexDefinition) -> Bool {
+    columns == other.columns && isUnique == other.isUnique && kind == other.kind
   }
 
   /// Throws if there is no column, a path is not one, or a path stands twice.

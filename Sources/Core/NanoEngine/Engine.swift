@@ -149,6 +149,11 @@ public protocol EngineReader: AnyObject {
   func settings(of collection: String) throws -> CollectionSettings
   /// Every path that documents of the collection ever held, with the types seen there.
   func observedPaths(in collection: String) throws -> [ObservedPath]
+  /// Indexes that ``EngineWriter/beginIndex(_:in:)`` began and nothing has finished yet. They are in no
+  /// other list, and no query uses them.
+  func unfinishedIndexes() throws -> [UnfinishedIndex]
+  /// What ``EngineWriter/setIndexLedger(_:of:)`` keeps.
+  func indexLedger() throws -> [IndexLedgerRow]
   /// A value kept beside the collections; nil if there is none of this name.
   func metadata(_ name: String) throws -> DocumentValue?
   /// The names under which values are kept.
@@ -178,8 +183,18 @@ public protocol EngineWriter: EngineReader {
   func createCollection(_ description: CollectionDescription) throws
   /// Removes a collection with its documents and indexes, and says whether there was one.
   func dropCollection(_ name: String) throws -> Bool
-  /// Does nothing if the same index exists.
+  /// Does nothing if the same index exists. A declared index takes the place of an adaptive one: of the
+  /// same one without making it again, and of another one that has its name.
   func createIndex(_ index: IndexDefinition, in collection: String) throws
+  /// Begins an index that ``continueIndex(_:in:documents:)`` fills, and says whether it is complete
+  /// already, as it is where the engine makes indexes of this kind in one step.
+  func beginIndex(_ index: IndexDefinition, in collection: String) throws -> Bool
+  /// Adds so many more documents to an index that was begun, and says whether it is complete. It is used
+  /// from then on.
+  func continueIndex(_ name: String, in collection: String, documents: Int) throws -> Bool
+  /// Keeps what the store layer knows of possible indexes of a collection, in place of what it kept
+  /// before. It goes with the collection.
+  func setIndexLedger(_ rows: [IndexLedgerRow], of collection: String) throws
   /// Removes an index and says whether there was one.
   func dropIndex(_ name: String, in collection: String) throws -> Bool
   /// Says what is indexed, for the documents that are there and those to come. Answers are the same

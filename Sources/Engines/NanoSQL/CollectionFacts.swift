@@ -55,32 +55,3 @@ public struct CollectionFacts {
       .flatMap { elementTables[$0.name] }
   }
 }
-
-/// What every document of a collection has at a path.
-public struct PathFacts: Sendable, Hashable {
-  public var types: ObservedTypes
-  /// Whether an array ever stood on the way or at the end.
-  public var entersArray: Bool
-
-  public init(types: ObservedTypes, entersArray: Bool) {
-    self.types = types
-    self.entersArray = entersArray
-  }
-
-  /// Types that SQLite compares as we do, as long as they are alone.
-  public enum PlainClass: Sendable { case boolean, number, text, date }
-
-  /// The one class of values at this path, if there is only one and no array.
-  public var plainClass: PlainClass? {
-    guard !entersArray, !types.contains(.irregular) else { return nil }
-    let values = types.subtracting(.null)
-    if values.isEmpty { return nil }
-    if values.isSubset(of: [.int, .double]) { return .number }
-    switch values {
-    case .string: return .text
-    case .date: return .date
-    case .bool: return .boolean
-    default: return nil
-    }
-  }
-}

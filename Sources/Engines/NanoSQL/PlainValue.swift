@@ -2,6 +2,7 @@
 
 import Foundation
 public import NanoDocument
+import NanoEngine
 import NanoQuery
 
 /// Values as `json_extract` gives them, for comparison with stored fields.

@@ -12,6 +12,15 @@ final class CollectionTable {
   /// The names of SQLite's indexes, and of the side tables of indexes on elements, by index name.
   var sqlNames: [String: String]
   private let elementTables: [String: String]
+  /// Indexes that were begun: kept like the others, and used for nothing.
+  let unfinished: [IndexSchema]
+  /// Whether queries of it are told to the connection's observer.
+  let isObserved: Bool
+  /// Whether a scan of it was worth being timed.
+  var isLarge = false
+  /// Documents that were written, and in how many transactions, as the observer was not told yet.
+  var writes = 0
+  var writingCommits = 0
   /// Whether SQLite compares texts by code point, as it does not in UTF-16.
   private let ordersText: Bool
   let paths: PathTrie
@@ -41,10 +50,12 @@ final class CollectionTable {
 
   init(
     _ description: CollectionDescription, generation: Int64, indexes: [IndexDefinition],
-    sqlNames: [String: String], paths: PathTrie, indexing: IndexingPolicy, parts: DocumentParts,
-    settings: CollectionSettings, ordersText: Bool
+    sqlNames: [String: String], unfinished: [IndexSchema] = [], paths: PathTrie,
+    indexing: IndexingPolicy, parts: DocumentParts, settings: CollectionSettings, ordersText: Bool
   ) {
     self.parts = parts
+    self.unfinished = unfinished
+    isObserved = InternalCollection(named: description.name) == nil
     self.description = description
     self.generation = generation
     self.indexes = indexes
@@ -71,6 +82,9 @@ final class CollectionTable {
     if statements[kind.rawValue] == nil { statements[kind.rawValue] = made }
     return made
   }
+
+  /// What stands in the file, complete or not.
+  var allSchemas: [IndexSchema] { schemas + unfinished }
 
   /// Notes what a document has that is to be written.
   @inline(__always)
@@ -228,24 +242,32 @@ extension SQLiteConnection {
   ) throws -> CollectionTable {
     let rows = try all(
       SQLFragment(
-        "SELECT name, kind, is_unique, columns, sql_name FROM nano_indexes WHERE collection = ? "
-          + "ORDER BY name", [.text(description.name)])
+        "SELECT name, kind, is_unique, columns, sql_name, origin, reason, filled FROM nano_indexes "
+          + "WHERE collection = ? ORDER BY name", [.text(description.name)])
     ) { row in
       (
         IndexDefinition(
           name: row.text(0) ?? "", columns: try IndexColumns.read(row.text(3) ?? ""),
           isUnique: row.int(2) != 0,
-          kind: IndexDefinition.Kind(rawValue: row.text(1) ?? "") ?? .fields),
-        row.text(4) ?? ""
+          kind: IndexDefinition.Kind(rawValue: row.text(1) ?? "") ?? .fields,
+          origin: IndexDefinition.Origin(rawValue: row.text(5) ?? "") ?? .declared,
+          reason: row.text(6)),
+        row.text(4) ?? "", row.optionalInt(7) != nil
       )
     }
+    let complete = rows.filter { !$0.2 }
+    let unfinished = rows.filter(\.2).map {
+      IndexSchema(collection: description.name, index: $0.0, sqlName: $0.1)
+    }
+    // What SQLite would do with a statement that is kept may have changed.
+    forgetPlans()
     let paths = PathTrie()
     try addStoredPaths(of: description.name, to: paths)
     return CollectionTable(
-      description, generation: generation, indexes: rows.map(\.0),
-      sqlNames: Dictionary(uniqueKeysWithValues: rows.map { ($0.0.name, $0.1) }), paths: paths,
-      indexing: indexing, parts: parts, settings: try storedSettings(of: description.name),
-      ordersText: try encoding() == "UTF-8")
+      description, generation: generation, indexes: complete.map(\.0),
+      sqlNames: Dictionary(uniqueKeysWithValues: complete.map { ($0.0.name, $0.1) }),
+      unfinished: unfinished, paths: paths, indexing: indexing, parts: parts,
+      settings: try storedSettings(of: description.name), ordersText: try encoding() == "UTF-8")
   }
 
   private func storedSettings(of collection: String) throws -> CollectionSettings {

@@ -3,6 +3,7 @@
 import Dispatch
 import GRDB
 import NanoDocument
+import NanoEngine
 import Synchronization
 
 /// Connections that only read, opened when they are first needed and lent to one call at a time.
@@ -15,13 +16,15 @@ final class ReaderPool: Sendable {
     let connection: SQLiteConnection
     /// Reads single documents, outside a transaction.
     let getter: SQLiteReader
-    init(_ queue: DatabaseQueue, _ configuration: SQLiteConfiguration) throws {
+    init(
+      _ queue: DatabaseQueue, _ configuration: SQLiteConfiguration, _ observer: QueryObserver?
+    ) throws {
       self.queue = queue
       connection = try queue.unsafeRead { db in
         guard let handle = db.sqliteConnection else { throw SQLiteEngine.closed }
         return SQLiteConnection(
           handle, isReadOnly: true, isGuarded: !configuration.allowsInternalWrites,
-          logger: configuration.logger)
+          logger: configuration.logger, observer: observer)
       }
       getter = SQLiteReader(connection)
     }
@@ -42,12 +45,15 @@ final class ReaderPool: Sendable {
   private let state = Mutex(State())
   private let returned = DispatchSemaphore(value: 0)
   private let configuration: SQLiteConfiguration
+  private let observer: QueryObserver?
   private let open: @Sendable () throws -> DatabaseQueue
 
   init(
-    _ configuration: SQLiteConfiguration, open: @escaping @Sendable () throws -> DatabaseQueue
+    _ configuration: SQLiteConfiguration, _ observer: QueryObserver?,
+    open: @escaping @Sendable () throws -> DatabaseQueue
   ) {
     self.configuration = configuration
+    self.observer = observer
     self.open = open
   }
 
@@ -81,7 +87,7 @@ final class ReaderPool: Sendable {
       case .wait: returned.wait()
       case .place:
         do {
-          return try Reader(open(), configuration)
+          return try Reader(open(), configuration, observer)
         } catch {
           free { $0.count -= 1 }
           throw SQLiteErrors.translated(error, operation: "open")

@@ -2,6 +2,7 @@
 
 public import Logging
 import NanoDocument
+public import NanoEngine
 
 /// How a SQLite database is opened. Every setting is read back from the database by
 /// ``Engine/statistics()``.
@@ -78,6 +79,9 @@ public struct SQLiteConfiguration: Sendable {
   public var changeInterval = 0.1
   /// Reads fields with our scanner in place of SQLite's `json_extract`; the answers are the same.
   public var usesFastFieldAccess = true
+  /// What the store does about indexes that nobody declared. Counts for files that can be written to; stores
+  /// in memory and in temporary files have it off.
+  public var indexTuning: IndexTuning = .automatic
   /// Whether SQL of your own may write to tables of the store's own, change their definitions and set
   /// pragmas. What that damages, ``Engine/verify()`` finds at best.
   public var allowsInternalWrites = false

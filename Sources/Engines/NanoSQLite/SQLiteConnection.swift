@@ -20,6 +20,8 @@ final class SQLiteConnection {
   /// The table that was used last, found without hashing its name.
   private var last: (name: String, table: CollectionTable)?
   let isReadOnly: Bool
+  /// Who is told of scans; nil if nobody wants to know.
+  let observer: QueryObserver?
   /// Whether no other connection has committed since this one did.
   private(set) var isUnchanged = false
   /// Whether another connection has.
@@ -49,9 +51,11 @@ final class SQLiteConnection {
   /// - Parameter logger: Gets every statement at the level `trace`, with its parameters' places but
   ///   never their values, when it has ended.
   init(
-    _ handle: OpaquePointer, isReadOnly: Bool, isGuarded: Bool = false, logger: Logger? = nil
+    _ handle: OpaquePointer, isReadOnly: Bool, isGuarded: Bool = false, logger: Logger? = nil,
+    observer: QueryObserver? = nil
   ) {
     self.handle = handle
+    self.observer = observer
     self.logger = logger.flatMap { $0.logLevel == .trace ? $0 : nil }
     statementGuard = isGuarded ? StatementGuard(handle) : nil
     self.isReadOnly = isReadOnly
@@ -67,6 +71,12 @@ final class SQLiteConnection {
   @inline(__always)
   func noteLast(_ name: String, _ table: CollectionTable) {
     if last?.table !== table { last = (name, table) }
+  }
+
+  /// Lets statements find out anew how they run.
+  func forgetPlans() {
+    guard observer != nil else { return }
+    for statement in statements.values { statement.plan = nil }
   }
 
   /// Forgets statements and tables, as must be done before the connection closes.

@@ -22,6 +22,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   let writer: DatabaseQueue
   private let connection: SQLiteConnection
   private let writing = NSLock()
+  private let observer: QueryObserver?
   /// Nil where there is one connection for everything.
   private let readers: ReaderPool?
   private let isClosed = Atomic(false)
@@ -44,14 +45,18 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
 
   /// Opens a database and makes its internal tables if it is new.
   ///
+  /// - Parameter observer: Is told of queries that an index could have served; nil if nobody wants to
+  ///   know.
   /// - Throws: ``StoreError`` with ``StoreError/Code/notADatabase``,
   ///   ``StoreError/Code/newerFormat``, ``StoreError/Code/cannotOpen`` and others. An existing file
   ///   is unchanged.
   public init(
-    _ location: SQLiteConfiguration.Location, _ configuration: SQLiteConfiguration
+    _ location: SQLiteConfiguration.Location, _ configuration: SQLiteConfiguration,
+    observer: QueryObserver? = nil
   ) throws {
     try configuration.validate()
     self.configuration = configuration
+    self.observer = observer
     watch = RepeatedLook(every: configuration.changeInterval)
     path = try DatabaseFile.prepare(location, configuration)
     do {
@@ -68,7 +73,8 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
         // Made anew, because the setup settles the encoding.
         return SQLiteConnection(
           handle, isReadOnly: configuration.isReadOnly,
-          isGuarded: !configuration.allowsInternalWrites, logger: configuration.logger)
+          isGuarded: !configuration.allowsInternalWrites, logger: configuration.logger,
+          observer: observer)
       }
     } catch {
       let explained = DatabaseFile.explained(error, path)
@@ -85,7 +91,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     let hasReaders = configuration.journalMode == .wal || configuration.isReadOnly
     readers =
       (hasReaders ? path : nil).map { path in
-        ReaderPool(configuration) {
+        ReaderPool(configuration, observer) {
           try DatabaseFile.open(path, location, configuration, isReader: true)
         }
       }
@@ -150,6 +156,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
           return result
         }
         connection.noteCommit()
+        if let observer { transaction.reportWrites(to: observer) }
         if commits.isObserved { post(changed, connection) }
         return result
       } catch {
@@ -181,7 +188,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
     try refuseReentry()
     return try translated {
-      writing.lock()
+      lockForWriting()
       defer { writing.unlock() }
       guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
       owner.store(Self.currentThread, ordering: .relaxed)
@@ -189,6 +196,15 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
       // Attached here and not while waiting, so that nobody else's statement is stopped.
       return try interruptible(interruption, connection, writer) { try work(connection) }
     }
+  }
+
+  private func lockForWriting() {
+    guard !writing.try() else { return }
+    guard let observer else { return writing.lock() }
+    observer.waiting.wrappingAdd(1, ordering: .relaxed)
+    observer.writerWaits()
+    writing.lock()
+    observer.waiting.wrappingSubtract(1, ordering: .relaxed)
   }
 
   /// Runs a block on the writing connection if no call uses it.

@@ -143,6 +143,16 @@ class SQLiteReader: EngineReader {
       let incarnation = table.incarnation
       let compiled = QueryCompiler(facts).select(query, ordered: ordered)
       try connection.with(compiled.sql) { statement in
+        if var watch = connection.watch(statement, table, query) {
+          while try statement.step() {
+            if try !watch.showing({
+              try show(Self.document(statement, incarnation, layout))
+            }) {
+              break
+            }
+          }
+          return watch.end()
+        }
         while try statement.step() {
           if try !show(Self.document(statement, incarnation, layout)) { return }
         }
@@ -159,7 +169,9 @@ class SQLiteReader: EngineReader {
       let compiler = QueryCompiler(table.facts)
       // No other column, so that SQLite has no need of the row where an index gives the id.
       try connection.with(compiler.select(query, columns: "id", ordered: !sorts).sql) { row in
+        let watch = connection.watch(row, table, query)
         while try row.step() { ids.append(row.int(0)) }
+        watch?.end(found: ids.count)
       }
       if sorts { ids.sort() }
       return FoundRowIDs(ids, incarnation: table.incarnation, state: try committedState())
@@ -195,14 +207,21 @@ class SQLiteReader: EngineReader {
 
   func count(_ query: Query, in collection: String) throws -> Int {
     try querying(collection) { table in
-      try connection.first(QueryCompiler(table.facts).count(query).sql) { Int($0.int(0)) }
-    }.flatMap(\.self) ?? 0
+      try connection.with(QueryCompiler(table.facts).count(query).sql) { statement in
+        let watch = connection.watch(statement, table, query)
+        let count = try statement.step() ? Int(statement.int(0)) : 0
+        watch?.end(found: count)
+        return count
+      }
+    } ?? 0
   }
 
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
     try querying(collection) { table in
       try connection.with(QueryCompiler(table.facts).aggregate(query).sql) { statement in
+        let watch = connection.watch(statement, table, query.query)
         try statement.finish()
+        watch?.end(found: nil)
         let program = statement.held.lazy.compactMap { $0 as? AggregateProgram }.first
         return program?.aggregation.rows ?? []
       }
@@ -214,7 +233,9 @@ class SQLiteReader: EngineReader {
   ) throws -> [DocumentValue] {
     try querying(collection) { table in
       try connection.with(QueryCompiler(table.facts).distinct(field, query).sql) { statement in
+        let watch = connection.watch(statement, table, query)
         try statement.finish()
+        watch?.end(found: nil)
         let program = statement.held.lazy.compactMap { $0 as? DistinctProgram }.first
         return program?.values.values ?? []
       }
@@ -252,6 +273,27 @@ class SQLiteReader: EngineReader {
 
   func indexes(in collection: String) throws -> [IndexDefinition] {
     try connection.table(collection)?.indexes ?? []
+  }
+
+  func unfinishedIndexes() throws -> [UnfinishedIndex] {
+    let names = try connection.all(
+      SQLFragment("SELECT DISTINCT collection FROM nano_indexes WHERE filled IS NOT NULL")
+    ) { $0.text(0) ?? "" }
+    return try names.flatMap { name in
+      try (connection.table(name)?.unfinished ?? []).map {
+        UnfinishedIndex(collection: name, index: $0.index)
+      }
+    }
+  }
+
+  func indexLedger() throws -> [IndexLedgerRow] {
+    try connection.all(
+      SQLFragment(
+        "SELECT collection, subject, state FROM nano_index_ledger ORDER BY collection, subject")
+    ) {
+      IndexLedgerRow(
+        collection: $0.text(0) ?? "", subject: $0.text(1) ?? "", state: $0.text(2) ?? "")
+    }
   }
 
   func indexing(in collection: String) throws -> IndexingPolicy {

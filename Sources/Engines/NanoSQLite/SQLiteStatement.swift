@@ -23,6 +23,8 @@ final class SQLiteStatement {
   /// Whether the database keeps its texts in UTF-8.
   let isUTF8: Bool
   var isInUse = false
+  /// How it runs, where an observer wants to know.
+  var plan: StatementPlan?
   /// How often SQLite had prepared it anew when ``notePreparation()`` was called.
   private var knownPreparations: Int32 = -1
   /// What stood behind the first statement of the text.

@@ -10,6 +10,7 @@ import NanoSQL
 extension SQLiteWriter {
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     let table = try tableForWriting(collection)
+    table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     guard let leaves = table.leaves else {
       try table.paths.observe(document.body)
@@ -45,6 +46,7 @@ extension SQLiteWriter {
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {
     guard let key = document.key else { return try insert(document, into: collection) }
     let table = try tableForWriting(collection)
+    table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
     guard let leaves = table.leaves else { return try save(document, key, table) }
@@ -97,6 +99,7 @@ extension SQLiteWriter {
     _ identity: Identity, with document: NewDocument, in collection: String
   ) throws -> Bool {
     guard let table = try existing(collection) else { return false }
+    table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
     guard let leaves = table.leaves else { return try replace(identity, document, table) }
@@ -142,6 +145,7 @@ extension SQLiteWriter {
   func remove(_ identity: Identity, from collection: String) throws -> Bool {
     guard let table = try existing(collection) else { return false }
     let isFound = try remove(identity, table)
+    table.writes += 1
     try removed(isFound ? 1 : 0, from: table)
     return isFound
   }
@@ -170,6 +174,7 @@ extension SQLiteWriter {
     guard let table = try existing(collection) else { return 0 }
     table.hasForeignRows = try connection.hasForeignRows(table.description.name)
     let count = try table.leaves == nil ? removeRows(query, table) : removeEach(query, table)
+    table.writes += count
     try removed(count, from: table)
     return count
   }
@@ -177,8 +182,10 @@ extension SQLiteWriter {
   private func removeRows(_ query: Query, _ table: CollectionTable) throws -> Int {
     let calls = connection.recorder?.calls ?? 0
     return try connection.with(QueryCompiler(table.facts).remove(query).sql) { statement in
+      let watch = connection.watch(statement, table, query)
       try statement.finish()
       let count = connection.changes
+      watch?.end(found: count, isRemoval: true)
       // SQLite empties a table without showing its rows.
       if let recorder = connection.recorder, recorder.calls - calls < count {
         recorder.noteWhole(table.description.name)

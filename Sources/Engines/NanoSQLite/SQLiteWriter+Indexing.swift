@@ -57,7 +57,7 @@ extension SQLiteWriter {
   func dropIndexes(in collection: String) throws -> Int {
     guard let table = try existing(collection) else { return 0 }
     return try savepoint {
-      for index in table.indexes { _ = try dropIndex(index.name, in: collection) }
+      for schema in table.allSchemas { _ = try dropIndex(schema.index.name, in: collection) }
       try setIndexing(.declared, in: collection, nil)
       return table.indexes.count
     }

@@ -101,8 +101,8 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
       }
     }
     // Rows that the other program replaced were removed without the triggers that remove entries.
-    for index in table.indexes where index.kind == .elements {
-      guard let side = table.sqlNames[index.name].map(SQLName.quoted) else { continue }
+    for schema in table.allSchemas where schema.index.kind == .elements {
+      let side = SQLName.quoted(schema.sqlName)
       try connection.execute("DELETE FROM \(side) WHERE id NOT IN (SELECT id FROM \(name))")
     }
     for id in ids.compactMap(\.self) {
@@ -173,9 +173,9 @@ extension SQLiteWriter {
     // What is known of other collections is forgotten below.
     try flush()
     try connection.execute(LeafIndex.drop(name))
-    for schema in table.schemas { try connection.execute(schema.drop()) }
+    for schema in table.allSchemas { try connection.execute(schema.drop()) }
     try connection.execute("DROP TABLE \(SQLName.quoted(name))")
-    for internalTable in ["nano_indexes", "nano_paths"] {
+    for internalTable in ["nano_indexes", "nano_index_ledger", "nano_paths"] {
       try connection.run(
         SQLFragment("DELETE FROM \(internalTable) WHERE collection = ?", [.text(name)]))
     }
@@ -186,70 +186,20 @@ extension SQLiteWriter {
     return true
   }
 
-  func createIndex(_ index: IndexDefinition, in collection: String) throws {
-    try index.validate()
-    try Schema.validate(.index, name: index.name)
-    let table = try tableForWriting(collection)
-    let name = table.description.name
-    if let known = table.indexes.first(where: { $0.name == index.name }) {
-      guard known == index else {
-        throw StoreError(
-          .alreadyExists, "An index of this name has another definition",
-          [.collection: name, .index: index.name])
-      }
-      return
-    }
-    let schema = IndexSchema(
-      collection: name, index: index, sqlName: try freeName(for: index, in: name))
-    // An index on elements is made by several statements, of which the first would remain.
-    try savepoint { try create(schema) }
-    try connection.run(
-      SQLFragment(
-        "INSERT INTO nano_indexes(collection, name, kind, is_unique, columns, sql_name, origin) "
-          + "VALUES (?, ?, ?, ?, ?, ?, 'declared')",
-        [
-          .text(name), .text(index.name), .text(index.kind.rawValue),
-          .int(index.isUnique ? 1 : 0), .text(IndexColumns.text(index.columns)),
-          .text(schema.sqlName),
-        ]))
-    try nextGeneration(name)
-  }
-
-  func create(_ schema: IndexSchema) throws {
-    do {
-      try connection.execute(try schema.create())
-    } catch {
-      guard error.isConstraint else { throw error }
-      throw StoreError(
-        .uniqueViolation, "Documents have equal values, so the index cannot be unique",
-        [.collection: schema.collection, .index: schema.index.name])
+  /// Tells of documents that were written, once they are many.
+  func reportWrites(to observer: QueryObserver) {
+    observer.commits.wrappingAdd(1, ordering: .relaxed)
+    for table in touched.values where table.isObserved && table.writes > 0 {
+      table.writingCommits += 1
+      guard table.writes >= Self.writesPerReport else { continue }
+      observer.written(table.description.name, table.writes, table.writingCommits)
+      table.writes = 0
+      table.writingCommits = 0
     }
   }
 
-  private func freeName(for index: IndexDefinition, in collection: String) throws -> String {
-    for name in IndexSchema.sqlNames(collection, index) {
-      let names = IndexSchema.suffixes.map { SQLFragment("?", [.text(name + $0)]) }
-      let query =
-        SQLFragment("SELECT 1 FROM sqlite_schema WHERE name COLLATE NOCASE IN (")
-        + SQLFragment.joined(names, by: ", ") + ")"
-      if try connection.first(query, { _ in true }) == nil { return name }
-    }
-    preconditionFailure("There are more names than indexes.")
-  }
-
-  func dropIndex(_ indexName: String, in collection: String) throws -> Bool {
-    guard let table = try existing(collection),
-      let schema = table.schemas.first(where: { $0.index.name == indexName })
-    else { return false }
-    let name = table.description.name
-    try connection.execute(schema.drop())
-    try connection.run(
-      SQLFragment(
-        "DELETE FROM nano_indexes WHERE collection = ? AND name = ?",
-        [.text(name), .text(indexName)]))
-    try nextGeneration(name)
-    return true
-  }
+  /// Arbitrary: few enough to be known soon, so many that telling costs nothing.
+  private static let writesPerReport = 256
 
   func setSettings(_ settings: CollectionSettings, of collection: String) throws {
     try settings.validate()

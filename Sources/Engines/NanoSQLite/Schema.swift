@@ -30,7 +30,15 @@ enum Schema {
       columns TEXT NOT NULL,
       sql_name TEXT NOT NULL,
       origin TEXT NOT NULL,
+      reason TEXT,
+      filled INTEGER,
       PRIMARY KEY (collection, name)
+    ) WITHOUT ROWID;
+    CREATE TABLE nano_index_ledger (
+      collection TEXT NOT NULL COLLATE NOCASE,
+      subject TEXT NOT NULL,
+      state TEXT NOT NULL,
+      PRIMARY KEY (collection, subject)
     ) WITHOUT ROWID;
     CREATE TABLE nano_paths (
       collection TEXT NOT NULL COLLATE NOCASE,
@@ -183,12 +191,30 @@ struct IndexSchema {
       ])
   }
 
-  private func createElements(_ path: FieldPath) throws(StoreError) -> String {
+  /// The side table of an index on elements and what keeps it, without the elements of the documents that
+  /// are there.
+  func begin() throws(StoreError) -> String {
+    try createElements(index.columns[0].path, filling: false)
+  }
+
+  /// Adds the elements of documents with row ids above the first parameter, up to the second. Those of
+  /// documents that were written since the index was begun are there.
+  func fillSome() throws(StoreError) -> String {
+    let source = "(SELECT id, body FROM \(table) WHERE id > ?1 AND id <= ?2) AS d, "
+    // In order, since entries that come in none dirty a page each.
+    return "INSERT OR IGNORE INTO \(SQLName.quoted(sqlName))(value, id) "
+      + (try elements(index.columns[0].path, of: "d", source: source)) + " ORDER BY 1, 2"
+  }
+
+  private func createElements(_ path: FieldPath, filling: Bool = true) throws(StoreError) -> String
+  {
     let side = SQLName.quoted(sqlName)
     let key = index.isUnique ? "value" : "value, id"
     let conflict = index.isUnique ? "INSERT" : "INSERT OR IGNORE"
-    func fill(_ row: String, from source: String = "") throws(StoreError) -> String {
-      "\(conflict) INTO \(side)(value, id) \(try elements(path, of: row, source: source));"
+    func fill(
+      _ row: String, from source: String = "", order: String = ""
+    ) throws(StoreError) -> String {
+      "\(conflict) INTO \(side)(value, id) \(try elements(path, of: row, source: source))\(order);"
     }
     // A statement's own OR IGNORE or OR REPLACE would count for those of its triggers as well; an
     // abort that is raised does not ask for it. Entries of rows that OR REPLACE removed go first.
@@ -209,8 +235,8 @@ struct IndexSchema {
     let replace = "DELETE FROM \(side) WHERE id = NEW.id;"
     return """
       CREATE TABLE \(side) (value, id INTEGER NOT NULL, PRIMARY KEY (\(key))) WITHOUT ROWID;
+      \(filling ? try fill("d", from: "\(table) AS d, ", order: " ORDER BY 1, 2") : "")
       CREATE INDEX \(SQLName.quoted(sqlName + "_id")) ON \(side)(id);
-      \(try fill("d", from: "\(table) AS d, "))
       \(trigger("insert", "INSERT", replace + (try refuse()) + (try fill("NEW"))))
       \(trigger("update", "UPDATE OF body, id", remove + (try refuse()) + (try fill("NEW"))))
       \(trigger("delete", "DELETE", remove))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+public import Logging
 public import NanoDocument
 public import NanoEngine
 import Synchronization
@@ -48,15 +49,49 @@ public final class Store: Sendable {
     }
   }
 
+  /// Makes and drops indexes; nil if nobody wants that.
+  let tuner: IndexTuner?
+  let tuningLogger: Logger
+
   /// Opens a store on an engine, which the closure makes, now and whenever the store is reopened.
   public convenience init(opening open: @escaping @Sendable () throws -> any Engine) throws {
     try self.init(file: nil, opening: open)
   }
 
-  package init(file: String?, opening open: @escaping @Sendable () throws -> any Engine) throws {
+  package convenience init(
+    file: String?, opening open: @escaping @Sendable () throws -> any Engine
+  ) throws {
+    try self.init(
+      file: file, indexTuning: .off,
+      logger: Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
+    ) { _ in try open() }
+  }
+
+  /// As ``init(opening:)``, on an engine that tells of its queries to whom it is given.
+  ///
+  /// - Parameters:
+  ///   - indexTuning: What the store does about indexes that nobody declared.
+  ///   - logger: Gets what it did and why.
+  public convenience init(
+    indexTuning: IndexTuning, logger: Logger,
+    opening open: @escaping @Sendable (QueryObserver?) throws -> any Engine
+  ) throws {
+    try self.init(file: nil, indexTuning: indexTuning, logger: logger, opening: open)
+  }
+
+  package init(
+    file: String?, indexTuning: IndexTuning, logger: Logger,
+    opening open: @escaping @Sendable (QueryObserver?) throws -> any Engine
+  ) throws {
     self.file = file
-    self.open = open
-    state = Mutex(State(engine: try open()))
+    let tuner = indexTuning == .off ? nil : IndexTuner(indexTuning, logger)
+    let observer = tuner?.makeObserver()
+    self.tuner = tuner
+    tuningLogger = logger
+    self.open = { try open(observer) }
+    let engine = try self.open()
+    state = Mutex(State(engine: engine))
+    tuner?.start(engine)
   }
 
   /// The collection of this name. Nothing is looked up or made before it is used: reading one that
@@ -108,6 +143,7 @@ public final class Store: Sendable {
         return state.engine
       }
       guard let engine else { continue }
+      tuner?.stop()
       hub.end(engine)
       // Also those that found the engine still there.
       defer { hub.end(engine) }
@@ -121,7 +157,10 @@ public final class Store: Sendable {
   /// and temporary stores begin empty.
   public func reopen() throws {
     try state.withLock { state in
-      if state.engine == nil { state.engine = try open() }
+      guard state.engine == nil else { return }
+      let engine = try open()
+      state.engine = engine
+      tuner?.start(engine)
     }
   }
 
@@ -254,7 +293,7 @@ extension Store {
     return try work(engine())
   }
 
-  private func requireNoTransaction() throws(StoreError) {
+  func requireNoTransaction() throws(StoreError) {
     guard TransactionContext.current(of: self) == nil else {
       throw StoreError(
         .invalidArgument, "This cannot be done inside a transaction",

@@ -65,7 +65,7 @@ final class CardSet {
 
   /// An empty collection of ours with the index, in a new file.
   func ours(_ folder: Folder, isIndexed: Bool = true) throws -> DocumentCollection {
-    let store = try Store(.file(folder.freshFile("ours.db")))
+    let store = try Store.untuned(folder.freshFile("ours.db"))
     let collection = try store.createCollection("cards", identity: identity.collection)
     if isIndexed { try collection.createIndex("LastName") }
     return collection

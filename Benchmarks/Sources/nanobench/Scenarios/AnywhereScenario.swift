@@ -51,7 +51,7 @@ struct AnywhereScenario: Scenario {
 
   private func variant(_ name: String, _ policy: IndexingPolicy, target: Double) -> Variant {
     Variant(name, target: target) { [workload] folder in
-      let store = try Store(.file(folder.freshFile("ours.db")))
+      let store = try Store.untuned(folder.freshFile("ours.db"))
       let cards = store["cards"]
       try cards.setIndexing(policy)
       try cards.insert(contentsOf: workload.people.map { Card(person: $0).object })

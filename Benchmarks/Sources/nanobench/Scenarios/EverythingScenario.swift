@@ -67,7 +67,7 @@ struct EverythingScenario: Scenario {
     Variant(name, target: policy == .everything ? 8 : nil) { [workload] folder in
       let objects = workload.people.map { Card(person: $0).object }
       return { watch in
-        let store = try Store(.file(folder.freshFile("ours.db")))
+        let store = try Store.untuned(folder.freshFile("ours.db"))
         let cards = store["cards"]
         try cards.setIndexing(policy)
         try watch.measure {

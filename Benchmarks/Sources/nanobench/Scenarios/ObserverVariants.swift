@@ -35,7 +35,7 @@ extension ObserverScenario {
     observing observe: @escaping (Store) -> [DocumentUpdates<Document>]
   ) throws -> Variant.Round {
     { watch in
-      let store = try Store(.file(folder.freshFile("ours.db")))
+      let store = try Store.untuned(folder.freshFile("ours.db"))
       let people = store["people"]
       try await people.insert(["first": true])
       let begun = Begun()

@@ -2,6 +2,15 @@
 
 import NanoStore
 
+extension Store {
+  /// A store that makes no index by itself.
+  static func untuned(_ path: String) throws -> Store {
+    var configuration = Configuration()
+    configuration.indexTuning = .off
+    return try Store(.file(path), configuration: configuration)
+  }
+}
+
 /// A store on a new file, and its people.
 struct People {
   let store: Store
@@ -10,6 +19,8 @@ struct People {
   init(_ folder: Folder, _ durability: Store.Configuration.Durability = .normal) throws {
     var configuration = Store.Configuration()
     configuration.durability = durability
+    // Measured as written; `--adaptive` measures what the store makes by itself.
+    configuration.indexTuning = .off
     store = try Store(.file(folder.freshFile("ours.db")), configuration: configuration)
     collection = store["people"]
   }

@@ -16,6 +16,8 @@ class Program {
 final class MatchProgram: Program {
   static let kind: StaticString = "nano_condition"
   let condition: ConditionProgram
+  /// Documents that fulfilled it.
+  var matches = 0
   init(_ condition: Condition, _ defaults: FieldDefaults?) throws(StoreError) {
     self.condition = try ConditionProgram(condition, defaults: defaults)
   }

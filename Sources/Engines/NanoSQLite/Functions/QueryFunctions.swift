@@ -57,6 +57,7 @@ enum QueryFunctions {
       {
         count > 2 ? arguments.attribute($0, from: 2) : .null
       }
+      if holds { program.matches += 1 }
       sqlite3_result_int(context, holds ? 1 : 0)
     } catch {
       arguments.fail(error, program)

@@ -6,13 +6,14 @@ import NanoStore
 struct IndexCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "index",
-    abstract: "Make, list, drop and rebuild indexes.",
+    abstract: "Make, list, drop, rebuild, advise on and export indexes.",
     discussion: """
       nanostore index library.db films year title:desc --unique is short for nanostore index \
       create with the same arguments.
       """,
     subcommands: [
-      Create.self, List.self, Drop.self, IndexPolicyCommand.self, IndexRebuildCommand.self,
+      Create.self, List.self, Drop.self, Advise.self, Export.self, IndexPolicyCommand.self,
+      IndexRebuildCommand.self,
     ], defaultSubcommand: Create.self)
 
   struct Create: ParsableCommand {
@@ -72,34 +73,6 @@ struct IndexCommand: ParsableCommand {
       return try collection.createIndex(
         paths: paths, unique: unique, elements: elements ? true : wholeValues ? false : nil,
         name: name)
-    }
-  }
-
-  struct List: ParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "list", abstract: "List the indexes of a collection.")
-
-    @OptionGroup var place: CollectionOptions
-    @OptionGroup var format: FormatOptions
-
-    func run() throws {
-      try place.withCollection(.reading) { collection in
-        let indexes = try collection.indexes()
-        try Output.run { output in
-          let rows = format.rows(["index", "fields", "unique", "of"], to: output)
-          try rows.begin()
-          for index in indexes {
-            let fields = index.columns.map {
-              $0.path.description + ($0.descending ? ":desc" : "")
-            }
-            try rows.add([
-              .string(index.name), .string(fields.joined(separator: ", ")), .bool(index.isUnique),
-              index.kind == .elements ? "elements" : "values",
-            ])
-          }
-          try rows.finish()
-        }
-      }
     }
   }
 

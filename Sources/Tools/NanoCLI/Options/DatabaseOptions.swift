@@ -49,6 +49,8 @@ struct DatabaseOptions: ParsableArguments {
     }
     var configuration = Store.Configuration()
     configuration.isReadOnly = access == .reading
+    // One command is no workload, and must not leave indexes behind that nobody asked for.
+    configuration.indexTuning = .off
     configure(&configuration)
     return try Store(.file(database), configuration: configuration)
   }

@@ -75,6 +75,8 @@ class FailingReader: EngineReader {
   func observedPaths(in collection: String) throws -> [ObservedPath] {
     try counted().observedPaths(in: collection)
   }
+  func unfinishedIndexes() throws -> [UnfinishedIndex] { try counted().unfinishedIndexes() }
+  func indexLedger() throws -> [IndexLedgerRow] { try counted().indexLedger() }
   func metadata(_ name: String) throws -> DocumentValue? { try counted().metadata(name) }
   func metadataNames() throws -> [String] { try counted().metadataNames() }
 }

@@ -41,6 +41,15 @@ final class FailingWriter: FailingReader, EngineWriter {
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
     try counted().createIndex(index, in: collection)
   }
+  func beginIndex(_ index: IndexDefinition, in collection: String) throws -> Bool {
+    try counted().beginIndex(index, in: collection)
+  }
+  func continueIndex(_ name: String, in collection: String, documents: Int) throws -> Bool {
+    try counted().continueIndex(name, in: collection, documents: documents)
+  }
+  func setIndexLedger(_ rows: [IndexLedgerRow], of collection: String) throws {
+    try counted().setIndexLedger(rows, of: collection)
+  }
   func dropIndex(_ name: String, in collection: String) throws -> Bool {
     try counted().dropIndex(name, in: collection)
   }

@@ -98,7 +98,7 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     try index.validate()
     var found = try collectionForWriting(collection)
     if let known = found.indexes.first(where: { $0.name == index.name }) {
-      guard known == index else {
+      guard known.isSame(as: index) else {
         throw StoreError(
           .alreadyExists, "An index of this name has another definition",
           [.collection: collection, .index: index.name])

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+import NanoQuery
+
+/// What an index must have to serve a query, which several definitions may do.
+public struct IndexCandidate: Sendable, Hashable {
+  /// What comes behind the fields that are compared for equality.
+  public enum Tail: Sendable, Hashable {
+    case none
+    /// A field that is compared with a range; an index in either direction serves it.
+    case range(FieldPath)
+    /// The order of the results, with its directions.
+    case order([IndexDefinition.Column])
+  }
+
+  public let kind: IndexDefinition.Kind
+  /// The fields that come first, sorted here, in any order in the index.
+  public let equalities: [FieldPath]
+  public let tail: Tail
+
+  public init(kind: IndexDefinition.Kind = .fields, equalities: [FieldPath], tail: Tail = .none) {
+    self.kind = kind
+    self.equalities = Set(equalities).sorted { $0.description < $1.description }
+    self.tail = tail
+  }
+
+  /// How many fields an index for it has.
+  public var width: Int { equalities.count + tail.columns.count }
+
+  /// Whether a query that this was made for is answered by an index.
+  public func isServed(by index: IndexDefinition) -> Bool {
+    guard index.kind == kind, index.columns.count >= width else { return false }
+    let first = index.columns.prefix(equalities.count)
+    guard Set(first.map(\.path)) == Set(equalities) else { return false }
+    let rest = index.columns.dropFirst(equalities.count)
+    switch tail {
+    case .none: return true
+    case .range(let path): return rest.first?.path == path
+    case .order(let columns): return rest.starts(with: columns)
+    }
+  }
+
+  /// Whether some index for this candidate may serve the other one too.
+  public func mayServe(_ other: IndexCandidate) -> Bool {
+    self == other
+      || kind == other.kind && width >= other.width
+        && Set(other.equalities).isSubset(of: equalities)
+  }
+
+  /// The index for this candidate, whose name no declared one is likely to have.
+  ///
+  /// - Parameter leading: Fields that come before the others among those compared for equality, so that
+  ///   the index serves queries on these alone as well.
+  public func definition(leading: [FieldPath] = [], reason: String? = nil) -> IndexDefinition {
+    let first = leading.filter(equalities.contains)
+    let paths = first + equalities.filter { !first.contains($0) }
+    var index = IndexDefinition(
+      columns: paths.map { IndexDefinition.Column($0) } + tail.columns, kind: kind,
+      origin: .adaptive, reason: reason)
+    index.name = "adaptive_" + index.name
+    return index
+  }
+}
+
+extension IndexDefinition {
+  /// The fields as query text writes them: `[last], [first] DESC`.
+  public var declaration: String {
+    columns.map { Ordering($0.path, descending: $0.descending).queryText }.joined(separator: ", ")
+  }
+}
+
+extension IndexCandidate.Tail {
+  var columns: [IndexDefinition.Column] {
+    switch self {
+    case .none: []
+    case .range(let path): [IndexDefinition.Column(path)]
+    case .order(let columns): columns
+    }
+  }
+}
+
+extension IndexCandidate {
+  /// As JSON: `{"kind":"fields","equal":["city"],"order":[["age","desc"]]}`.
+  public var text: String {
+    var object: DocumentObject = ["kind": .string(kind.rawValue)]
+    object["equal"] = .array(equalities.map { .string($0.description) })
+    switch tail {
+    case .none: break
+    case .range(let path): object["range"] = .string(path.description)
+    case .order(let columns):
+      object["order"] = .array(
+        columns.map { column in
+          let path = DocumentValue.string(column.path.description)
+          return .array(column.descending ? [path, "desc"] : [path])
+        })
+    }
+    var writer = JSONWriter()
+    writer.value(.object(object))
+    return writer.text
+  }
+
+  /// Reads what ``text`` wrote; nil for anything else.
+  public init?(text: String) {
+    var text = text
+    let value = text.withUTF8 { bytes in
+      var reader = JSONReader(UnsafeRawBufferPointer(bytes))
+      return try? reader.value()
+    }
+    guard let object = value?.object,
+      let kind = object["kind"]?.string.flatMap(IndexDefinition.Kind.init(rawValue:)),
+      let equal = object["equal"]?.array
+    else { return nil }
+    var tail = Tail.none
+    if let path = object["range"]?.string { tail = .range(FieldPath(path)) }
+    if let columns = object["order"]?.array {
+      tail = .order(
+        columns.compactMap { column in
+          column.array?.first?.string.map {
+            IndexDefinition.Column(FieldPath($0), descending: column.array?.count == 2)
+          }
+        })
+    }
+    self.init(
+      kind: kind, equalities: equal.compactMap { $0.string.map { FieldPath($0) } }, tail: tail)
+  }
+}

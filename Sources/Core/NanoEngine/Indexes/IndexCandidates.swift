@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+public import NanoQuery
+
+/// The indexes that would serve a query.
+///
+/// ```swift
+/// // [city] = ? AND [age] > ? ORDER BY [name]
+/// condition  // city, age
+/// order      // nil: a range comes before the order
+/// ```
+///
+/// Nothing comes of what no index answers (contains, patterns, expressions, NOT), nor of a choice
+/// unless each of its branches is served.
+public struct IndexCandidates: Sendable, Hashable {
+  /// What together finds the documents: one index, or one for each branch of a choice.
+  public var condition: [IndexCandidate] = []
+  /// What finds them and gives them in order.
+  public var order: IndexCandidate?
+  /// The part of the condition that ``condition`` answers, if it is not the whole.
+  public private(set) var answered: Condition?
+
+  /// Whether no index would serve.
+  public var isEmpty: Bool { condition.isEmpty && order == nil }
+
+  /// - Parameters:
+  ///   - observed: What stands at a path in every document; nil if that is not known.
+  ///   - ordersText: Whether the database compares texts by code point.
+  ///   - defaults: What questions take for fields that a document does not have; indexes hold what is
+  ///     stored.
+  public init(
+    _ query: Query, ordersText: Bool = true, defaults: FieldDefaults? = nil,
+    observed: @escaping (FieldPath) -> PathFacts?
+  ) {
+    let reading = Reading(ordersText: ordersText, defaults: defaults, observed: observed)
+    let parts = Self.conjuncts(query.condition)
+    let choice = reading.best(of: parts)
+    condition = choice?.candidates ?? []
+    order = reading.order(query, choice)
+    if let choice, choice.used.count < parts.count {
+      answered = choice.used.count == 1 ? choice.used[0] : .all(choice.used)
+    }
+  }
+
+  /// Leaves out what indexes serve that are there.
+  public mutating func remove(servedBy indexes: [IndexDefinition]) {
+    condition.removeAll { candidate in indexes.contains { candidate.isServed(by: $0) } }
+    if let order, indexes.contains(where: { order.isServed(by: $0) }) { self.order = nil }
+  }
+
+  static func conjuncts(_ condition: Condition) -> [Condition] {
+    switch condition {
+    case .all(let parts): parts.flatMap(conjuncts)
+    case .constant(true): []
+    default: [condition]
+    }
+  }
+
+  /// Fields of one index. Arbitrary: a further field saves little, and each makes entries longer.
+  static let maximumWidth = 4
+}
+
+/// How one part of a condition can be looked up.
+private struct PartUse {
+  enum Kind { case equality, list, range }
+  var path: FieldPath
+  var kind: Kind
+  var isElements: Bool
+  var part: Condition
+}
+
+/// What was chosen among the parts of a condition.
+private struct Choice {
+  var candidates: [IndexCandidate]
+  var used: [Condition]
+  /// Whether what an index finds can also come in order: one index, and no list of values.
+  var canOrder: Bool
+}
+
+private struct Reading {
+  let ordersText: Bool
+  let defaults: FieldDefaults?
+  let observed: (FieldPath) -> PathFacts?
+
+  /// Equality before ranges, since it finds less as a rule; fields before elements, since an index on
+  /// several fields serves several parts at once; a choice only where nothing else is.
+  func best(of parts: [Condition]) -> Choice? {
+    let uses = parts.compactMap { part in
+      asStored(part).flatMap(use).map { use in
+        var use = use
+        use.part = part
+        return use
+      }
+    }
+    let scalars = uses.filter { !$0.isElements }
+    let equalities = scalars.filter { $0.kind != .range }
+    let range = scalars.first { $0.kind == .range }
+    let elements = uses.filter(\.isElements)
+    if !equalities.isEmpty { return compound(equalities, scalars.filter { $0.kind == .range }) }
+    if let element = elements.first(where: { $0.kind != .range }) { return single(element) }
+    if let range { return compound([], [range]) }
+    if let element = elements.first { return single(element) }
+    return parts.lazy.compactMap(branches).first
+  }
+
+  private func asStored(_ condition: Condition) -> Condition? {
+    guard let defaults else { return condition }
+    return condition.asStored(defaults)
+  }
+
+  private func compound(_ equalities: [PartUse], _ ranges: [PartUse]) -> Choice {
+    var paths: [FieldPath] = []
+    for use in equalities where !paths.contains(use.path) { paths.append(use.path) }
+    paths = Array(paths.prefix(IndexCandidates.maximumWidth))
+    var used = equalities.filter { paths.contains($0.path) }.map(\.part)
+    var tail = IndexCandidate.Tail.none
+    let range = ranges.first { !paths.contains($0.path) }
+    if let range, paths.count < IndexCandidates.maximumWidth {
+      tail = .range(range.path)
+      used.append(range.part)
+    }
+    return Choice(
+      candidates: [IndexCandidate(equalities: paths, tail: tail)], used: used,
+      // SQLite does not order by what stands behind a field that a range is asked of as well.
+      canOrder: !equalities.contains { $0.kind == .list }
+        && !ranges.contains { paths.contains($0.path) })
+  }
+
+  private func single(_ use: PartUse) -> Choice {
+    Choice(
+      candidates: [IndexCandidate(kind: .elements, equalities: [use.path])], used: [use.part],
+      canOrder: false)
+  }
+
+  private func branches(_ part: Condition) -> Choice? {
+    guard case .any(let branches)? = asStored(part), !branches.isEmpty else { return nil }
+    // What stands for stored values is not translated again.
+    let stored = Reading(ordersText: ordersText, defaults: nil, observed: observed)
+    var candidates: [IndexCandidate] = []
+    for branch in branches {
+      guard let choice = stored.best(of: IndexCandidates.conjuncts(branch)) else { return nil }
+      for candidate in choice.candidates where !candidates.contains(candidate) {
+        candidates.append(candidate)
+      }
+    }
+    return Choice(candidates: candidates, used: [part], canOrder: false)
+  }
+
+  /// An index gives an order only if it sorts as we do, and if every document that is found stands in one
+  /// stretch of it.
+  func order(_ query: Query, _ choice: Choice?) -> IndexCandidate? {
+    guard !query.orderings.isEmpty, choice?.canOrder ?? true else { return nil }
+    let found = choice?.candidates.first ?? IndexCandidate(equalities: [])
+    var columns: [IndexDefinition.Column] = []
+    for ordering in query.orderings {
+      guard case .field(let path) = ordering.expression, isSortable(path) else { return nil }
+      // One value for all that is found sorts nothing; a field that stands twice sorts once.
+      guard !found.equalities.contains(path), !columns.contains(where: { $0.path == path }) else {
+        continue
+      }
+      columns.append(IndexDefinition.Column(path, descending: ordering.descending))
+    }
+    if case .range(let path) = found.tail, columns.first?.path != path { return nil }
+    guard !columns.isEmpty,
+      found.equalities.count + columns.count <= IndexCandidates.maximumWidth
+    else { return nil }
+    return IndexCandidate(equalities: found.equalities, tail: .order(columns))
+  }
+
+  private func isSortable(_ path: FieldPath) -> Bool {
+    guard path.isIndexable, defaults?.reaches(path) != true,
+      let plain = observed(path)?.plainClass
+    else { return false }
+    return plain != .text || ordersText
+  }
+}
+
+extension Reading {
+  private func use(_ part: Condition) -> PartUse? {
+    switch part {
+    case .comparison(.field(let path), let comparison, .value(let value)),
+      .comparison(.value(let value), let comparison, .field(let path)):
+      guard comparison != .notEqual, let lookUp = PathFacts.lookUp(value) else { return nil }
+      return made(path, comparison == .equal ? .equality : .range, [lookUp], part)
+    case .between(.field(let path), .value(let low), .value(let high)):
+      guard let lookUp = PathFacts.lookUp(low), lookUp == PathFacts.lookUp(high) else { return nil }
+      return made(path, .range, [lookUp], part)
+    case .membership(.field(let path), let list):
+      var lookUps: [PathFacts.LookUp] = []
+      for case .value(let value) in list {
+        guard let lookUp = PathFacts.lookUp(value) else { return nil }
+        lookUps.append(lookUp)
+      }
+      guard lookUps.count == list.count, list.count <= Self.longestList else { return nil }
+      return made(path, .list, lookUps, part)
+    case .text(.field(let path), .beginsWith, .value(.string(let prefix))):
+      guard !prefix.isEmpty, !prefix.utf8.contains(0) else { return nil }
+      return made(path, .range, [.ordered(.text)], part)
+    case .isNull(.field(let path)), .not(.exists(let path)):
+      guard let made = made(path, .equality, [], part), !made.isElements else { return nil }
+      return made
+    default: return nil
+    }
+  }
+
+  private func made(
+    _ path: FieldPath, _ kind: PartUse.Kind, _ lookUps: [PathFacts.LookUp], _ part: Condition
+  ) -> PartUse? {
+    guard path.isIndexable, let facts = observed(path) else { return nil }
+    let isFound = lookUps.allSatisfy {
+      kind == .range ? facts.findsRange($0, ordersText: ordersText) : facts.findsEqual($0)
+    }
+    guard isFound, !facts.entersArray || path.canIndexElements else { return nil }
+    return PartUse(path: path, kind: kind, isElements: facts.entersArray, part: part)
+  }
+
+  /// Values that the SQLite engine looks up at once; longer lists are compared document by document.
+  private static let longestList = 16_383
+}
+
+extension FieldPath {
+  /// Whether databases can name the field in a path: SQLite's language of paths has no escape for quotes,
+  /// backslashes and controls.
+  var isIndexable: Bool {
+    components.allSatisfy { name in
+      !name.isEmpty && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }
+    }
+  }
+
+  /// An index on elements has those of every list, and none by its number.
+  var canIndexElements: Bool {
+    components.allSatisfy { name in name.utf8.contains { $0 < 0x30 || $0 > 0x39 } }
+  }
+}

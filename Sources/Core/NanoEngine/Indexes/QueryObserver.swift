@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+public import Synchronization
+
+/// A query that looked through documents, or sorted them, where an index could have served.
+public struct ScanReport: Sendable {
+  public var collection: String
+  /// The indexes that are missing.
+  public var candidates: IndexCandidates
+  /// Seconds of processor time that the database took, without what the caller did with the documents.
+  public var seconds: Double
+  /// Documents that were looked at; 0 if an index found them and they were only sorted.
+  public var rows: Int
+  /// Documents that fulfil the condition.
+  public var matched: Int
+  /// Documents that were handed out.
+  public var found: Int
+  /// Whether they were removed as well, which an index does not make cheaper.
+  public var isRemoval: Bool
+
+  public init(
+    collection: String, candidates: IndexCandidates, seconds: Double, rows: Int, matched: Int,
+    found: Int, isRemoval: Bool = false
+  ) {
+    self.collection = collection
+    self.candidates = candidates
+    self.seconds = seconds
+    self.rows = rows
+    self.matched = matched
+    self.found = found
+    self.isRemoval = isRemoval
+  }
+}
+
+/// What an engine tells whoever opened it about the queries that it runs.
+///
+/// An engine without one looks at nothing. With one it asks after each query whether documents were
+/// looked through, and calls ``scanned`` if there were many; everything else is counted.
+public final class QueryObserver: Sendable {
+  /// Called on the thread of the query, whose transaction may still run: it must not use the engine.
+  public let scanned: @Sendable (ScanReport) -> Void
+  /// Called after a commit now and then with how many documents of a collection were written since, in
+  /// how many transactions.
+  public let written: @Sendable (_ collection: String, _ count: Int, _ commits: Int) -> Void
+  /// Called when a writer begins to wait for another one of this engine.
+  public let writerWaits: @Sendable () -> Void
+  /// Documents that a scan reads at least, to be told of.
+  public let minimumRows: Int
+  /// Writers that wait now.
+  public let waiting = Atomic(0)
+  /// Transactions that were committed.
+  public let commits = Atomic(0)
+
+  private struct Subject: Hashable {
+    var collection: String
+    var index: String
+  }
+  private let uses = Mutex<[Subject: UseCount]>([:])
+
+  public init(
+    minimumRows: Int, scanned: @escaping @Sendable (ScanReport) -> Void,
+    written: @escaping @Sendable (_ collection: String, _ count: Int, _ commits: Int) -> Void,
+    writerWaits: @escaping @Sendable () -> Void
+  ) {
+    self.minimumRows = minimumRows
+    self.scanned = scanned
+    self.written = written
+    self.writerWaits = writerWaits
+  }
+
+  /// Where uses of an index are counted.
+  public func uses(of index: String, in collection: String) -> UseCount {
+    uses.withLock { uses in
+      let subject = Subject(collection: collection, index: index)
+      if let known = uses[subject] { return known }
+      let made = UseCount()
+      uses[subject] = made
+      return made
+    }
+  }
+
+  /// How often indexes were used since this was called last.
+  public func takeUses() -> [(collection: String, index: String, count: Int)] {
+    uses.withLock { uses in
+      uses.compactMap { subject, use in
+        let count = use.count.exchange(0, ordering: .relaxed)
+        return count == 0 ? nil : (subject.collection, subject.index, count)
+      }
+    }
+  }
+}
+
+/// Counts how often an index is used.
+public final class UseCount: Sendable {
+  public let count = Atomic(0)
+  init() {}
+
+  @inlinable
+  public func add() { count.wrappingAdd(1, ordering: .relaxed) }
+}
