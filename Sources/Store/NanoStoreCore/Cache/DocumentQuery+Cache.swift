@@ -25,13 +25,15 @@ extension DocumentQuery {
     var documents: [Document] = []
     var known = 0
     var state: CommittedState?
-    try showAll(reader, sort: { Self.sort(&documents) }) { stored in
-      if documents.isEmpty { state = try reader.committedState() }
-      let (document, wasKnown) = cache.document(
-        stored, in: collection.name, isCommitted: state != nil, state)
-      documents.append(document)
-      if wasKnown { known += 1 }
-    }
+    try showAll(
+      reader, sort: { Self.sort(&documents) },
+      show: { stored in
+        if documents.isEmpty { state = try reader.committedState() }
+        let (document, wasKnown) = cache.document(
+          stored, in: collection.name, isCommitted: state != nil, state)
+        documents.append(document)
+        if wasKnown { known += 1 }
+      })
     cache.withContents { $0.noteRead(documents.count, known: known) }
     return documents
   }

@@ -149,9 +149,11 @@ extension DocumentQuery {
     }
     var found: [Document] = []
     try collection.reading(.call) { reader in
-      try showAll(reader, sort: { Self.sort(&found) }) { stored in
-        found.append(try document(stored, query.fields))
-      }
+      try showAll(
+        reader, sort: { Self.sort(&found) },
+        show: { stored in
+          found.append(try document(stored, query.fields))
+        })
     }
     return found
   }
@@ -194,7 +196,7 @@ extension DocumentQuery {
   /// Shows all that is found to a closure that keeps it, and afterwards has it sorted by row id where
   /// the engine showed it in another order.
   func showAll(
-    _ reader: any EngineReader, sort: () -> Void, _ show: (StoredDocument) throws -> Void
+    _ reader: any EngineReader, sort: () -> Void, show: (StoredDocument) throws -> Void
   ) throws {
     var last = Int64.min
     var isSorted = true
