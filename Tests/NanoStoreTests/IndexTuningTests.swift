@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import NanoSQLite
 import NanoStore
+import Synchronization
 import Testing
 
 @testable import NanoStoreCore
@@ -82,6 +83,50 @@ struct IndexTuningTests {
     #expect(try again["people"].indexes() == [index])
     #expect(try again["people"].find(Field("city") == "c3").keys() == before)
     #expect(try again.indexUses(in: "people")["adaptive_city"] ?? 0 >= 1)
+  }
+
+  @Test("Only a query that scans for want of an index which is nearly there waits for it")
+  func waiting() throws {
+    struct Stopped: Error {}
+    let store = try filled(.manual)
+    let tuner = try #require(store.tuner)
+    let query = store["people"].find(Field("city") == "c3")
+    let candidates = IndexCandidates(query.query) { _ in
+      PathFacts(types: .string, entersArray: false)
+    }
+    tuner.scanned(Self.report(query, candidates))
+    try store.finishIndexTuning()
+    func plan(_ seconds: Double) -> BuildPlan {
+      BuildPlan(
+        collection: "people", index: candidates.condition[0].definition(),
+        candidates: candidates.condition, seconds: seconds)
+    }
+    /// How often the query looked whether it is there.
+    func looks(_ asked: IndexCandidates, _ collection: String = "people") throws -> Int {
+      var count = 0
+      try tuner.wait(in: collection, for: asked) {
+        count += 1
+        if count == 3 { tuner.withdraw(plan(0)) }
+      }
+      return count
+    }
+
+    #expect(try looks(candidates) == 0)
+    tuner.announce(plan(10))
+    #expect(try looks(candidates) == 0, "It would take longer than to scan")
+    tuner.withdraw(plan(10))
+
+    tuner.announce(plan(0.001))
+    #expect(try looks(candidates, "others") == 0)
+    let age = IndexCandidates(store["people"].find(Field("age") == 3).query) { _ in
+      PathFacts(types: .int, entersArray: false)
+    }
+    #expect(try looks(age) == 0)
+    #expect(throws: Stopped.self) {
+      try tuner.wait(in: "people", for: candidates) { throw Stopped() }
+    }
+    #expect(try looks(candidates) == 3)
+    #expect(tuner.observer.withLock { $0 }?.isBuilding.load(ordering: .relaxed) == false)
   }
 
   @Test("Elements are indexed in steps, beside writers")

@@ -52,7 +52,7 @@ struct TuningLedgerTests {
     // What looking the documents up costs is no saving.
     let saved = 0.02 - 10 * CollectionLedger.lookUpFactor * 0.2e-6
     let due = plan.seconds * CollectionLedger.dueShare
-    #expect(Double(scans) * saved > due && Double(scans - 1) * saved <= due)
+    #expect(scans == max(CollectionLedger.minimumScans, Int(due / saved) + 1))
     #expect(plan.index.reason?.contains("100000 documents") == true)
     ledger.charge(scan())
     #expect(ledger.takeDue("c").isEmpty)
@@ -140,8 +140,9 @@ struct TuningLedgerTests {
       ledger.wrote("c", 10_000, commits: 1)
       written += 10_000
     }
-    // Twice what building took: 10,000 writes cost a seventh of it for their entries, and 1,000 pages.
-    #expect((40_000...60_000).contains(written))
+    // Twice what building took: 10,000 writes cost a quarter of it for their entries, and as much again for
+    // 1,000 pages.
+    #expect((20_000...40_000).contains(written))
   }
 
   @Test("Workloads in turn do not have an index made and dropped for ever")
@@ -174,10 +175,10 @@ struct TuningLedgerTests {
     let (first, due) = scansUntilDue(&ledger, scan())
     ledger.collections["c"]?.refused(try #require(buildPlan(due)))
     let (second, again) = scansUntilDue(&ledger, scan())
-    #expect(second >= 3 * first)
+    #expect(second >= 2 * first)
     ledger.collections["c"]?.made(try #require(buildPlan(again)), seconds: 0.1, documents: 100_000)
     ledger.collections["c"]?.dropped(try #require(buildPlan(again)).index.name)
-    #expect(scansUntilDue(&ledger, scan()).0 >= 7 * first)
+    #expect(scansUntilDue(&ledger, scan()).0 >= 2 * second)
   }
 
   @Test("A scan that began before the index was made does not take it for dropped; many do")

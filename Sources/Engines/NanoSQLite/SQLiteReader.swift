@@ -137,7 +137,7 @@ class SQLiteReader: EngineReader {
     _ query: Query, in collection: String, ordered: Bool,
     _ show: (StoredDocument) throws -> Bool
   ) throws {
-    try querying(collection) { table in
+    try querying(query, collection) { table in
       let facts = table.facts
       let layout = facts.parts.layout
       let incarnation = table.incarnation
@@ -161,7 +161,7 @@ class SQLiteReader: EngineReader {
   }
 
   func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs {
-    try querying(collection) { table in
+    try querying(query, collection) { table in
       var ids: [Int64] = []
       // An index gives them in order for each of its values, which is sorted here in a fraction of the
       // time that SQLite needs.
@@ -196,9 +196,12 @@ class SQLiteReader: EngineReader {
   /// Runs a block with a collection's table, nil if there is none. What the table knows of paths and
   /// indexes and what the query finds are of one state; two locks fewer make it faster besides.
   private func querying<Result>(
-    _ collection: String, _ work: (CollectionTable) throws -> Result
+    _ query: Query, _ collection: String, _ work: (CollectionTable) throws -> Result
   ) throws -> Result? {
-    try connection.consistently {
+    if let observer = connection.observer, observer.isBuilding.load(ordering: .relaxed) {
+      try connection.waitForIndex(query, collection, observer)
+    }
+    return try connection.consistently {
       guard let table = try connection.tableForQuery(collection) else { return nil }
       try prepareForQuery(table)
       return try work(table)
@@ -206,7 +209,7 @@ class SQLiteReader: EngineReader {
   }
 
   func count(_ query: Query, in collection: String) throws -> Int {
-    try querying(collection) { table in
+    try querying(query, collection) { table in
       try connection.with(QueryCompiler(table.facts).count(query).sql) { statement in
         let watch = connection.watch(statement, table, query)
         let count = try statement.step() ? Int(statement.int(0)) : 0
@@ -217,7 +220,7 @@ class SQLiteReader: EngineReader {
   }
 
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
-    try querying(collection) { table in
+    try querying(query.query, collection) { table in
       try connection.with(QueryCompiler(table.facts).aggregate(query).sql) { statement in
         let watch = connection.watch(statement, table, query.query)
         try statement.finish()
@@ -231,7 +234,7 @@ class SQLiteReader: EngineReader {
   func distinct(
     _ field: FieldPath, _ query: Query, in collection: String
   ) throws -> [DocumentValue] {
-    try querying(collection) { table in
+    try querying(query, collection) { table in
       try connection.with(QueryCompiler(table.facts).distinct(field, query).sql) { statement in
         let watch = connection.watch(statement, table, query)
         try statement.finish()

@@ -85,6 +85,19 @@ struct ScanWatch {
 }
 
 extension SQLiteConnection {
+  /// A query that would scan lets whoever makes indexes have it wait for one that is nearly there. Not one
+  /// whose snapshot was taken already: it would not see the index.
+  func waitForIndex(_ query: Query, _ collection: String, _ observer: QueryObserver) throws {
+    guard sqlite3_txn_state(handle, "main") == SQLITE_TXN_NONE, let table = tables[collection]
+    else { return }
+    let facts = table.facts
+    var candidates = IndexCandidates(
+      query, ordersText: facts.ordersText, defaults: facts.defaults, observed: facts.observed)
+    candidates.remove(servedBy: table.indexes)
+    guard !candidates.isEmpty else { return }
+    try observer.willScan(table.description.name, candidates) { try interruption?.check() }
+  }
+
   /// Counts the indexes that a statement uses, and begins to take its time if it may scan; nil if not, or
   /// if nobody wants to know.
   @inline(__always)
@@ -132,6 +145,12 @@ extension SQLiteConnection {
       scans: plan.contains { $0.hasPrefix("SCAN") },
       sorts: plan.contains { $0.contains("ORDER BY") })
     statement.plan = made
+    if made.scans || made.sorts, !table.isLarge {
+      // So that already the first scan is timed where that matters. Row ids are given one after the other.
+      let name = SQLName.quoted(table.description.name)
+      let last = try? first(SQLFragment("SELECT max(id) FROM \(name)")) { $0.int(0) }
+      table.isLarge = last ?? 0 >= Int64(observer.minimumRows)
+    }
     return made
   }
 }

@@ -45,6 +45,15 @@ public final class QueryObserver: Sendable {
   public let written: @Sendable (_ collection: String, _ count: Int, _ commits: Int) -> Void
   /// Called when a writer begins to wait for another one of this engine.
   public let writerWaits: @Sendable () -> Void
+  /// Called on the thread of a query that is about to scan, before it has seen anything, while
+  /// ``isBuilding`` is set. It may wait for an index that is nearly there. The closure throws if the query was
+  /// stopped meanwhile.
+  public let willScan:
+    @Sendable (
+      _ collection: String, _ candidates: IndexCandidates, _ check: () throws -> Void
+    ) throws -> Void
+  /// Whether an index is being made.
+  public let isBuilding = Atomic(false)
   /// Documents that a scan reads at least, to be told of.
   public let minimumRows: Int
   /// Writers that wait now.
@@ -61,8 +70,13 @@ public final class QueryObserver: Sendable {
   public init(
     minimumRows: Int, scanned: @escaping @Sendable (ScanReport) -> Void,
     written: @escaping @Sendable (_ collection: String, _ count: Int, _ commits: Int) -> Void,
-    writerWaits: @escaping @Sendable () -> Void
+    writerWaits: @escaping @Sendable () -> Void,
+    willScan:
+      @escaping @Sendable (
+        _ collection: String, _ candidates: IndexCandidates, _ check: () throws -> Void
+      ) throws -> Void = { _, _, _ in }
   ) {
+    self.willScan = willScan
     self.minimumRows = minimumRows
     self.scanned = scanned
     self.written = written

@@ -32,6 +32,7 @@ extension IndexTuner {
   private static let firstStep = 256
 
   func build(_ plan: BuildPlan) {
+    defer { withdraw(plan) }
     do {
       try perform(plan)
     } catch let error as StoreError where [.interrupted, .locked].contains(error.code) {

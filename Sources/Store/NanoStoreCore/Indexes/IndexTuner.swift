@@ -19,6 +19,8 @@ final class IndexTuner: Sendable {
     var changed: Set<String> = []
     var saved = ContinuousClock.now
     var build: RunningBuild?
+    /// Indexes that were decided and can not be used yet, in the order in which they are made.
+    var coming: [BuildPlan] = []
     /// Work that waits or runs, and who waits for its end.
     var outstanding = 0
     var waiters: [@Sendable () -> Void] = []
@@ -28,7 +30,7 @@ final class IndexTuner: Sendable {
   let logger: Logger
   let state = Mutex(State())
   private let queue = DispatchQueue(label: "NanoStore.indexes")
-  private static let onQueue = DispatchSpecificKey<Bool>()
+  static let onQueue = DispatchSpecificKey<Bool>()
 
   init(_ mode: IndexTuning, _ logger: Logger) {
     self.mode = mode
@@ -42,7 +44,8 @@ final class IndexTuner: Sendable {
       minimumRows: CollectionLedger.minimumDocuments,
       scanned: { [weak self] in self?.scanned($0) },
       written: { [weak self] in self?.wrote($0, $1, commits: $2) },
-      writerWaits: { [weak self] in self?.writerWaits() })
+      writerWaits: { [weak self] in self?.writerWaits() },
+      willScan: { [weak self] in try self?.wait(in: $0, for: $1, check: $2) })
     self.observer.withLock { $0 = observer }
     return observer
   }
@@ -119,7 +122,9 @@ extension IndexTuner {
 
   func carryOut(_ decision: TuningDecision) {
     switch decision {
-    case .build(let plan): schedule { self.build(plan) }
+    case .build(let plan):
+      announce(plan)
+      schedule { self.build(plan) }
     case .drop(let plan): schedule { self.drop(plan) }
     }
   }

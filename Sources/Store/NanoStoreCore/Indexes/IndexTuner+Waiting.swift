@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import NanoEngine
+
+extension IndexTuner {
+  /// A query waits for an index at most so many times as long as its scan would take: it would only compete
+  /// with the one that makes the index. Arbitrary.
+  private static let scansToWait = 2.5
+  /// Seconds that a query waits at most, however long it would scan. Arbitrary: what a person just notices.
+  private static let longestWait = 0.25
+  /// Seconds between looks whether the index is there.
+  private static let look = 0.001
+
+  /// Says that an index will be made now.
+  func announce(_ plan: BuildPlan) { changeComing { $0.append(plan) } }
+
+  /// Says that an index is there, or will not be soon.
+  func withdraw(_ plan: BuildPlan) { changeComing { $0.removeAll { $0.isSame(as: plan) } } }
+
+  private func changeComing(_ change: (inout [BuildPlan]) -> Void) {
+    let isBuilding = state.withLock { state in
+      change(&state.coming)
+      return !state.coming.isEmpty
+    }
+    observer.withLock { $0 }?.isBuilding.store(isBuilding, ordering: .relaxed)
+  }
+
+  /// Lets a query wait for the index that it would scan for want of, if that is nearly there.
+  ///
+  /// - Throws: What the closure throws.
+  func wait(
+    in collection: String, for candidates: IndexCandidates, check: () throws -> Void
+  ) throws {
+    // Whoever makes it asks as well, whether it is worth it.
+    guard DispatchQueue.getSpecific(key: Self.onQueue) == nil,
+      let plan = worthWaiting(collection, candidates)
+    else { return }
+    let end = ContinuousClock.now + .seconds(Self.longestWait)
+    while ContinuousClock.now < end, isComing(plan) {
+      try check()
+      Thread.sleep(forTimeInterval: Self.look)
+    }
+  }
+
+  private func isComing(_ plan: BuildPlan) -> Bool {
+    state.withLock { $0.engine != nil && $0.coming.contains { $0.isSame(as: plan) } }
+  }
+
+  private func worthWaiting(_ collection: String, _ candidates: IndexCandidates) -> BuildPlan? {
+    state.withLock { state in
+      guard let ledger = state.ledger.collections[collection],
+        let place = state.coming.firstIndex(where: {
+          $0.collection == collection && $0.serves(candidates)
+        })
+      else { return nil }
+      // The first one is perhaps half made, those behind it are not begun.
+      var seconds = state.coming[...place].reduce(0) { $0 + $1.seconds }
+      if let end = state.build?.end { seconds += (end - .now).inSeconds - state.coming[0].seconds }
+      let scan = Double(ledger.documents) * ledger.scanCost
+      return seconds < min(scan * Self.scansToWait, Self.longestWait) ? state.coming[place] : nil
+    }
+  }
+}
+
+extension BuildPlan {
+  fileprivate func isSame(as other: BuildPlan) -> Bool {
+    collection == other.collection && index.name == other.index.name
+  }
+
+  fileprivate func serves(_ missing: IndexCandidates) -> Bool {
+    missing.condition.isEmpty
+      ? missing.order?.isServed(by: index) == true
+      : missing.condition.allSatisfy { $0.isServed(by: index) }
+  }
+}
