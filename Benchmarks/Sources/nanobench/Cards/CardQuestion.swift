@@ -7,10 +7,10 @@ struct CardQuestion: Scenario {
   /// A way in which our collection answers it.
   struct Way {
     let name: String
-    let target: Double
+    let target: Double?
     let answer: (DocumentCollection) throws -> Int
     init(
-      _ name: String, _ target: Double, _ answer: @escaping (DocumentCollection) throws -> Int
+      _ name: String, _ target: Double?, _ answer: @escaping (DocumentCollection) throws -> Int
     ) {
       self.name = name
       self.target = target
