@@ -44,6 +44,22 @@ import Testing
         """)
   }
 
+  @Test("A benchmark of an older library stands in a table of its own, beside that library's ratio")
+  func originals() {
+    let measured = [
+      measurement(.raw, milliseconds: [10]), measurement(.ours, milliseconds: [12], target: 1.3),
+    ]
+    let machine = Machine(system: "Test", processors: 2, sqlite: "3.40.1")
+    let run = RunResult(
+      machine: machine, documents: 1000, rounds: 1,
+      scenarios: [ScenarioResult(TestScenario(answers: [0, 0], original: 65), measured)])
+
+    #expect(!run.markdownReport.contains("GRDB Codable record ratio"))
+    #expect(
+      run.markdownReport.contains(
+        "| scan all (ours), per document | 10000 | 1.20 | 1.30 | 65.0 |"))
+  }
+
   @Test("The median of an even number of rounds lies between the middle two")
   func evenMedian() {
     #expect([4.0, 1, 3, 2].median == 2.5)
@@ -77,6 +93,7 @@ import Testing
 
 private struct TestScenario: Scenario {
   let answers: [Int]
+  var original: Double?
 
   let name = "test"
   let work = "scan all"
@@ -84,5 +101,6 @@ private struct TestScenario: Scenario {
   let operations = 1000
 
   var raw: Variant { Variant("raw") { [answers] _ in { _ in answers[0] } } }
-  var record: Variant { Variant("record") { [answers] _ in { _ in answers[1] } } }
+  var record: Variant? { Variant("record") { [answers] _ in { _ in answers[1] } } }
+  var ours: [Variant] { [] }
 }

@@ -21,7 +21,7 @@ import Testing
 
   @Test("Bodies have about 250 bytes")
   func bodySize() {
-    let stored = StoredDocuments((0..<1000).map(Person.init(number:)))
+    let stored = StoredDocuments((0..<1000).map { Person(number: $0).storedJSON })
 
     let mean = (0..<stored.count).map { stored.body($0).count }.reduce(0, +) / stored.count
 

@@ -3,17 +3,24 @@
 extension RunResult {
   /// The tables for the project's README: one line for each of our ways to do the work.
   var markdownReport: String {
-    """
-    \(table("GRDB Codable record ratio", scenarios.filter { $0.original == nil }))
-
-    The benchmarks of the older libraries, on documents of six attributes and a list of two; GRDB records
-    were not written for them.
-
-    \(table("the original's ratio", scenarios.filter { $0.original != nil }))
-
-    Processor time, median of \(rounds) rounds, \(documents) documents; \(machine.description).
-
-    """
+    let originals = scenarios.filter { $0.original != nil }
+    var parts: [String] = []
+    if originals.count < scenarios.count {
+      parts.append(
+        table("GRDB Codable record ratio", scenarios.filter { $0.original == nil }))
+    }
+    if !originals.isEmpty {
+      parts.append(
+        """
+        The benchmarks of the older libraries, on documents of six attributes and a list of two; GRDB records
+        were not written for them.
+        """)
+      parts.append(table("the original's ratio", originals))
+    }
+    parts.append(
+      "Processor time, median of \(rounds) rounds, \(documents) documents; \(machine.description).\n"
+    )
+    return parts.joined(separator: "\n\n")
   }
 
   private func table(_ others: String, _ scenarios: [ScenarioResult]) -> String {
