@@ -82,22 +82,6 @@ struct ComingFromNTJsonStoreTests {
   }
 
   @Test("Its code is the code above") func same() throws {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    let lines = Set(
-      try String(contentsOf: URL(filePath: #filePath), encoding: .utf8).split(separator: "\n")
-        .map { $0.trimmingCharacters(in: .whitespaces) })
-    let document = try String(
-      contentsOf: folder.appending(path: "../../docs/COMING-FROM-NTJSONSTORE.md"), encoding: .utf8)
-    var isCode = false
-    var count = 0
-    for line in document.components(separatedBy: "\n") {
-      if line.hasPrefix("```") {
-        isCode = line == "```swift"
-      } else if isCode {
-        count += 1
-        #expect(lines.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)")
-      }
-    }
-    #expect(count > 30)
+    try expectCode(ofDocument: "COMING-FROM-NTJSONSTORE.md")
   }
 }

@@ -54,4 +54,16 @@ extension DocumentValue {
     default: self == other
     }
   }
+
+  /// Whether two lists have the same values, in whatever order.
+  static func isSameSet(_ wanted: DocumentValue, _ found: DocumentValue) -> Bool {
+    guard let wanted = wanted.array, var rest = found.array, rest.count == wanted.count else {
+      return false
+    }
+    for value in wanted {
+      guard let place = rest.firstIndex(where: { value.matches($0) }) else { return false }
+      rest.remove(at: place)
+    }
+    return true
+  }
 }

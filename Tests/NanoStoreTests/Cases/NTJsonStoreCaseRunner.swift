@@ -161,15 +161,10 @@ extension NTJsonStoreCaseRunner {
     if field == "absent", let names = wanted.array, let there = found.array {
       return names.allSatisfy { !there.contains($0) }
     }
-    guard field == "set" || field == "errors", let wanted = wanted.array else {
+    guard field == "set" || field == "errors", wanted.array != nil else {
       return wanted.matches(found)
     }
-    guard var rest = found.array, rest.count == wanted.count else { return false }
-    for value in wanted {
-      guard let place = rest.firstIndex(where: { value.matches($0) }) else { return false }
-      rest.remove(at: place)
-    }
-    return true
+    return DocumentValue.isSameSet(wanted, found)
   }
 
   /// A value of the file: data and dates, which JSON lacks, and the folder of the case.

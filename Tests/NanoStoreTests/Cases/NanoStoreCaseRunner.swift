@@ -179,7 +179,7 @@ extension NanoStoreCaseRunner {
       if field.hasSuffix("Keys") || ["keys", "attributes", "datatypes"].contains(field)
         || (field == "infos" && actual["isList"] != true)
       {
-        isSame = Self.isSameSet(wanted, found)
+        isSame = DocumentValue.isSameSet(wanted, found)
       }
       if field == "pattern", let text = actual["text"]?.string, let pattern = wanted.string {
         isSame = text.wholeMatch(of: try Regex(pattern)) != nil
@@ -191,15 +191,6 @@ extension NanoStoreCaseRunner {
             + "\(found.jsonString()), expected \(wanted.jsonString()); all: \(actual.jsonString())")
       }
     }
-  }
-
-  private static func isSameSet(_ a: DocumentValue, _ b: DocumentValue) -> Bool {
-    guard var rest = b.array, let wanted = a.array, rest.count == wanted.count else { return false }
-    for value in wanted {
-      guard let place = rest.firstIndex(where: { value.matches($0) }) else { return false }
-      rest.remove(at: place)
-    }
-    return true
   }
 
   /// A value of the file: dates, data, URLs, keys of named objects, fixtures.

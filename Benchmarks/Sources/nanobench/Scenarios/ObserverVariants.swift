@@ -24,7 +24,7 @@ extension ObserverScenario {
           (0..<Self.observers).map { store["other \($0)"].find().updates() }
         }
       },
-      Variant("a feed of changes", target: 1.1) { folder in
+      Variant("a feed of changes") { folder in
         try writer(folder, feeds: true) { _ in [] }
       },
     ]
