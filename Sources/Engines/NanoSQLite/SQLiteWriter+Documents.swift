@@ -14,13 +14,27 @@ extension SQLiteWriter {
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     guard let leaves = table.leaves else {
       try table.paths.observe(document.body)
-      return try insert(document, table)
+      let id = try insert(document, table)
+      try noteWritten(table)
+      return id
     }
     return try indexing(leaves) {
       try table.paths.observe(document.body, leaves.buffer)
       return try insert(document, table)
     }
   }
+
+  /// Writes what the first documents brought soon, rather than before the commit: a page of the catalogue
+  /// that a long transaction changes at its beginning and again at its end makes SQLite compute the
+  /// checksums of the whole log anew, which took a sixth of the time of inserting 100,000 documents.
+  @inline(__always)
+  private func noteWritten(_ table: CollectionTable) throws {
+    written += 1
+    if written & (written - 1) == 0, written <= Self.lastEarlyFlush { try flushPaths(of: table) }
+  }
+
+  /// Arbitrary: documents after so many rarely bring a path that none of them had.
+  private static let lastEarlyFlush = 1_024
 
   private func insert(_ document: NewDocument, _ table: CollectionTable) throws -> Int64 {
     table.note(document)
@@ -49,7 +63,11 @@ extension SQLiteWriter {
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
-    guard let leaves = table.leaves else { return try save(document, key, table) }
+    guard let leaves = table.leaves else {
+      let id = try save(document, key, table)
+      try noteWritten(table)
+      return id
+    }
     return try indexing(leaves, replacing: .key(key), with: document.body, in: table) { _ in
       try save(document, key, table)
     } ?? 0

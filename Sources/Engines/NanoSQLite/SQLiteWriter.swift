@@ -12,6 +12,8 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   private var touched: [String: CollectionTable] = [:]
   private var last: (name: String, table: CollectionTable)?
   private var savepoints = 0
+  /// Documents that the transaction has written.
+  var written = 0
   /// Whether indexes are being made while a progress closure of the caller runs.
   var isReorganizing = false
 
@@ -277,35 +279,34 @@ extension SQLiteWriter {
 
   /// Writes what the documents brought beside themselves into the file, before the commit.
   func flush() throws {
-    try flushPaths()
+    for table in touched.values { try flushPaths(of: table) }
     for table in touched.values { try table.leaves?.flush(connection) }
   }
 
-  /// The paths, types and parts of documents that are new.
-  private func flushPaths() throws {
-    for table in touched.values where !table.paths.changed.isEmpty || table.hasNewParts {
-      let name = table.description.name
-      if let parts = table.takeNewParts() {
-        try connection.run(
-          SQLFragment(
-            "UPDATE nano_collections SET parts = parts | ? WHERE name = ?",
-            [.int(parts.rawValue), .text(name)]))
-      }
-      for node in table.paths.takeChanged() {
-        try connection.run(
-          SQLFragment(
-            "INSERT INTO nano_paths(collection, path, types, attribute) VALUES (?, ?, ?, ?) "
-              + "ON CONFLICT (collection, path) DO UPDATE SET types = types | excluded.types",
-            [
-              .text(name), .text(table.paths.path(of: node).text),
-              .int(Int64(table.paths.nodes[Int(node)].types)),
-              .int(Int64(table.paths.nodes[Int(node)].attribute)),
-            ]))
-      }
+  /// Writes the paths, types and parts of documents that are new.
+  func flushPaths(of table: CollectionTable) throws {
+    guard !table.paths.changed.isEmpty || table.hasNewParts else { return }
+    let name = table.description.name
+    if let parts = table.takeNewParts() {
       try connection.run(
         SQLFragment(
-          "UPDATE nano_collections SET generation = generation + 1 WHERE name = ?", [.text(name)]))
-      table.generation += 1
+          "UPDATE nano_collections SET parts = parts | ? WHERE name = ?",
+          [.int(parts.rawValue), .text(name)]))
     }
+    for node in table.paths.takeChanged() {
+      try connection.run(
+        SQLFragment(
+          "INSERT INTO nano_paths(collection, path, types, attribute) VALUES (?, ?, ?, ?) "
+            + "ON CONFLICT (collection, path) DO UPDATE SET types = types | excluded.types",
+          [
+            .text(name), .text(table.paths.path(of: node).text),
+            .int(Int64(table.paths.nodes[Int(node)].types)),
+            .int(Int64(table.paths.nodes[Int(node)].attribute)),
+          ]))
+    }
+    try connection.run(
+      SQLFragment(
+        "UPDATE nano_collections SET generation = generation + 1 WHERE name = ?", [.text(name)]))
+    table.generation += 1
   }
 }
