@@ -282,10 +282,15 @@ struct IndexTuningTests {
     #expect(try names(one) == ["adaptive_city"] && names(two) == ["adaptive_city"])
     #expect(
       try one.sql("SELECT name FROM sqlite_schema WHERE name LIKE 'nano_index_people%'").count == 1)
-    // Both know that it is the store's own.
-    try #require(two.tuner).wrote("people", 100_000_000, commits: 1)
-    try two.finishIndexTuning()
-    #expect(try names(one).isEmpty)
+    // Who made it, or found it made when it wanted to, keeps account of it and drops it for both.
+    let owner = try #require(
+      [one, two].first { store in
+        store.tuner?.state.withLock { $0.ledger.collections["people"]?.built["adaptive_city"] }
+          != nil
+      })
+    owner.tuner?.wrote("people", 100_000_000, commits: 1)
+    try owner.finishIndexTuning()
+    #expect(try names(one).isEmpty && names(two).isEmpty)
   }
 
   @Test("An index on elements that was left unfinished is finished by the next run")
