@@ -55,6 +55,28 @@ struct QueueTests {
     }
   }
 
+  @Test("Calls with await go on while plain ones keep all threads of Swift's concurrency waiting")
+  func mixedOnAllThreads() async throws {
+    let (gate, journal, people) = (Gate(), Journal(), people)
+    people.enqueue { _ in gate.pass() }
+    let threads = ProcessInfo.processInfo.activeProcessorCount
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 { group.addTask { _ = try await people.count() } }
+      for _ in 0..<2 * threads {
+        group.addTask {
+          journal.note("begun")
+          try plainly { _ = try people.count() }
+        }
+      }
+      // A thread that is not one of theirs.
+      DispatchQueue(label: "opener").async {
+        while journal.all.count < threads { Thread.sleep(forTimeInterval: 0.001) }
+        gate.open()
+      }
+      try await group.waitForAll()
+    }
+  }
+
   @Test("What is queued behind a waiting call comes after it")
   func turns() async throws {
     let (gate, journal) = (Gate(), Journal())

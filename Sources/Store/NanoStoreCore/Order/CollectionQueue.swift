@@ -43,13 +43,19 @@ final class CollectionQueue: Sendable {
     return try thread.sync { try QueueContext.run(in: self, work) }
   }
 
+  /// As ``inTurn(_:)``, for asynchronous code, which can be cancelled. The block runs on the queue's
+  /// thread: were it to run elsewhere and the turn end when its task goes on, synchronous calls that wait
+  /// on all threads of Swift's concurrency would keep the task from ever going on.
   func inTurn<Result: Sendable>(
-    _ work: @Sendable () async throws -> Result
+    _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
-    let turn = QueueTurn()
-    try await turn.wait { submit(turn.hold) }
-    defer { turn.end() }
-    return try await work()
+    let call = QueuedCall<Result>(self)
+    return try await withTaskCancellationHandler {
+      submit { _ = call.run(work) }
+      return try await call.value
+    } onCancel: {
+      call.cancel()
+    }
   }
 
   private func finish() {
@@ -82,52 +88,4 @@ final class CollectionQueue: Sendable {
     }
     waiter?.resume(false)
   }
-}
-
-/// A place in a queue that an asynchronous operation holds while it runs elsewhere.
-final class QueueTurn: Sendable {
-  private enum Stage {
-    case waiting(CheckedContinuation<Void, any Error>?)
-    case begun
-    case over
-  }
-  private let stage = Mutex(Stage.waiting(nil))
-  private let ended = DispatchSemaphore(value: 0)
-
-  /// Returns when the turn has come.
-  ///
-  /// - Throws: `CancellationError`, at once; the place is given up then.
-  func wait(_ submit: () -> Void) async throws {
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let isCancelled = stage.withLock { stage in
-          if case .over = stage { return true }
-          stage = .waiting(continuation)
-          return false
-        }
-        if isCancelled { continuation.resume(throwing: CancellationError()) } else { submit() }
-      }
-    } onCancel: {
-      let continuation = stage.withLock { stage -> CheckedContinuation<Void, any Error>? in
-        guard case .waiting(let continuation) = stage else { return nil }
-        stage = .over
-        return continuation
-      }
-      continuation?.resume(throwing: CancellationError())
-    }
-  }
-
-  /// Runs on the queue's thread, and keeps it until the operation has ended.
-  @Sendable func hold() {
-    let continuation = stage.withLock { stage -> CheckedContinuation<Void, any Error>? in
-      guard case .waiting(let continuation) = stage else { return nil }
-      stage = .begun
-      return continuation
-    }
-    guard let continuation else { return }
-    continuation.resume()
-    ended.wait()
-  }
-
-  func end() { ended.signal() }
 }

@@ -41,7 +41,7 @@ extension DocumentCollection {
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     guard store.queues.isBusy else { return try await store.scheduler.read(work) }
-    return try await store.queues.queue(name).inTurn { try await store.scheduler.read(work) }
+    return try await store.queues.queue(name).inTurn(work)
   }
 
   /// Runs a writing block on the scheduler, together with others that wait if it may be repeated.
@@ -51,9 +51,7 @@ extension DocumentCollection {
     guard store.queues.isBusy else {
       return try await store.scheduler.write(on: store, repeatable: repeatable, work)
     }
-    return try await store.queues.queue(name).inTurn {
-      try await store.scheduler.write(on: store, repeatable: repeatable, work)
-    }
+    return try await store.queues.queue(name).inTurn(work)
   }
 }
 
