@@ -83,13 +83,13 @@ extension JSONReader {
     try array { (reader: inout JSONReader) throws(StoreError) in try reader.string() }
   }
 
-  fileprivate mutating func uuid() throws(StoreError) -> UUID {
+  mutating func uuid() throws(StoreError) -> UUID {
     let before = self
     guard let uuid = UUID(uuidString: try string()) else { throw before.mismatch("a UUID") }
     return uuid
   }
 
-  fileprivate mutating func decimal() throws(StoreError) -> Decimal {
+  mutating func decimal() throws(StoreError) -> Decimal {
     let before = self
     skipWhitespace()
     guard next == ASCII.quote else { return Decimal(try double()) }

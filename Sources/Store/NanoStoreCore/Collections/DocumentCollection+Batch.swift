@@ -13,7 +13,7 @@ extension DocumentCollection {
   public func insert<Value: DocumentRepresentable>(
     contentsOf values: some Sequence<Value>
   ) throws -> [Int64] {
-    try withBatch(.insert, values.underestimatedCount) { batch in
+    try writeBatch(.insert, capacity: values.underestimatedCount) { batch in
       for value in values {
         value.write(to: &batch.writer)
         try batch.add()
@@ -21,7 +21,7 @@ extension DocumentCollection {
     }
   }
   @discardableResult
-  public func insert<Value: DocumentRepresentable>(
+  public func insert<Value: DocumentRepresentable & Sendable>(
     contentsOf values: [Value]
   ) async throws -> [Int64] {
     try await onWriter { try self.insert(contentsOf: values) }
@@ -30,7 +30,7 @@ extension DocumentCollection {
   /// Stores objects given as literals; see ``insert(contentsOf:)-(Sequence<Value>)``.
   @discardableResult
   public func insert(contentsOf objects: [DocumentObject]) throws -> [Int64] {
-    try withBatch(.insert, objects.count) { batch in
+    try writeBatch(.insert, capacity: objects.count) { batch in
       for object in objects {
         batch.writer.object(object.withoutRowID)
         try batch.add()
@@ -64,7 +64,7 @@ extension DocumentCollection {
   }
 
   private func write(_ mode: WriteMode, _ documents: [Document]) throws -> [Int64] {
-    try withBatch(mode, documents.count) { batch in
+    try writeBatch(mode, capacity: documents.count) { batch in
       for document in documents {
         guard !document.isPartial else { throw Self.partial }
         try document.write(to: &batch.writer)
@@ -80,7 +80,7 @@ extension DocumentCollection {
   @_disfavoredOverload
   public func insert<Value: Encodable>(contentsOf values: some Sequence<Value>) throws -> [Int64] {
     let encoder = DocumentEncoder()
-    return try withBatch(.insert, values.underestimatedCount) { batch in
+    return try writeBatch(.insert, capacity: values.underestimatedCount) { batch in
       for value in values {
         try encoder.encode(value, into: &batch.writer)
         try batch.add()
@@ -95,13 +95,25 @@ extension DocumentCollection {
     try await onWriter { try self.insert(contentsOf: values) }
   }
 
-  @usableFromInline
-  func withBatch(
-    _ mode: WriteMode, _ count: Int, _ fill: (DocumentBatch) throws -> Void
+  /// Stores documents that a closure encodes one after the other, all of them or none.
+  ///
+  /// ```swift
+  /// try people.writeBatch(.save) { batch in
+  ///   batch.writer.literal(#"{"name":"Ada"}"#)
+  ///   try batch.add(key: DocumentKey("ada"))
+  /// }
+  /// ```
+  ///
+  /// - Parameter capacity: How many there will be, as far as that is known.
+  /// - Returns: Their row ids, in order.
+  /// - Throws: As for a single one, with the position in the batch, or what the closure throws. Nothing
+  ///   was stored.
+  public func writeBatch(
+    _ mode: WriteMode, capacity: Int = 0, _ fill: (DocumentBatch) throws -> Void
   ) throws -> [Int64] {
     try InternalCollection.refuse(name)
     return try writing(atomic: true, callsBack: true) { engine in
-      let batch = try DocumentBatch(mode, self, engine, capacity: count)
+      let batch = try DocumentBatch(mode, self, engine, capacity: capacity)
       do {
         try fill(batch)
       } catch let error as StoreError {
@@ -113,9 +125,9 @@ extension DocumentCollection {
 }
 
 /// Documents that are written one after the other with one buffer, in one transaction.
-@usableFromInline
-final class DocumentBatch {
-  @usableFromInline var writer = JSONWriter()
+public final class DocumentBatch {
+  /// What the next document is encoded into, in stored form.
+  public var writer = JSONWriter()
   private(set) var rowIDs: [Int64] = []
   private let engine: any EngineWriter
   private let mode: WriteMode
@@ -137,12 +149,16 @@ final class DocumentBatch {
     rowIDs.reserveCapacity(capacity)
   }
 
-  /// Writes what the buffer holds, with a key that is made for it where documents have keys.
-  @usableFromInline
-  func add() throws { try add(key: nil, type: nil, version: nil, added: nil) }
-
-  func add(
-    key: DocumentKey?, type: String?, version: Int64?, added given: Int64?
+  /// Writes what the buffer holds as one document, and empties the buffer.
+  ///
+  /// - Parameters:
+  ///   - key: Made where documents have keys, if nil.
+  ///   - type: The name of the class; nil for the collection's own.
+  ///   - version: The version of the class; nil for its first.
+  ///   - given: Microseconds since 1970; the moment at which the batch was begun if nil.
+  /// - Throws: As inserting or saving a single document does.
+  public func add(
+    key: DocumentKey? = nil, type: String? = nil, version: Int64? = nil, added given: Int64? = nil
   ) throws {
     try store.checkNames(writer.bytes)
     try writer.checkStorable(limit: maximumSize)
