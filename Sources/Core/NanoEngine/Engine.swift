@@ -167,6 +167,14 @@ public protocol EngineWriter: EngineReader {
   /// - Throws: ``StoreError/Code/duplicateKey``, ``StoreError/Code/uniqueViolation``. Nothing was
   ///   stored, and the transaction goes on.
   func insert(_ document: NewDocument, into collection: String) throws -> Int64
+  /// Stores new documents one after the other, with the same outcome as by ``insert(_:into:)``. An engine
+  /// may do it in less time for ``NewDocument/together`` of them.
+  ///
+  /// - Parameter rowIDs: Gets the row id of each document, also of those before one that is refused.
+  /// - Throws: As for a single one. Those before it were stored, and the transaction goes on.
+  func insert(
+    _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
+  ) throws
   /// Stores a document under its key, in place of the one that has it. Its row id and the moment at
   /// which it was added stay.
   func save(_ document: NewDocument, into collection: String) throws -> Int64
@@ -222,6 +230,14 @@ public protocol EngineWriter: EngineReader {
 
   /// Runs a block whose changes are undone if it throws, while the transaction goes on.
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result
+}
+
+extension EngineWriter {
+  public func insert(
+    _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
+  ) throws {
+    for document in documents { rowIDs.append(try insert(document, into: collection)) }
+  }
 }
 
 /// What an engine can do beyond the contract's core.

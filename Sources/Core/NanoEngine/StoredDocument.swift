@@ -75,6 +75,12 @@ public struct NewDocument {
   }
 }
 
+extension NewDocument {
+  /// How many are best inserted by one call. Arbitrary; the gain grows little beyond, and SQLite's
+  /// statement for so many has 60 parameters, of which ours keeps account.
+  public static let together = 20
+}
+
 /// How a document is addressed.
 public enum Identity: Sendable, Hashable {
   case key(DocumentKey)
