@@ -81,6 +81,12 @@ extension EngineReader {
     try find(query, in: collection, show)
   }
 
+  public func bodies(
+    _ query: Query, in collection: String, _ show: (UnsafeRawBufferPointer) throws -> Bool
+  ) throws {
+    try find(query, in: collection) { try show($0.body) }
+  }
+
   public func types(in collection: String) throws -> [String] {
     var names: Set<String> = []
     var query = Query(!Condition.isNull(.attribute(.type)))
@@ -121,6 +127,11 @@ public protocol EngineReader: AnyObject {
   /// keeps it all and sorts it in less time than a database needs.
   func findInAnyOrder(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+  ) throws
+  /// Shows the bodies of what ``find(_:in:_:)`` shows and nothing else of it, which takes less time where
+  /// nobody asks for more. They are gone when the closure returns.
+  func bodies(
+    _ query: Query, in collection: String, _ show: (UnsafeRawBufferPointer) throws -> Bool
   ) throws
   /// The row ids of what a query finds, in order. An engine that finds them in an index does not
   /// touch the documents.

@@ -143,21 +143,40 @@ class SQLiteReader: EngineReader {
       let incarnation = table.incarnation
       let compiled = QueryCompiler(facts).select(query, ordered: ordered)
       try connection.with(compiled.sql) { statement in
-        if var watch = connection.watch(statement, table, query) {
-          while try statement.step() {
-            if try !watch.showing({
-              try show(Self.document(statement, incarnation, layout))
-            }) {
-              break
-            }
-          }
-          return watch.end()
-        }
-        while try statement.step() {
-          if try !show(Self.document(statement, incarnation, layout)) { return }
+        try eachRow(statement, table, query) {
+          try show(Self.document($0, incarnation, layout))
         }
       }
     }
+  }
+
+  func bodies(
+    _ query: Query, in collection: String, _ show: (UnsafeRawBufferPointer) throws -> Bool
+  ) throws {
+    try querying(query, collection) { table in
+      let compiler = QueryCompiler(table.facts)
+      try connection.with(compiler.select(query, columns: query.bodyColumn).sql) { statement in
+        try eachRow(statement, table, query) { try show($0.storedBytes(0)) }
+      }
+    }
+  }
+
+  /// Steps through what a query finds, until the closure says false.
+  @inline(__always)
+  private func eachRow(
+    _ statement: SQLiteStatement, _ table: CollectionTable, _ query: Query,
+    _ show: (SQLiteStatement) throws -> Bool
+  ) throws {
+    guard var watch = connection.watch(statement, table, query) else {
+      while try statement.step() {
+        if try !show(statement) { return }
+      }
+      return
+    }
+    while try statement.step() {
+      if try !watch.showing({ try show(statement) }) { break }
+    }
+    watch.end()
   }
 
   func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs {

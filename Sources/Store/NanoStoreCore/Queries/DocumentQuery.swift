@@ -223,12 +223,14 @@ extension DocumentQuery {
   /// Values of your own type made from what is found.
   ///
   /// - Throws: `DecodingError` for a document whose fields do not fit.
+  @_disfavoredOverload
   public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> [Value] {
     let decoder = DocumentDecoder()
     var values: [Value] = []
-    try eachStored { values.append(try decoder.decode(type, from: $0.body)) }
+    try eachBody { values.append(try decoder.decode(type, from: $0)) }
     return values
   }
+  @_disfavoredOverload
   public func decoded<Value: Decodable & Sendable>(
     as type: Value.Type = Value.self
   ) async throws -> [Value] {
@@ -236,12 +238,13 @@ extension DocumentQuery {
   }
 
   /// Values that read themselves, made from what is found.
+  @inlinable
   public func decoded<Value: DocumentRepresentable>(
     as type: Value.Type = Value.self
   ) throws -> [Value] {
     var values: [Value] = []
-    try eachStored { stored in
-      var reader = JSONReader(stored.body)
+    try eachBody { body in
+      var reader = JSONReader(body)
       values.append(try Value(reading: &reader))
     }
     return values
@@ -252,9 +255,21 @@ extension DocumentQuery {
     try await onReader { try $0.decoded(as: type) }
   }
 
-  func eachStored(_ show: (StoredDocument) throws -> Void) throws {
+  /// Shows the bodies of what is found to a type that makes itself of them.
+  @usableFromInline
+  func eachBody(_ show: (UnsafeRawBufferPointer) throws -> Void) throws {
     try query.validate()
     // The closure may be a type's own way of decoding, which may use the store.
+    try collection.showing { reader in
+      try reader.bodies(query, in: collection.name) { body in
+        try show(body)
+        return true
+      }
+    }
+  }
+
+  func eachStored(_ show: (StoredDocument) throws -> Void) throws {
+    try query.validate()
     try collection.showing { reader in
       try reader.find(query, in: collection.name) { stored in
         try show(stored)
@@ -363,11 +378,12 @@ extension DocumentQuery {
 
 extension DocumentQuery {
   /// Shows one value after the other, each made by its own codec, without keeping them.
+  @inlinable
   public func each<Value: DocumentRepresentable>(
     as type: Value.Type, _ show: (Value) throws -> Void
   ) throws {
-    try eachStored { stored in
-      var reader = JSONReader(stored.body)
+    try eachBody { body in
+      var reader = JSONReader(body)
       try show(try Value(reading: &reader))
     }
   }
@@ -378,6 +394,6 @@ extension DocumentQuery {
     as type: Value.Type, _ show: (Value) throws -> Void
   ) throws {
     let decoder = DocumentDecoder()
-    try eachStored { try show(try decoder.decode(type, from: $0.body)) }
+    try eachBody { try show(try decoder.decode(type, from: $0)) }
   }
 }
