@@ -102,6 +102,21 @@ extension JSONReader {
   }
 }
 
+extension JSONReader {
+  /// The names and indices that lead to the value in which a byte of a document stands; none for the
+  /// document itself.
+  public static func path(toByte offset: Int, in bytes: UnsafeRawBufferPointer) -> [String] {
+    var reader = JSONReader(bytes)
+    guard offset <= bytes.count else { return [] }
+    let place = reader.start + offset
+    var path: [String] = []
+    while let key = reader.descend(towards: place) {
+      path.append(key.intValue.map { "\($0)" } ?? key.stringValue)
+    }
+    return path
+  }
+}
+
 extension DecodingCore {
   /// The names and indices that lead to a place, found by going there from the beginning.
   func codingPath(to place: Place) -> [any CodingKey] {

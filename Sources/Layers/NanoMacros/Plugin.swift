@@ -5,5 +5,5 @@ import SwiftSyntaxMacros
 
 @main
 struct NanoMacros: CompilerPlugin {
-  let providingMacros: [any Macro.Type] = [ModelMacro.self, FieldMarker.self]
+  let providingMacros: [any Macro.Type] = [ModelMacro.self, PropertyMarker.self]
 }

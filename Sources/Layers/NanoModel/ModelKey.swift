@@ -99,6 +99,7 @@ extension StoreError {
   }
 
   @usableFromInline static func otherKey(_ expected: String) -> StoreError {
-    StoreError(.typeMismatch, "A document has a key that its type does not take", [.expected: expected])
+    StoreError(
+      .typeMismatch, "A document has a key that its type does not take", [.expected: expected])
   }
 }

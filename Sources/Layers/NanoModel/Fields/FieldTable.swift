@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
+import NanoQuery
 import Synchronization
 
 /// Where a property stands in documents.
@@ -11,21 +12,35 @@ struct FieldPlace: Sendable {
   var formerPaths: [FieldPath] = []
   /// What a document without the field is read as; nil for null.
   var missing: DocumentValue?
+  /// Optional values on the way, each with its former names: where one of them is absent, nothing counts
+  /// with a default.
+  var optionalParents: [[FieldPath]] = []
   var isKey = false
-  /// Whether the property holds a list or an optional on the way, so that the whole of it may be absent.
+  var isOptional = false
+  var isList = false
+  /// The model that stands here.
   var nested: (any Model.Type)?
 
   /// A property of what stands here.
   func appending(_ inner: FieldPlace) -> FieldPlace {
     var place = inner
     place.isKey = false
-    place.path = path.appending(inner.path)
-    let outer = [path] + formerPaths
-    let all = ([inner.path] + inner.formerPaths).flatMap { inner in
-      outer.map { $0.appending(inner) }
-    }
+    let all = inner.allPaths.flatMap { inner in allPaths.map { $0.appending(inner) } }
+    place.path = all[0]
     place.formerPaths = Array(all.dropFirst())
+    place.optionalParents = optionalParents + (isOptional ? [allPaths] : [])
+    // Defaults of elements say nothing about a document that has no elements.
+    if isList { place.missing = nil }
     return place
+  }
+
+  private var allPaths: [FieldPath] { [path] + formerPaths }
+
+  /// The condition, where every optional value on the way is there.
+  func onlyWithParents(_ condition: Condition) -> Condition {
+    optionalParents.reduce(condition) { condition, paths in
+      condition && .any(paths.map { .not(.isNull(.field($0))) })
+    }
   }
 }
 
@@ -33,24 +48,39 @@ struct FieldPlace: Sendable {
 ///
 /// Made once for each type: making a key path and asking it for its properties takes longer than a query.
 final class FieldTable: Sendable {
-  let fields: [(keyPath: any AnyKeyPath & Sendable, place: FieldPlace, optionalKeyPath: any AnyKeyPath & Sendable)]
+  struct Entry: Sendable {
+    let keyPath: any AnyKeyPath & Sendable
+    let optionalKeyPath: any AnyKeyPath & Sendable
+    let place: FieldPlace
+  }
+  let fields: [Entry]
+  private let indexed: Set<FieldPath>
   private let places: Mutex<[AnyKeyPathBox: FieldPlace?]>
 
   init<M: Model>(_ type: M.Type) {
     fields = M.modelFields.map { field in
-      (
-        field.keyPath,
-        FieldPlace(
+      Entry(
+        keyPath: field.keyPath, optionalKeyPath: field.optionalKeyPath,
+        place: FieldPlace(
           path: FieldPath(components: [field.name]),
           formerPaths: field.formerNames.map { FieldPath(components: [$0]) },
-          missing: field.missing(), isKey: field.traits.contains(.key), nested: field.nested),
-        field.optionalKeyPath
-      )
+          missing: field.missing(), isKey: field.traits.contains(.key),
+          isOptional: field.isOptional,
+          isList: field.isList, nested: field.nested))
     }
+    indexed = Set(
+      M.modelFields.filter { !$0.traits.isDisjoint(with: [.indexed, .unique]) }
+        .map { FieldPath(components: [$0.name]) })
     var known: [AnyKeyPathBox: FieldPlace?] = [:]
     for field in fields { known[AnyKeyPathBox(field.keyPath)] = field.place }
     places = Mutex(known)
   }
+
+  /// Whether the model declares an index of this field alone.
+  func isIndexed(_ path: FieldPath) -> Bool { indexed.contains(path) }
+
+  /// Whether a property is the key of the document.
+  var hasKey: Bool { fields.contains { $0.place.isKey } }
 
   /// Where the property stands that a key path leads to; nil if it leads to none that is stored.
   func place(of keyPath: any AnyKeyPath & Sendable) -> FieldPlace? {
@@ -94,7 +124,9 @@ final class FieldTable: Sendable {
 private struct AnyKeyPathBox: Hashable, Sendable {
   let keyPath: any AnyKeyPath & Sendable
   init(_ keyPath: any AnyKeyPath & Sendable) { self.keyPath = keyPath }
-  static func == (a: Self, b: Self) -> Bool { (a.keyPath as AnyKeyPath) == (b.keyPath as AnyKeyPath) }
+  static func == (a: Self, b: Self) -> Bool {
+    (a.keyPath as AnyKeyPath) == (b.keyPath as AnyKeyPath)
+  }
   func hash(into hasher: inout Hasher) { hasher.combine(keyPath as AnyKeyPath) }
 }
 

@@ -38,6 +38,14 @@ public enum ModelCoding {
     _ type: V.Type, _ reader: inout JSONReader
   ) throws(StoreError) -> V { try reader.codable() }
 
+  /// The key that a property says.
+  ///
+  /// - Throws: ``StoreError/Code/invalidKey``.
+  @inlinable
+  public static func key(_ value: some ModelKey) throws(StoreError) -> DocumentKey? {
+    try value.documentKey
+  }
+
   /// What a property has that the document does not hold; nil if it must be there.
   @inlinable @inline(__always)
   public static func missing<V: FieldValue>(_ type: V.Type) -> V? { V.missingValue }

@@ -23,6 +23,9 @@ public struct ModelField<Root>: Sendable {
   let optionalKeyPath: any PartialKeyPath<Root?> & Sendable
   /// The model that the property holds, as it is, as an optional or as the elements of a list.
   let nested: (any Model.Type)?
+  /// Whether the property holds several values, each of which is found.
+  let isList: Bool
+  let isOptional: Bool
   /// What a document without the field is read as; nil if that is not the same each time.
   let missing: @Sendable () -> DocumentValue?
 
@@ -38,6 +41,8 @@ public struct ModelField<Root>: Sendable {
     self.keyPath = keyPath
     self.optionalKeyPath = optionalKeyPath
     nested = (V.self as? any ModelHolder.Type)?.heldModel ?? V.self as? any Model.Type
+    isOptional = V.self is any OptionalHolder.Type
+    isList = V.self is any ListOfElements.Type
     missing = { constant.flatMap { QueryValues.stored($0()) } }
   }
 }
@@ -54,3 +59,12 @@ extension Optional: ModelHolder {
 extension Array: ModelHolder {
   static var heldModel: (any Model.Type)? { Optional<Element>.heldModel }
 }
+
+/// A type whose elements are found each.
+protocol ListOfElements {}
+extension Array: ListOfElements {}
+extension Set: ListOfElements {}
+extension Optional: ListOfElements where Wrapped: ListOfElements {}
+
+private protocol OptionalHolder {}
+extension Optional: OptionalHolder {}

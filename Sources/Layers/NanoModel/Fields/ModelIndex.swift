@@ -42,11 +42,10 @@ public struct ModelIndex<Root: Model>: Sendable {
   /// The index of documents.
   var definition: IndexDefinition {
     get throws(StoreError) {
-      IndexDefinition(
-        name: nil,
-        columns: try places.get().map {
-          IndexDefinition.Column($0.place.path, descending: $0.descending)
-        }, isUnique: isUnique)
+      let places = try places.get()
+      return IndexDefinition(
+        columns: places.map { IndexDefinition.Column($0.place.path, descending: $0.descending) },
+        isUnique: isUnique, kind: places.count == 1 && places[0].place.isList ? .elements : .fields)
     }
   }
 }

@@ -42,6 +42,9 @@ public struct ModelCondition<Root: Model>: Sendable {
   /// Every value.
   public static var all: ModelCondition { ModelCondition(.constant(true)) }
 
+  /// Whether it was not limited yet.
+  var isAll: Bool { condition == .constant(true) && failure == nil }
+
   /// Whether documents with former names are asked in another way.
   var dependsOnFormerNames: Bool { condition != current }
 }

@@ -36,7 +36,14 @@ public struct ModelOrdering<Root: Model>: Sendable {
     guard !place.isKey else { return Ordering(.attribute(.key), descending: descending) }
     guard counts, place.hasVariants else { return Ordering(place.path, descending: descending) }
     var values = ([place.path] + place.formerPaths).map { QueryExpression.field($0) }
-    if let missing = place.missing { values.append(.value(missing)) }
+    if let missing = place.missing {
+      let branch = QueryExpression.Branch(
+        when: place.onlyWithParents(.constant(true)), then: .value(missing))
+      values.append(
+        place.optionalParents.isEmpty
+          ? .value(missing) : .choice([branch], otherwise: .value(.null)))
+    }
+    guard values.count > 1 else { return Ordering(place.path, descending: descending) }
     return Ordering(.function(.coalesce, values), descending: descending)
   }
 }

@@ -53,10 +53,14 @@ public func != <Root, Value: RawRepresentable>(
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { path.rawPath != value.rawValue }
 public func == <Root, Value: RawRepresentable>(
   path: ModelPath<Root, Value?>, value: Value?
-) -> ModelCondition<Root> where Value.RawValue: QueryValue { path.optionalRawPath() == value?.rawValue }
+) -> ModelCondition<Root> where Value.RawValue: QueryValue {
+  path.optionalRawPath() == value?.rawValue
+}
 public func != <Root, Value: RawRepresentable>(
   path: ModelPath<Root, Value?>, value: Value?
-) -> ModelCondition<Root> where Value.RawValue: QueryValue { path.optionalRawPath() != value?.rawValue }
+) -> ModelCondition<Root> where Value.RawValue: QueryValue {
+  path.optionalRawPath() != value?.rawValue
+}
 
 // Key paths, as in `\.lastName == "Doe"`.
 

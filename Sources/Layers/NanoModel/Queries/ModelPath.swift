@@ -51,16 +51,10 @@ public struct ModelPath<Root: Model, Value>: Sendable {
   ) -> ModelPath<Root, Inner> {
     ModelPath<Root, Inner>(
       Result { () throws(StoreError) in
-        var place = try place.get().appending(Nested.place(of: keyPath))
-        if Value.self is any CollectionOfElements.Type { place.missing = nil }
-        return place
+        try place.get().appending(Nested.place(of: keyPath))
       })
   }
 }
-
-/// A list, whose elements' defaults say nothing about a document that has no elements.
-private protocol CollectionOfElements {}
-extension Array: CollectionOfElements {}
 
 extension Model {
   /// - Throws: ``StoreError/Code/invalidArgument`` if the property is not stored.
@@ -93,14 +87,16 @@ extension ModelPath {
         try Evaluator(DocumentSubject(only: place.path, value)).holds(named)
       }
       var (current, condition) = (named, named)
-      if holdsIfMissing == true { current = named || .isNull(expression) }
+      if holdsIfMissing == true {
+        current = named || place.onlyWithParents(.isNull(expression))
+      }
       guard !place.formerPaths.isEmpty else { return ModelCondition(current) }
       var isMissing = Condition.isNull(expression)
       for path in place.formerPaths {
         condition = condition || (isMissing && (try build(.field(path), place)))
         isMissing = isMissing && .isNull(.field(path))
       }
-      if holdsIfMissing == true { condition = condition || isMissing }
+      if holdsIfMissing == true { condition = condition || place.onlyWithParents(isMissing) }
       return ModelCondition(condition, current: current)
     } catch {
       return ModelCondition(failure: error)
