@@ -95,7 +95,7 @@ struct TravellerGenerator {
     add("photo", [], [.data(Data([1])), .data(Data([1, 2])), .null], &object)
     add("level", [], [.int(1), .int(2)], &object)
     add("otherMood", [], ["good", "bad", .null], &object)
-    add("tags", [], [list(["x", "Doe", "y", ""]), list(["x", "Doe", "y"]), "x"], &object)
+    add("tags", [], [list(["x", "Doe", "y", "", "t3"]), list(["x", "Doe", "y"]), "x"], &object)
     add("scores", [], [list([.int(1), .int(3), .int(7)]), .int(3), .array([])], &object)
     add("ratios", [], [list([.double(1.5), .double(.nan)]), list([.double(2)])], &object)
     add("marks", [], [list([.null, .int(3), .int(4)]), .array([.null])], &object)
@@ -103,7 +103,7 @@ struct TravellerGenerator {
     add("words", [], [list(["x", "y"])], &object)
     add("counts", [], [["a": .int(3)], ["a": .int(4), "b": .int(1)], [:]], &object)
     add("home", [], [home(), home(), .null], &object)
-    add("work", [], [home(), home()], &object)
+    object["work"] = home()
     let homes = (0..<below(3)).map { _ in home() }
     add("past", [], [.array(homes), home()], &object)
     add("grid", [], [[[1]], []], &object)

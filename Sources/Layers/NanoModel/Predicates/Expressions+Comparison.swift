@@ -77,7 +77,7 @@ extension Term.Case {
       guard let own = try? storedForm(own) else { return nil }
       return .constant(ValueOrder.compare(own, stored) == 0)
     case .stored(let own): return .constant(ValueOrder.compare(own, stored) == 0)
-    case .place(let place): return .comparison(place.expression, .equal, .value(stored))
+    case .place(let place): return place.equals(stored)
     case .computed(let expression): return .comparison(expression, .equal, .value(stored))
     case .truth(let condition):
       guard case .bool(let flag) = stored else { return nil }
@@ -126,6 +126,13 @@ extension Condition {
 }
 
 extension Place {
+  /// Where a value stands. A list may be stored as its only element, from when it was none.
+  fileprivate func equals(_ value: DocumentValue) -> Condition {
+    let equal = holds(.equal, value)
+    guard case .array(let list) = value, list.count == 1, !list[0].isNull else { return equal }
+    return equal.or(isArray.opposite.and(holds(.equal, list[0])))
+  }
+
   /// Where some element stands in a relation to a value.
   func holds(_ comparison: Comparison, _ value: DocumentValue) -> Condition {
     .comparison(expression, comparison, .value(value))

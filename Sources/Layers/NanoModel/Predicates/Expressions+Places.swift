@@ -4,6 +4,18 @@ import Foundation
 import NanoDocument
 import NanoQuery
 
+extension PredicateExpressions.Value: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    Term(.constant(value))
+  }
+}
+
+extension PredicateExpressions.NilLiteral: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    Term(.constant(Wrapped?.none as Any))
+  }
+}
+
 extension PredicateExpressions.Variable: TranslatableExpression {
   func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
     guard let term = translator.variables[key] else { throw .untranslatable(self) }
@@ -53,8 +65,8 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     }
     guard place.depth == translator.depth else { return nil }
     switch (kind, StoredType(Root.Output.self).kind) {
+    case (_, .dictionary) where isEmptyOfDictionary: return place.equals(.object([:]))
     case (.collectionIsEmpty, .text): return place.equals("")
-    case (.collectionIsEmpty, .dictionary): return place.equals(.object([:]))
     case (.collectionIsEmpty, .list(let element)) where !element.kind.isList:
       return place.equals(.array([]))
     case (.collectionCount, .list(let element)) where !element.kind.isList: return place.count
@@ -62,6 +74,10 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
       return place.first(element)
     default: return nil
     }
+  }
+
+  private var isEmptyOfDictionary: Bool {
+    (Root.Output.self as? any DictionaryType.Type)?.isEmptyPath == keyPath
   }
 
   private var key: Term {
@@ -116,7 +132,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     }
     switch (kind, value) {
     case (.collectionIsEmpty, .string(let text)): return Term(.constant(text.isEmpty))
-    case (.collectionIsEmpty, .object(let object)): return Term(.constant(object.isEmpty))
+    case (_, .object(let object)) where isEmptyOfDictionary: return Term(.constant(object.isEmpty))
     case (.collectionIsEmpty, .array(let list)): return Term(.constant(list.isEmpty))
     case (.collectionCount, .array(let list)): return Term(.constant(list.count))
     case (.collectionFirst, .array(let list)): return Term(.stored(list.first ?? .null))

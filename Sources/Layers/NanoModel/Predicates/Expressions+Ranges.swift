@@ -61,7 +61,7 @@ extension PredicateExpressions.Range: RangeOfTerms {
 
 extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
   func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
-    if let range = range as? any RangeOfTerms, try translator.constantRange(self.range) == nil {
+    if let range = range as? any RangeOfTerms {
       return Term(try range.contains(element, translator, self))
     }
     guard let range = try translator.term(range).constant,
@@ -72,13 +72,6 @@ extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
 }
 
 extension PredicateTranslator {
-  fileprivate func constantRange<Bounds: PredicateExpression>(
-    _ range: Bounds
-  ) throws(StoreError) -> Any? {
-    // Only a range of constants has a term.
-    do throws(StoreError) { return try term(range).constant } catch { return nil }
-  }
-
   fileprivate func isBetween<
     L: PredicateExpression, E: PredicateExpression, U: PredicateExpression
   >(

@@ -109,16 +109,38 @@ extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
 extension PredicateExpressions.Filter: TranslatableExpression {
   func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
     let term = try translator.term(sequence).mapped { (part) throws(StoreError) in
+      if let values = part.content.listed {
+        return try translator.filtered(values, by: self.filter, variable)
+      }
       guard let (list, inner) = translator.elements(part.content, variable) else { return nil }
       let filter = list.filter.and(try inner.sureTruth(self.filter, self))
       return Term(.elements(Elements(list: list.list, filter: filter)))
     }
-    guard let term else { throw .untranslatable(self, "a list of the model") }
+    guard let term else {
+      throw .untranslatable(self, "a list of the model whose elements are no lists")
+    }
     return term
   }
 }
 
 extension PredicateTranslator {
+  /// Those of some values that fulfil a condition on nothing but themselves; nil for other conditions.
+  fileprivate func filtered<Element, Test: PredicateExpression>(
+    _ values: [Term.Content], by test: Test, _ variable: PredicateExpressions.Variable<Element>
+  ) throws(StoreError) -> Term? {
+    var kept: [DocumentValue] = []
+    for value in values {
+      let truth = try entering(variable, Term(value)).truth(test)
+      guard truth.fails == .constant(false), case .constant(let isKept) = truth.holds else {
+        return nil
+      }
+      guard isKept else { continue }
+      guard let known = value.value, let stored = try storedForm(known) else { return nil }
+      kept.append(stored)
+    }
+    return Term(.stored(.array(kept)))
+  }
+
   /// Where a closure over elements is true, which must not fail: what is found would depend on the order
   /// of the elements.
   fileprivate func sureTruth<E: PredicateExpression>(

@@ -16,20 +16,8 @@ struct PredicateTranslator {
   /// How many lists are entered.
   var depth: Int
   var variables: [PredicateExpressions.VariableID: Term]
-  /// Has a variable that no predicate has.
-  private let noBindings = PredicateBindings((PredicateExpressions.Variable<Void>(), ()))
-
-  init(
-    countsFormerNames: Bool, depth: Int, variables: [PredicateExpressions.VariableID: Term]
-  ) {
-    self.countsFormerNames = countsFormerNames
-    self.depth = depth
-    self.variables = variables
-  }
-
   /// What an expression gives.
   func term<E: PredicateExpression>(_ expression: E) throws(StoreError) -> Term {
-    if let constant = constant(expression) { return Term(.constant(constant)) }
     guard let translatable = expression as? any TranslatableExpression else {
       throw .untranslatable(expression)
     }
@@ -45,12 +33,6 @@ struct PredicateTranslator {
       holds = holds.or(part.when.and(condition))
     }
     return Truth(holds: holds, fails: term.fails)
-  }
-
-  /// The value of an expression that has the same one for every document: evaluating it does not come
-  /// across a variable. One that fails is no constant; its parts are.
-  private func constant<E: PredicateExpression>(_ expression: E) -> E.Output? {
-    try? expression.evaluate(noBindings)
   }
 
   /// The same, inside of a list's elements.

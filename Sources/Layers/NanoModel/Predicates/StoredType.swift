@@ -104,8 +104,14 @@ private protocol ListType { static var elementType: Any.Type { get } }
 extension Array: ListType { static var elementType: Any.Type { Element.self } }
 extension Set: ListType { static var elementType: Any.Type { Element.self } }
 
-private protocol DictionaryType { static var valueType: Any.Type { get } }
-extension Dictionary: DictionaryType { static var valueType: Any.Type { Value.self } }
+protocol DictionaryType {
+  static var valueType: Any.Type { get }
+  static var isEmptyPath: AnyKeyPath { get }
+}
+extension Dictionary: DictionaryType {
+  static var valueType: Any.Type { Value.self }
+  static var isEmptyPath: AnyKeyPath { \Self.isEmpty }
+}
 
 /// A value of the program with optionals taken off; nil for nil.
 func unwrapped(_ value: Any) -> Any? {
