@@ -43,7 +43,10 @@ struct Traveller: Equatable {
   var shape: Shape?
 }
 
-enum Level: Int, Codable { case low = 1, high }
+enum Level: Int, Codable {
+  case low = 1
+  case high
+}
 enum Feeling: String, Codable, FieldValue { case good, bad }
 
 /// Something of the program that predicates compare with.

@@ -64,7 +64,7 @@ extension Term.Case {
     guard unwrapped(value) != nil, value as? DocumentValue != .null else { return isNull }
     if content.isKey { return Self.key(of: value).map(equals) ?? .constant(false) }
     guard let stored = try storedForm(value) else { return nil }
-    guard type.kind.hasEquality || type.kind.isFlatList else { return nil }
+    guard type.kind.hasEquality || (type.kind.isFlatList && !type.isSet) else { return nil }
     return equals(stored)
   }
 

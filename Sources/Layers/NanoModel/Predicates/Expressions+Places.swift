@@ -70,7 +70,8 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     case (.collectionIsEmpty, .list(let element)) where !element.kind.isList:
       return place.equals(.array([]))
     case (.collectionCount, .list(let element)) where !element.kind.isList: return place.count
-    case (.collectionFirst, .list(let element)) where !element.kind.isList:
+    case (.collectionFirst, .list(let element))
+    where !element.kind.isList && !StoredType(Root.Output.self).isSet:
       return place.first(element)
     default: return nil
     }

@@ -7,6 +7,8 @@ import NanoDocument
 struct StoredType {
   let kind: Kind
   let isOptional: Bool
+  /// Whether it is a set, whose elements have no order.
+  let isSet: Bool
 
   indirect enum Kind {
     case text, bool, date, data, url, uuid, decimal
@@ -26,9 +28,11 @@ struct StoredType {
       let wrapped = StoredType(optional.wrappedType)
       kind = wrapped.isOptional ? .other : wrapped.kind
       isOptional = true
+      isSet = wrapped.isSet
     } else {
       kind = Kind(type)
       isOptional = false
+      isSet = type is any SetType.Type
     }
   }
 }
@@ -103,6 +107,9 @@ extension Optional: OptionalType {
 private protocol ListType { static var elementType: Any.Type { get } }
 extension Array: ListType { static var elementType: Any.Type { Element.self } }
 extension Set: ListType { static var elementType: Any.Type { Element.self } }
+
+private protocol SetType {}
+extension Set: SetType {}
 
 protocol DictionaryType {
   static var valueType: Any.Type { get }
