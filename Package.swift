@@ -99,16 +99,22 @@ let package = Package(
     .executableTarget(
       name: "nanostore-test-helper", dependencies: ["NanoStore"], path: "Tests/Helper",
       swiftSettings: strict),
+    .target(
+      name: "NanoTestSupport", dependencies: ["NanoStore"], path: "Tests/Support",
+      swiftSettings: strict),
     .testTarget(
       name: "NanoStoreTests",
       dependencies: [
+        "NanoTestSupport",
         "NanoStore", "NanoStoreCore", "NanoSQLite", "NanoTesting", "nanostore-test-helper",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
     .testTarget(
       name: "NanoModelTests",
-      dependencies: ["NanoStoreModels", "NanoStoreCore", "NanoModel", "NanoTesting"],
+      dependencies: [
+        "NanoStoreModels", "NanoStoreCore", "NanoModel", "NanoTesting", "NanoTestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "NanoQueryTests", dependencies: ["NanoQuery", "NanoDocument", "NanoTesting"],
