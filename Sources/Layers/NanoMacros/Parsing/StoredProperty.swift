@@ -67,6 +67,7 @@ extension ExprSyntax {
     case .integerLiteralExpr, .floatLiteralExpr, .booleanLiteralExpr: true
     case .prefixOperatorExpr: cast(PrefixOperatorExprSyntax.self).expression.isConstant
     case .arrayExpr: cast(ArrayExprSyntax.self).elements.allSatisfy { $0.expression.isConstant }
+    case .dictionaryExpr: trimmedDescription == "[:]"
     case .memberAccessExpr: cast(MemberAccessExprSyntax.self).base == nil
     default: false
     }
