@@ -85,7 +85,7 @@ struct ModelWritingTests {
 
     // Where documents are known by row id alone, too.
     let counters = store["counters"].models(Counter.self)
-    try store["counters"].create(identity: .rowID)
+    try store.createCollection("counters", identity: .rowID)
     let counter = try counters.insert(Counter(name: "one"))
     #expect(counter.key == nil)
     counter.value.count = 5

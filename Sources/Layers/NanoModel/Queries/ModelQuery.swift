@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+public import Foundation
 public import NanoDocument
 import NanoEngine
 public import NanoQuery
@@ -84,6 +85,17 @@ extension ModelCollection {
   public func find(
     _ condition: (ModelProperties<M>) -> ModelCondition<M>
   ) -> ModelQuery<M> { find(condition(ModelProperties())) }
+
+  /// The values for which a predicate is true.
+  ///
+  /// ```swift
+  /// people.find(#Predicate { $0.lastName == "Hopper" && $0.emails.contains("a@x") })
+  /// ```
+  ///
+  /// The predicate becomes a condition of the store, so that indexes serve it; docs/MODELS-PREDICATES.md
+  /// lists what can be in it. What cannot is an error, ``StoreError/Code/unsupported`` or
+  /// ``StoreError/Code/invalidQuery`` with that part, when the query runs.
+  public func find(_ predicate: Predicate<M>) -> ModelQuery<M> { find(ModelCondition(predicate)) }
 
   /// The values that fulfil a condition on the documents, with the names that fields have there.
   @_disfavoredOverload
