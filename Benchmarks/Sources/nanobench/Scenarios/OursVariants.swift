@@ -48,7 +48,7 @@ extension People {
 extension InsertScenario {
   var ours: [Variant] {
     [
-      Variant("typed, own codec", target: 1.3) { [workload] folder in
+      Variant("typed, own codec", target: 1.25) { [workload] folder in
         { watch in
           let people = try People(folder)
           try watch.measure {

@@ -21,7 +21,7 @@ final class DocumentBatch {
 
   /// What the engine does not have yet; the bodies stand one after the other in `bodies`.
   private var gathered: [NewDocument] = []
-  private var bodies = JSONWriter(capacity: 64)
+  private var bodies: [UInt8] = []
   /// The transaction that knows of it, while documents are gathered, and the batch around this one.
   private var context: TransactionContext?
   private var outer: DocumentBatch?
@@ -42,7 +42,7 @@ final class DocumentBatch {
 
   /// Runs a block that adds documents, and writes what is left of them.
   func all(_ fill: (inout JSONWriter) throws -> Void) throws {
-    var writer = JSONWriter()
+    var writer = JSONWriter(capacity: 512)
     do {
       try fill(&writer)
     } catch {
@@ -87,7 +87,7 @@ final class DocumentBatch {
 extension DocumentBatch {
   private func gather(_ document: NewDocument) throws {
     if context == nil { begin() }
-    bodies.raw(document.body)
+    bodies.append(contentsOf: document.body)
     gathered.append(document)
     let isFull = gathered.count == NewDocument.together || bodies.count > Self.maximumGathered
     if isFull { try writeGathered() }
@@ -109,16 +109,18 @@ extension DocumentBatch {
     guard !gathered.isEmpty else { return }
     defer {
       gathered.removeAll(keepingCapacity: true)
-      bodies.removeAll()
+      bodies.removeAll(keepingCapacity: bodies.count <= Self.maximumGathered)
     }
-    // Only now do the bodies stay where they are.
-    var start = 0
-    for index in gathered.indices {
-      let end = start + gathered[index].body.count
-      gathered[index].body = UnsafeRawBufferPointer(rebasing: bodies.bytes[start..<end])
-      start = end
+    try bodies.withUnsafeBytes { bytes in
+      // Only now do the bodies stay where they are.
+      var start = 0
+      for index in gathered.indices {
+        let end = start + gathered[index].body.count
+        gathered[index].body = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        start = end
+      }
+      try engine.insert(gathered, into: name, &rowIDs)
     }
-    try engine.insert(gathered, into: name, &rowIDs)
   }
 
   /// Code of the caller is about to use the store. What is refused fails the batch, not that code.
