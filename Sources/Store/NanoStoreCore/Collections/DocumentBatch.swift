@@ -8,8 +8,9 @@ import NanoEngine
 /// Of many, some are gathered and handed to the engine together, which costs it less. Nobody sees the
 /// difference: what is gathered is written before code of the caller looks at the store, and an error
 /// is that of the first document that has one.
-@usableFromInline
-final class DocumentBatch {
+public final class DocumentBatch {
+  /// What the next document is encoded into, in stored form.
+  public var writer = JSONWriter(capacity: 512)
   private(set) var rowIDs: [Int64] = []
   private let engine: any EngineWriter
   private let mode: WriteMode
@@ -25,7 +26,7 @@ final class DocumentBatch {
   /// The transaction that knows of it, while documents are gathered, and the batch around this one.
   private var context: TransactionContext?
   private var outer: DocumentBatch?
-  /// What was thrown to code of the caller that only wanted to look.
+  /// Why it cannot be finished: documents that were added are missing.
   private var failure: (any Error)?
 
   init(
@@ -41,10 +42,9 @@ final class DocumentBatch {
   }
 
   /// Runs a block that adds documents, and writes what is left of them.
-  func all(_ fill: (inout JSONWriter) throws -> Void) throws {
-    var writer = JSONWriter(capacity: 512)
+  func all(_ fill: () throws -> Void) throws {
     do {
-      try fill(&writer)
+      try fill()
     } catch {
       // A document before the one at fault may be refused; then it is told of that.
       try writeGathered()
@@ -53,16 +53,17 @@ final class DocumentBatch {
     try writeGathered()
   }
 
-  /// Writes what the buffer holds, with a key that is made for it where documents have keys, and
-  /// empties the buffer.
-  @usableFromInline
-  func add(_ writer: inout JSONWriter) throws {
-    try add(&writer, key: nil, type: nil, version: nil, added: nil)
-  }
-
-  func add(
-    _ writer: inout JSONWriter, key: DocumentKey?, type: String?, version: Int64?,
-    added given: Int64?
+  /// Writes what the buffer holds as one document, and empties the buffer.
+  ///
+  /// - Parameters:
+  ///   - key: Made where documents have keys, if nil.
+  ///   - type: The name of the class; nil for the collection's own.
+  ///   - version: The version of the class; nil for its first.
+  ///   - given: Microseconds since 1970; the moment at which the batch was begun if nil.
+  /// - Throws: As inserting or saving a single document does. Of documents that are gathered, one may be
+  ///   refused by a later call or at the end.
+  public func add(
+    key: DocumentKey? = nil, type: String? = nil, version: Int64? = nil, added given: Int64? = nil
   ) throws {
     try store.checkNames(writer.bytes)
     try writer.checkStorable(limit: maximumSize)
@@ -111,22 +112,27 @@ extension DocumentBatch {
       gathered.removeAll(keepingCapacity: true)
       bodies.removeAll(keepingCapacity: bodies.count <= Self.maximumGathered)
     }
-    try bodies.withUnsafeBytes { bytes in
-      // Only now do the bodies stay where they are.
-      var start = 0
-      for index in gathered.indices {
-        let end = start + gathered[index].body.count
-        gathered[index].body = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-        start = end
+    do {
+      try bodies.withUnsafeBytes { bytes in
+        // Only now do the bodies stay where they are.
+        var start = 0
+        for index in gathered.indices {
+          let end = start + gathered[index].body.count
+          gathered[index].body = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+          start = end
+        }
+        try engine.insert(gathered, into: name, &rowIDs)
       }
-      try engine.insert(gathered, into: name, &rowIDs)
+    } catch {
+      failure = error
+      throw error
     }
   }
 
   /// Code of the caller is about to use the store. What is refused fails the batch, not that code.
   func prepareForUse() {
     guard failure == nil else { return }
-    do { try writeGathered() } catch { failure = error }
+    try? writeGathered()
   }
 
   func end() {

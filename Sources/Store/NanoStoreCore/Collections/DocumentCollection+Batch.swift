@@ -13,23 +13,23 @@ extension DocumentCollection {
   public func insert<Value: DocumentRepresentable>(
     contentsOf values: some Sequence<Value>
   ) throws -> [Int64] {
-    try withBatch(.insert, values.underestimatedCount) { batch, writer in
+    try writeBatch(.insert, capacity: values.underestimatedCount) { batch in
       // Written where they stand: a copy of each would retain and release all that it holds.
       let isDone: Void? = try values.withContiguousStorageIfAvailable { values in
         for index in values.indices {
-          values[index].write(to: &writer)
-          try batch.add(&writer)
+          values[index].write(to: &batch.writer)
+          try batch.add()
         }
       }
       if isDone != nil { return }
       for value in values {
-        value.write(to: &writer)
-        try batch.add(&writer)
+        value.write(to: &batch.writer)
+        try batch.add()
       }
     }
   }
   @discardableResult
-  public func insert<Value: DocumentRepresentable>(
+  public func insert<Value: DocumentRepresentable & Sendable>(
     contentsOf values: [Value]
   ) async throws -> [Int64] {
     try await onWriter { try self.insert(contentsOf: values) }
@@ -38,10 +38,10 @@ extension DocumentCollection {
   /// Stores objects given as literals; see ``insert(contentsOf:)-(Sequence<Value>)``.
   @discardableResult
   public func insert(contentsOf objects: [DocumentObject]) throws -> [Int64] {
-    try withBatch(.insert, objects.count) { batch, writer in
+    try writeBatch(.insert, capacity: objects.count) { batch in
       for object in objects {
-        writer.object(object.withoutRowID)
-        try batch.add(&writer)
+        batch.writer.object(object.withoutRowID)
+        try batch.add()
       }
     }
   }
@@ -72,13 +72,13 @@ extension DocumentCollection {
   }
 
   private func write(_ mode: WriteMode, _ documents: [Document]) throws -> [Int64] {
-    try withBatch(mode, documents.count) { batch, writer in
+    try writeBatch(mode, capacity: documents.count) { batch in
       for document in documents {
         guard !document.isPartial else { throw Self.partial }
-        try document.write(to: &writer)
+        try document.write(to: &batch.writer)
         let header = document.header
         try batch.add(
-          &writer, key: header.key, type: header.type, version: header.version, added: header.added)
+          key: header.key, type: header.type, version: header.version, added: header.added)
       }
     }
   }
@@ -88,10 +88,10 @@ extension DocumentCollection {
   @_disfavoredOverload
   public func insert<Value: Encodable>(contentsOf values: some Sequence<Value>) throws -> [Int64] {
     let encoder = DocumentEncoder()
-    return try withBatch(.insert, values.underestimatedCount) { batch, writer in
+    return try writeBatch(.insert, capacity: values.underestimatedCount) { batch in
       for value in values {
-        try encoder.encode(value, into: &writer)
-        try batch.add(&writer)
+        try encoder.encode(value, into: &batch.writer)
+        try batch.add()
       }
     }
   }
@@ -103,17 +103,28 @@ extension DocumentCollection {
     try await onWriter { try self.insert(contentsOf: values) }
   }
 
-  @usableFromInline
-  func withBatch(
-    _ mode: WriteMode, _ count: Int,
-    _ fill: (DocumentBatch, inout JSONWriter) throws -> Void
+  /// Stores documents that a closure encodes one after the other, all of them or none.
+  ///
+  /// ```swift
+  /// try people.writeBatch(.save) { batch in
+  ///   batch.writer.literal(#"{"name":"Ada"}"#)
+  ///   try batch.add(key: DocumentKey("ada"))
+  /// }
+  /// ```
+  ///
+  /// - Parameter capacity: How many there will be, as far as that is known.
+  /// - Returns: Their row ids, in order.
+  /// - Throws: As for a single one, with the position in the batch, or what the closure throws. Nothing
+  ///   was stored.
+  public func writeBatch(
+    _ mode: WriteMode, capacity: Int = 0, _ fill: (DocumentBatch) throws -> Void
   ) throws -> [Int64] {
     try InternalCollection.refuse(name)
     return try writing(atomic: true, callsBack: true) { engine in
-      let batch = try DocumentBatch(mode, self, engine, capacity: count)
+      let batch = try DocumentBatch(mode, self, engine, capacity: capacity)
       defer { batch.end() }
       do {
-        try batch.all { writer in try fill(batch, &writer) }
+        try batch.all { try fill(batch) }
       } catch let error as StoreError {
         throw error.adding(.position, "document \(batch.rowIDs.count + 1) of the batch")
       }

@@ -249,7 +249,7 @@ extension DocumentQuery {
     }
     return values
   }
-  public func decoded<Value: DocumentRepresentable>(
+  public func decoded<Value: DocumentRepresentable & Sendable>(
     as type: Value.Type = Value.self
   ) async throws -> [Value] {
     try await onReader { try $0.decoded(as: type) }
@@ -268,13 +268,22 @@ extension DocumentQuery {
     }
   }
 
-  func eachStored(_ show: (StoredDocument) throws -> Void) throws {
+  /// Shows what is found as the engine has it, whole documents whatever fields were chosen: the bytes are
+  /// borrowed, and gone when the closure returns. The closure may read from the store.
+  ///
+  /// - Parameter show: Gives false to end the query.
+  /// - Throws: What the closure throws, which ends the query.
+  public func showStored(_ show: (StoredDocument) throws -> Bool) throws {
     try query.validate()
     try collection.showing { reader in
-      try reader.find(query, in: collection.name) { stored in
-        try show(stored)
-        return true
-      }
+      try reader.find(query, in: collection.name, show)
+    }
+  }
+
+  func eachStored(_ show: (StoredDocument) throws -> Void) throws {
+    try showStored { stored in
+      try show(stored)
+      return true
     }
   }
 
