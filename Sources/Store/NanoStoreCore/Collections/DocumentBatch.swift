@@ -24,7 +24,7 @@ public final class DocumentBatch {
   /// The transaction that knows of it, while documents are gathered, and the batch around this one.
   private var context: TransactionContext?
   private var outer: DocumentBatch?
-  /// What was thrown to code of the caller that only wanted to look.
+  /// Why it cannot be finished: documents that were added are missing.
   private var failure: (any Error)?
 
   init(
@@ -59,7 +59,8 @@ public final class DocumentBatch {
   ///   - type: The name of the class; nil for the collection's own.
   ///   - version: The version of the class; nil for its first.
   ///   - given: Microseconds since 1970; the moment at which the batch was begun if nil.
-  /// - Throws: As inserting or saving a single document does. It may be the error of a document before.
+  /// - Throws: As inserting or saving a single document does. Of documents that are gathered, one may be
+  ///   refused by a later call or at the end.
   public func add(
     _ writer: inout JSONWriter, key: DocumentKey? = nil, type: String? = nil,
     version: Int64? = nil, added given: Int64? = nil
@@ -118,13 +119,18 @@ extension DocumentBatch {
       gathered[index].body = UnsafeRawBufferPointer(rebasing: bodies.bytes[start..<end])
       start = end
     }
-    try engine.insert(gathered, into: name, &rowIDs)
+    do {
+      try engine.insert(gathered, into: name, &rowIDs)
+    } catch {
+      failure = error
+      throw error
+    }
   }
 
   /// Code of the caller is about to use the store. What is refused fails the batch, not that code.
   func prepareForUse() {
     guard failure == nil else { return }
-    do { try writeGathered() } catch { failure = error }
+    try? writeGathered()
   }
 
   func end() {
