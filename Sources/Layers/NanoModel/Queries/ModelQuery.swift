@@ -150,16 +150,13 @@ extension ModelQuery {
 
   /// Whether documents may have fields under the former names of properties that are asked for.
   private func hasFormerNames() throws -> Bool {
-    let places = try orderings.map { (ordering) throws(StoreError) in try ordering.place.get() }
-    guard condition.dependsOnFormerNames || places.contains(where: { !$0.formerPaths.isEmpty })
-    else { return false }
-    let former = Set(M.modelFields.flatMap(\.formerNames))
-    let isTop = try collection.documents.observedPaths().contains { observed in
-      former.contains(FieldPath(observed.path.replacing("[]", with: "")).components[0])
+    let current = Set(condition.current.fields)
+    var former = Set(condition.condition.fields).subtracting(current)
+    for ordering in orderings { former.formUnion(try ordering.place.get().formerPaths) }
+    guard !former.isEmpty else { return false }
+    return try collection.documents.observedPaths().contains { observed in
+      former.contains(FieldPath(observed.path.replacing("[]", with: "")))
     }
-    // Those of nested models are not told apart.
-    return isTop || former.isEmpty
-      || places.contains { $0.formerPaths.contains { $0.components.count > 1 } }
   }
 
   /// Whether some document lacks a field that counts with a default: then an index has another order.
