@@ -106,9 +106,18 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
+    .executableTarget(
+      name: "example-quickstart", dependencies: ["NanoStore"],
+      path: "Examples/QuickStart/Sources/QuickStart"),
+    .executableTarget(
+      name: "example-models", dependencies: ["NanoStoreModels"],
+      path: "Examples/Models/Sources/Models"),
     .testTarget(
       name: "NanoModelTests",
-      dependencies: ["NanoStoreModels", "NanoStoreCore", "NanoModel", "NanoTesting"],
+      dependencies: [
+        "NanoStoreModels", "NanoStore", "NanoStoreCore", "NanoModel", "NanoTesting",
+        "example-quickstart", "example-models",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "NanoQueryTests", dependencies: ["NanoQuery", "NanoDocument", "NanoTesting"],
