@@ -53,7 +53,7 @@ extension ModelQuery {
     }
   }
 
-  /// The next values behind the place where the last page ended; see ``DocumentQuery/page(_:)-(Int)``.
+  /// The next values behind the place where the last page ended; as `page(_:)` of ``DocumentQuery``.
   public func page(_ size: Int) throws -> ModelPage<M> {
     let page = try documentQuery().page(size)
     return ModelPage(
