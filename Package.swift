@@ -99,9 +99,13 @@ let package = Package(
     .executableTarget(
       name: "nanostore-test-helper", dependencies: ["NanoStore"], path: "Tests/Helper",
       swiftSettings: strict),
+    .target(
+      name: "NanoTestSupport", dependencies: ["NanoStore"], path: "Tests/Support",
+      swiftSettings: strict),
     .testTarget(
       name: "NanoStoreTests",
       dependencies: [
+        "NanoTestSupport",
         "NanoStore", "NanoStoreCore", "NanoSQLite", "NanoTesting", "nanostore-test-helper",
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -116,7 +120,7 @@ let package = Package(
       name: "NanoModelTests",
       dependencies: [
         "NanoStoreModels", "NanoStore", "NanoStoreCore", "NanoModel", "NanoTesting",
-        "example-quickstart", "example-models",
+        "NanoTestSupport", "example-quickstart", "example-models",
       ],
       swiftSettings: strict),
     .testTarget(

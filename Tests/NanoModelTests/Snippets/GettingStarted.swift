@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("What the article Getting started says")
@@ -71,13 +72,4 @@ struct GettingStartedSnippets {
     }
     #expect(try films.count() == 3)
   }
-}
-
-/// A folder that is gone with its value.
-final class Scratch: Sendable {
-  let path = NSTemporaryDirectory() + "nanostore-snippets-\(UUID().uuidString)"
-  init() throws {
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-  deinit { try? FileManager.default.removeItem(atPath: path) }
 }
