@@ -80,6 +80,14 @@ struct ModelsAndChangeSnippets {
     #expect(now?.emails == ["ada@example.org"] && now?.role == .editor && now?.born == nil)
   }
 
+  @Test("With await, by the type of the key") func changingAsynchronously() async throws {
+    let people = store[Person.self]
+    let ada = try await people.insert(Person(firstName: "Ada", lastName: "Lovelace"))
+    try await people.update(ada.id, .set(\.role, .editor))
+    #expect(try await people.getStored(ada.id)?.role == .editor)
+    #expect(try await people.count() == 1)
+  }
+
   @Model struct Seat {
     static let indexes = [ModelIndex<Seat>.unique(\.row, \.number), ModelIndex(\.guest, \.row)]
 

@@ -121,6 +121,9 @@ extension ModelCollection {
   public func update(_ key: String, _ changes: ModelChange<M>...) async throws {
     try await documents.onWriter { try self.update(key, changes) }
   }
+  public func update(_ key: some ModelKey & Sendable, _ changes: ModelChange<M>...) async throws {
+    try await documents.onWriter { try self.update(key.documentKey?.description ?? "", changes) }
+  }
 
   private func update(_ key: String, _ changes: [ModelChange<M>]) throws {
     try prepareIfNeeded()
