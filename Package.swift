@@ -60,12 +60,20 @@ let package = Package(
       name: "NanoStore",
       dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoSQLite"],
       path: "Sources/NanoStore", swiftSettings: strict),
+    .target(
+      name: "NanoModelSyntax",
+      dependencies: [
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+      ],
+      path: "Sources/Layers/NanoModelSyntax", swiftSettings: strict),
     .macro(
       name: "NanoMacros",
       dependencies: [
-        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        "NanoModelSyntax",
         .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
-        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
         .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
       ],
       path: "Sources/Layers/NanoMacros", swiftSettings: strict),
@@ -121,6 +129,18 @@ let package = Package(
       dependencies: [
         "NanoStoreModels", "NanoStore", "NanoStoreCore", "NanoModel", "NanoTesting",
         "NanoTestSupport", "example-quickstart", "example-models",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "NanoModelSyntaxTests",
+      dependencies: [
+        "NanoModelSyntax",
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftParser", package: "swift-syntax"),
+        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
       ],
       swiftSettings: strict),
     .testTarget(

@@ -25,6 +25,13 @@ public final class DocumentDecoder {
   public func decode<Value: Decodable>(
     _ type: Value.Type, from bytes: UnsafeRawBufferPointer
   ) throws -> Value {
+    try decode(type, from: bytes, inside: 0)
+  }
+
+  /// - Parameter nesting: How many objects and arrays are open around the value.
+  func decode<Value: Decodable>(
+    _ type: Value.Type, from bytes: UnsafeRawBufferPointer, inside nesting: Int
+  ) throws -> Value {
     var state = idle ?? DecodingState()
     idle = nil
     state.userInfo = userInfo
@@ -35,7 +42,7 @@ public final class DocumentDecoder {
       // Somebody who kept a container of these bytes must not read from the next ones.
       if isKnownUniquelyReferenced(&state) { idle = state }
     }
-    let value = try state.decode(type, &reader, depth: 1)
+    let value = try state.decode(type, &reader, depth: nesting + 1)
     guard reader.isAtEnd else { throw reader.corrupt("the end") }
     return value
   }

@@ -61,7 +61,7 @@ struct EncodingCore: ~Copyable {
   }
 
   /// How many objects and arrays are open where the writer stands.
-  var nesting: Int { depth == 0 ? 0 : nestingInside(depth - 1) }
+  var nesting: Int { depth == 0 ? writer.depth : nestingInside(depth - 1) }
 
   private func nestingInside(_ index: Int) -> Int {
     let kind = frames[index].kind

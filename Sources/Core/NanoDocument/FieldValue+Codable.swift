@@ -35,7 +35,7 @@ extension JSONReader {
     try skipValue()
     let bytes = UnsafeRawBufferPointer(start: before.cursor, count: cursor - before.cursor)
     do {
-      return try CodingPool.decoder.use { try $0.decode(type, from: bytes) }
+      return try CodingPool.decoder.use { try $0.decode(type, from: bytes, inside: before.depth) }
     } catch let error as StoreError where error.code == .corruptDocument {
       throw before.corrupt("a value that decodes")
     } catch {
@@ -53,13 +53,11 @@ extension JSONReader {
         context
       default: DecodingError.Context(codingPath: [], debugDescription: "\(error)")
       }
-    let path = context.codingPath.map(\.stringValue).joined(separator: ".")
-    return StoreError(
+    let path = context.codingPath.map { $0.intValue.map { "\($0)" } ?? $0.stringValue }
+    let refused = StoreError(
       .typeMismatch, "A field holds a value that its type does not take",
-      [
-        .byteOffset: "\(offset)", .expected: path.isEmpty ? type : "\(type), at \(path) in it",
-        .value: context.debugDescription,
-      ])
+      [.byteOffset: "\(offset)", .expected: type, .value: context.debugDescription])
+    return path.isEmpty ? refused : refused.adding(.field, path.joined(separator: "."))
   }
 }
 

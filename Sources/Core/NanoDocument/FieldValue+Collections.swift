@@ -24,7 +24,9 @@ extension Optional: FieldValue where Wrapped: FieldValue {
 extension Array: FieldValue where Element: FieldValue {
   @inlinable @inline(__always)
   public func write(to writer: inout JSONWriter) {
+    guard writer.enter() else { return }
     writer.array(self) { (writer, element) in element.write(to: &writer) }
+    writer.leave()
   }
   /// A single value is an array of one, so that a field may become a list.
   @inlinable @inline(__always)
@@ -33,7 +35,9 @@ extension Array: FieldValue where Element: FieldValue {
       self = [try reader.onlyElement()]
       return
     }
+    try reader.enter()
     self = try reader.array { (reader) throws(StoreError) in try Element(reading: &reader) }
+    reader.leave()
   }
 }
 
@@ -57,7 +61,9 @@ extension JSONReader {
 extension Set: FieldValue where Element: FieldValue {
   /// Written in the order of the elements' bytes, so that equal sets are equal documents.
   public func write(to writer: inout JSONWriter) {
+    guard writer.enter() else { return }
     writer.sorted(map { element in { (writer: inout JSONWriter) in element.write(to: &writer) } })
+    writer.leave()
   }
   public init(reading reader: inout JSONReader) throws(StoreError) {
     self = Set(try [Element](reading: &reader))
@@ -117,6 +123,7 @@ extension FieldNameConvertible where Self: RawRepresentable, RawValue: FieldName
 extension Dictionary: FieldValue where Key: FieldNameConvertible, Value: FieldValue {
   /// Written in the order of the names, so that equal dictionaries are equal documents.
   public func write(to writer: inout JSONWriter) {
+    guard writer.enter() else { return }
     let named = map { (name: $0.key.fieldName, value: $0.value) }.sorted { $0.name < $1.name }
     writer.byte(ASCII.openBrace)
     var isFirst = true
@@ -127,26 +134,52 @@ extension Dictionary: FieldValue where Key: FieldNameConvertible, Value: FieldVa
       value.write(to: &writer)
     }
     writer.byte(ASCII.closeBrace)
+    writer.leave()
   }
 
-  /// Of two fields with one name the first counts.
+  /// Of two fields with one name the first counts. An array of names and values in turns is read too, which
+  /// Codable writes for most types of keys.
   ///
   /// - Throws: ``StoreError/Code/typeMismatch`` also for a name that no key has.
   public init(reading reader: inout JSONReader) throws(StoreError) {
-    self = [:]
-    reader.skipWhitespace()
-    guard !reader.isStoredForm else { throw reader.mismatch("an object") }
-    var read: Self = [:]
-    try reader.fields { (reader: inout JSONReader, name) throws(StoreError) in
-      guard let key = Key(fieldName: try name.text) else { throw reader.unknownName() }
-      let value = try Value(reading: &reader)
-      if read[key] == nil { read[key] = value }
+    try reader.enter()
+    if reader.isAtArray {
+      self = try reader.alternating()
+    } else {
+      guard !reader.isStoredForm else { throw reader.mismatch("an object") }
+      var read: Self = [:]
+      try reader.fields { (reader: inout JSONReader, name) throws(StoreError) in
+        guard let key = Key(fieldName: try name.text) else { throw reader.unknownName() }
+        let value = try Value(reading: &reader)
+        if read[key] == nil { read[key] = value }
+      }
+      self = read
     }
-    self = read
+    reader.leave()
   }
 }
 
 extension JSONReader {
+  /// Reads an array in which a value stands behind each name.
+  @inline(never)
+  fileprivate mutating func alternating<Key: FieldNameConvertible, Value: FieldValue>()
+    throws(StoreError) -> [Key: Value]
+  {
+    var read: [Key: Value] = [:]
+    try expect(ASCII.openBracket)
+    if peekConsume(ASCII.closeBracket) { return read }
+    repeat {
+      let before = self
+      let name = kind() == .number ? "\(try integer() as Int64)" : try string()
+      guard let key = Key(fieldName: name) else { throw before.unknownName() }
+      guard peekConsume(ASCII.comma) else { throw mismatch("a value for each name") }
+      let value = try Value(reading: &self)
+      if read[key] == nil { read[key] = value }
+    } while peekConsume(ASCII.comma)
+    try expect(ASCII.closeBracket)
+    return read
+  }
+
   @inline(never)
   fileprivate func unknownName() -> StoreError { mismatch("a field name that is a key") }
 }

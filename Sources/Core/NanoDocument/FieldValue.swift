@@ -9,8 +9,9 @@
 /// enum Suit: String, FieldValue { case clubs, diamonds, hearts, spades }
 /// ```
 ///
-/// The stored form is the one that Codable gives the same type, so that a type may change from one to the
-/// other and its documents stay readable.
+/// The stored form is the one that Codable gives the same type, so that a type may change from Codable to a
+/// model and its documents stay readable. Dictionaries are always objects here; Codable writes an array of
+/// keys and values for keys that are neither texts nor integers, which is read too.
 public protocol FieldValue: SendableMetatype {
   /// Writes one value. What cannot be written is told by ``JSONWriter/failure``.
   func write(to writer: inout JSONWriter)

@@ -6,7 +6,7 @@ extension JSONReader {
   /// Reads a value of any type, with the forms for dates, data and so on recognised.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument``.
-  public mutating func value() throws(StoreError) -> DocumentValue { try value(depth: 0) }
+  public mutating func value() throws(StoreError) -> DocumentValue { try value(depth: depth) }
 
   /// Reads an object; a date or another form that begins with `$` is not one.
   ///

@@ -56,10 +56,12 @@ extension JSONWriter {
 
   /// Writes any value in its stored form. One whose text would nest deeper than
   /// ``DocumentValue/maximumDepth`` is a ``failure``.
-  public mutating func value(_ value: DocumentValue) { self.value(value, depth: 0) }
+  public mutating func value(_ value: DocumentValue) { self.value(value, depth: depth) }
 
   /// Writes an object in its stored form; see ``value(_:)``.
-  public mutating func object(_ object: DocumentObject) { self.object(object, depth: 1) }
+  public mutating func object(_ object: DocumentObject) {
+    self.object(object, depth: depth + 1)
+  }
 
   /// - Parameter depth: How many objects and arrays are open around the value.
   mutating func value(_ value: DocumentValue, depth: Int) {

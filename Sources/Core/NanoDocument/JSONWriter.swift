@@ -140,15 +140,20 @@ extension JSONWriter {
   /// Notes that a value is written which may hold others of its kind, without end in objects that refer
   /// to each other. If it says no, nothing is to be written, and there is a ``failure``; else
   /// ``leave()`` belongs to it.
+  ///
+  /// Call it for each object and each array that is open in the text.
   @inlinable @inline(__always)
   public mutating func enter() -> Bool {
-    if _slowPath(depth >= DocumentValue.maximumDepth || firstFailure != nil) {
+    if _slowPath(depth >= Self.maximumEntered || firstFailure != nil) {
       failDepth()
       return false
     }
     depth &+= 1
     return true
   }
+
+  /// What is written in the innermost value may be one of the forms that are objects, of two levels at most.
+  @usableFromInline static var maximumEntered: Int { DocumentValue.maximumDepth - 2 }
 
   /// Notes that the value has been written.
   @inlinable @inline(__always)

@@ -20,12 +20,16 @@
 ///   - collection: Where values are kept; the name of the type if not given.
 ///   - version: Raise it together with a ``ModelUpgrade``, when defaults and former names do not say how
 ///     older documents are to be read.
-@attached(member, names: named(_$unknownFields), named(init(reading:)), named(init(reading:key:)))
+@attached(
+  member,
+  names: named(_$unknownFields), named(init(reading:)), named(init(reading:key:)), named(init()),
+  named(_$read), named(_$readInAnyOrder)
+)
 @attached(
   extension, conformances: Model,
   names: named(collectionName), named(modelVersion), named(modelFields), named(init(reading:)),
   named(init(reading:key:)), named(write(to:)), named(writeDocument(to:)), named(documentKey),
-  named(_$write), named(_$read), named(_$Fields)
+  named(_$write)
 )
 public macro Model(collection: String? = nil, version: Int = 1) =
   #externalMacro(module: "NanoMacros", type: "ModelMacro")

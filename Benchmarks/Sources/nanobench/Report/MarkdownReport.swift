@@ -39,13 +39,14 @@ extension ScenarioResult {
     let comparisons = variants(as: .other).map { variant in
       ["\(work) (\(variant.name)), per \(unit)", raw, variant.ratio.ratioText, "", ""]
     }
-    return comparisons + ours.map { variant in
-      [
-        "\(work) (\(variant.name)), per \(unit)", raw,
-        variant.missesTarget ? "**\(variant.ratio.ratioText)** missed" : variant.ratio.ratioText,
-        variant.target?.ratioText ?? "", other,
-      ]
-    }
+    return comparisons
+      + ours.map { variant in
+        [
+          "\(work) (\(variant.name)), per \(unit)", raw,
+          variant.missesTarget ? "**\(variant.ratio.ratioText)** missed" : variant.ratio.ratioText,
+          variant.target?.ratioText ?? "", other,
+        ]
+      }
   }
 }
 

@@ -20,6 +20,9 @@ public enum ModelCoding {
   public static func write<V: Encodable>(_ value: V, _ writer: inout JSONWriter) {
     writer.codable(value)
   }
+  @available(*, unavailable, message: "a stored property has to be a FieldValue or Codable")
+  @_disfavoredOverload
+  public static func write<V>(_ value: V, _ writer: inout JSONWriter) {}
 
   @inlinable @inline(__always)
   public static func read<V: FieldValue>(
@@ -37,6 +40,11 @@ public enum ModelCoding {
   public static func read<V: Decodable>(
     _ type: V.Type, _ reader: inout JSONReader
   ) throws(StoreError) -> V { try reader.codable() }
+  @available(*, unavailable, message: "a stored property has to be a FieldValue or Codable")
+  @_disfavoredOverload
+  public static func read<V>(
+    _ type: V.Type, _ reader: inout JSONReader
+  ) throws(StoreError) -> V { fatalError() }
 
   /// The key that a property says.
   ///
@@ -52,6 +60,9 @@ public enum ModelCoding {
   @inlinable @inline(__always)
   @_disfavoredOverload
   public static func missing<V>(_ type: V.Type) -> V? { nil }
+  @inlinable @inline(__always)
+  @_disfavoredOverload
+  public static func missing<V>(_ type: V?.Type) -> V?? { .some(nil) }
 
   /// Whether a property is left out of the document.
   @inlinable @inline(__always)
@@ -59,4 +70,7 @@ public enum ModelCoding {
   @inlinable @inline(__always)
   @_disfavoredOverload
   public static func isMissing<V>(_ value: V) -> Bool { false }
+  @inlinable @inline(__always)
+  @_disfavoredOverload
+  public static func isMissing<V>(_ value: V?) -> Bool { value == nil }
 }

@@ -19,6 +19,9 @@ struct StoredProperty {
   var isKey: Bool { isMarked("Key") }
   func isMarked(_ name: String) -> Bool { marks.contains { $0.shortName == name } }
 
+  /// Whether it is nil without being told, as variables that are optional by a mark are.
+  var isNilAtFirst: Bool { !isLet && type.isOptional }
+
   /// What a document without the field is read as.
   enum Absence {
     /// The field has to be there.
@@ -32,16 +35,11 @@ struct StoredProperty {
 
   var absence: Absence {
     if let initialValue, !initialValue.is(NilLiteralExprSyntax.self) {
-      return .value(initialValue.trimmedDescription)
+      let text = initialValue.trimmedDescription
+      return .value(initialValue.isConstant ? text : "(\(text))")
     }
     if type.isOptional { return .null }
     return type.isPlain ? .error : .askType
-  }
-
-  /// Whether the field is left out when the value is nil.
-  var isOmittedIfNil: Bool {
-    if case .null = absence { return true }
-    return false
   }
 
   /// Whether every document that is written has the field.
@@ -67,6 +65,7 @@ extension ExprSyntax {
     case .integerLiteralExpr, .floatLiteralExpr, .booleanLiteralExpr: true
     case .prefixOperatorExpr: cast(PrefixOperatorExprSyntax.self).expression.isConstant
     case .arrayExpr: cast(ArrayExprSyntax.self).elements.allSatisfy { $0.expression.isConstant }
+    case .dictionaryExpr: trimmedDescription == "[:]"
     case .memberAccessExpr: cast(MemberAccessExprSyntax.self).base == nil
     default: false
     }

@@ -26,13 +26,25 @@ struct PropertyType {
       self.init(wrapping: optional.wrappedType)
     } else if let optional = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
       self.init(wrapping: optional.wrappedType)
-    } else if let named = type.as(IdentifierTypeSyntax.self), named.name.text == "Optional",
-      case .type(let wrapped) = named.genericArgumentClause?.arguments.first?.argument
-    {
+    } else if let wrapped = Self.wrapped(of: type) {
       self.init(wrapping: wrapped)
+    } else if let tuple = type.as(TupleTypeSyntax.self), let only = tuple.onlyType {
+      self.init(only)
     } else {
       self.init(text: type.trimmedDescription)
     }
+  }
+
+  /// The type in `Optional<…>` or `Swift.Optional<…>`.
+  private static func wrapped(of type: TypeSyntax) -> TypeSyntax? {
+    let member = type.as(MemberTypeSyntax.self)
+    let named = type.as(IdentifierTypeSyntax.self)
+    if let member, member.baseType.trimmedDescription != "Swift" { return nil }
+    let name = member?.name ?? named?.name
+    let generic = member?.genericArgumentClause ?? named?.genericArgumentClause
+    guard name?.text == "Optional", case .type(let wrapped) = generic?.arguments.first?.argument
+    else { return nil }
+    return wrapped
   }
 
   private init(wrapping type: TypeSyntax) {
@@ -61,6 +73,12 @@ struct PropertyType {
       guard let type = Self.typeName(called) else { return nil }
       self.init(text: type)
     case .asExpr: self.init(value.cast(AsExprSyntax.self).type)
+    case .arrayExpr:
+      // `["a", "b"]`: the elements tell.
+      let types = Set(
+        value.cast(ArrayExprSyntax.self).elements.map { PropertyType(of: $0.expression)?.text })
+      guard types.count == 1, case .some(.some(let element)) = types.first else { return nil }
+      self.init(text: "[\(element)]")
     default: return nil
     }
   }
@@ -69,6 +87,8 @@ struct PropertyType {
     switch expression.kind {
     case .declReferenceExpr, .genericSpecializationExpr:
       let text = expression.trimmedDescription
+      // `Array(…)` does not tell of what.
+      if ["Array", "ContiguousArray", "Dictionary", "Optional", "Set"].contains(text) { return nil }
       return text.first?.isUppercase == true ? text : nil
     case .arrayExpr, .dictionaryExpr: return expression.trimmedDescription
     default: return nil
@@ -76,28 +96,62 @@ struct PropertyType {
   }
 }
 
+extension TupleTypeSyntax {
+  /// The type in parentheses that stand around one.
+  var onlyType: TypeSyntax? {
+    elements.count == 1 && elements.first?.firstName == nil ? elements.first?.type : nil
+  }
+}
+
+extension TypeSyntax {
+  /// What the type is, if it is of a kind that is never coded.
+  var unstorableKind: String? {
+    if let optional = self.as(OptionalTypeSyntax.self) { return optional.wrappedType.unstorableKind }
+    if let optional = self.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
+      return optional.wrappedType.unstorableKind
+    }
+    if let attributed = self.as(AttributedTypeSyntax.self) {
+      return attributed.baseType.unstorableKind
+    }
+    switch kind {
+    case .tupleType: return cast(TupleTypeSyntax.self).onlyType.map { $0.unstorableKind } ?? "a tuple"
+    case .functionType: return "a function"
+    case .someOrAnyType: return "of any type of a kind"
+    case .metatypeType: return "a type"
+    case .compositionType: return "of any type of a kind"
+    default: return nil
+    }
+  }
+
+  var isDictionary: Bool {
+    if let optional = self.as(OptionalTypeSyntax.self) { return optional.wrappedType.isDictionary }
+    return self.is(DictionaryTypeSyntax.self)
+      || self.as(IdentifierTypeSyntax.self)?.name.text == "Dictionary"
+  }
+}
+
 /// How values of the types that most properties have are coded, so that nothing has to be looked up.
 struct PlainCoding {
   let write: (_ value: String) -> String
-  let read: String
+  let read: (_ reader: String) -> String
 
   init?(_ type: String) {
     switch type {
     case "String":
       write = { "writer.string(\($0))" }
-      read = "try reader.string()"
+      read = { "try \($0).string()" }
     case "Int":
       write = { "writer.integer(\($0))" }
-      read = "try reader.integer(as: Swift.Int.self)"
+      read = { "try \($0).integer(as: Swift.Int.self)" }
     case "Double":
       write = { "writer.double(\($0))" }
-      read = "try reader.double()"
+      read = { "try \($0).double()" }
     case "Bool":
       write = { "writer.bool(\($0))" }
-      read = "try reader.bool()"
+      read = { "try \($0).bool()" }
     case "Date":
       write = { "writer.date(\($0))" }
-      read = "try reader.date()"
+      read = { "try \($0).date()" }
     default: return nil
     }
   }

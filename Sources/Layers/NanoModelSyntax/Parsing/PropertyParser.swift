@@ -42,7 +42,8 @@ struct PropertyParser {
 
   private func mark(_ name: String) -> AttributeSyntax? { marks.first { $0.shortName == name } }
 
-  private var isStored: Bool {
+  /// Whether it has a place in values: neither static nor computed.
+  var isStored: Bool {
     for modifier in variable.modifiers {
       if [.keyword(.static), .keyword(.class)].contains(modifier.name.tokenKind) { return false }
     }
@@ -91,6 +92,26 @@ struct PropertyParser {
         return false
       default: continue
       }
+    }
+    return true
+  }
+
+  /// - Returns: Whether documents can hold values of the type, as far as its text tells.
+  private func checkType(
+    _ annotation: TypeSyntax?, at pattern: IdentifierPatternSyntax, _ problems: inout Problems
+  ) -> Bool {
+    guard let annotation else { return true }
+    let name = pattern.identifier.text.trimmingBackticks
+    if let kind = annotation.unstorableKind {
+      problems.add(
+        .error, annotation, "'\(name)' is \(kind), which no document can hold",
+        fixes: [.attribute("Transient", variable)])
+      return false
+    }
+    if annotation.isDictionary, let mark = mark("Indexed") ?? mark("Unique") ?? mark("Key") {
+      problems.add(
+        .error, mark, "'\(name)' is a dictionary, which has no '@\(mark.shortName)'",
+        fixes: [.remove(mark)])
     }
     return true
   }
@@ -145,6 +166,7 @@ struct PropertyParser {
         fixes: [.replace(binding, typed, "add a type")])
       return nil
     }
+    guard checkType(annotation, at: pattern, &problems) else { return nil }
     let name = pattern.identifier.text.trimmingBackticks
     let field = FieldArguments(mark("Field"), &problems)
     let storedName = field.name ?? name

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-import SwiftSyntax
-import SwiftSyntaxMacros
+public import SwiftSyntax
+public import SwiftSyntaxMacros
 
-/// `@Field`, `@Indexed` and the like: they write nothing, and are read by ``ModelMacro``.
-enum PropertyMarker: PeerMacro {
-  static func expansion(
+/// `@Field`, `@Indexed` and the like: they write nothing, and are read by ``ModelMacroImplementation``.
+public protocol PropertyMarkerImplementation: PeerMacro {}
+
+extension PropertyMarkerImplementation {
+  public static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) -> [DeclSyntax] {

@@ -1,49 +1,53 @@
 // SPDX-License-Identifier: MIT
 
-import SwiftSyntax
+public import SwiftSyntax
 import SwiftSyntaxBuilder
-import SwiftSyntaxMacros
+public import SwiftSyntaxMacros
 
 /// Writes the conformance to `Model`: the declaration is parsed, checked, and rendered.
 ///
 /// What is wrong is told by the part that adds members, since the compiler asks for both parts.
-enum ModelMacro {}
+///
+/// Whatever repeats types and values of properties is a member of the type itself: only there do names mean
+/// what they mean where the properties are declared. Initializers of structs stand in the extension, since
+/// one in the struct would take away the one that the compiler writes.
+public protocol ModelMacroImplementation: MemberMacro, ExtensionMacro {}
 
-extension ModelMacro: MemberMacro {
-  static func expansion(
+extension ModelMacroImplementation {
+  public static func expansion(
     of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
     conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
   ) -> [DeclSyntax] {
     var problems = Problems()
-    let model = ModelDeclaration(declaration, node, &problems)
+    let model = ModelDeclaration(declaration, node, context.lexicalContext, &problems)
     problems.tell(context)
     guard let model, !problems.hasErrors else { return [] }
     let unknown: DeclSyntax =
       "\(raw: model.access)var _$unknownFields = NanoStoreModels.UnknownFields()"
-    // An initializer of a class that is not a convenience must stand in it.
-    return model.isClass ? [unknown] + ReaderRenderer(model).initializers : [unknown]
+    let reader = ReaderRenderer(model)
+    return [unknown] + (model.isClass ? reader.initializers : []) + reader.members
   }
-}
 
-extension ModelMacro: ExtensionMacro {
-  static func expansion(
+  public static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
     var problems = Problems()
-    guard let model = ModelDeclaration(declaration, node, &problems), !problems.hasErrors else {
-      return []
-    }
-    let reader = ReaderRenderer(model)
+    let parsed = ModelDeclaration(declaration, node, context.lexicalContext, &problems)
+    guard let model = parsed, !problems.hasErrors else { return [] }
     let members =
       DescriptionRenderer(model).members + WriterRenderer(model).members
-      + (model.isClass ? [] : reader.initializers) + reader.anyOrder
+      + (model.isClass ? [] : ReaderRenderer(model).initializers)
     let text = members.map { "\($0)" }.joined(separator: "\n\n")
     let conformance = protocols.isEmpty ? "" : ": NanoStoreModels.Model"
     return [
       try ExtensionDeclSyntax(
-        "nonisolated extension \(type.trimmed)\(raw: conformance) {\n\(raw: text)\n}")
+        """
+        \(raw: model.availability)nonisolated extension \(type.trimmed)\(raw: conformance) {
+        \(raw: text)
+        }
+        """)
     ]
   }
 }

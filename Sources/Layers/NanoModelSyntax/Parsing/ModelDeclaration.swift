@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+
+import SwiftSyntax
+
+/// What a type that is marked as a model says.
+struct ModelDeclaration {
+  let name: String
+  let isClass: Bool
+  /// `public ` and the like, to be put before members.
+  let access: String
+  /// The attributes that say where the type is available, each on a line.
+  let availability: String
+  let collectionName: String
+  let version: String
+  /// Those that are stored, in order.
+  let properties: [StoredProperty]
+  /// Whether the compiler writes an initializer with a parameter for each property, which can be called.
+  let hasMemberwiseInitializer: Bool
+  /// Whether the compiler would write an initializer without parameters, if there were no other.
+  let hasPlainInitializer: Bool
+
+  var key: StoredProperty? { properties.first { $0.isKey } }
+
+  /// Nil if it is not a declaration that can be a model.
+  ///
+  /// - Parameter surroundings: The declarations around it, the nearest first.
+  init?(
+    _ declaration: some DeclGroupSyntax, _ node: AttributeSyntax, _ surroundings: [Syntax],
+    _ problems: inout Problems
+  ) {
+    let type: any NamedDeclSyntax
+    switch declaration.kind {
+    case .structDecl: type = declaration.cast(StructDeclSyntax.self)
+    case .classDecl: type = declaration.cast(ClassDeclSyntax.self)
+    default:
+      problems.add(
+        .error, node, "'@Model' belongs to a struct or a final class", fixes: [.remove(node)])
+      return nil
+    }
+    isClass = declaration.kind == .classDecl
+    name = type.name.text.trimmingBackticks
+    access = Self.access(of: declaration, surroundings)
+    availability = declaration.attributes.filter { $0.name == "available" }
+      .map { "\($0.trimmed)\n" }.joined()
+    TypeChecks(declaration, node, surroundings).run(&problems)
+
+    let arguments = ModelArguments(node, &problems)
+    collectionName = arguments.collection ?? name
+    version = arguments.version ?? "1"
+    let members = ModelMembers(declaration, &problems)
+    properties = members.properties
+    hasMemberwiseInitializer = !isClass && !members.hasInitializer && !members.hasOtherAttributes
+    hasPlainInitializer = isClass && !members.hasInitializer && members.haveAllValues
+    if properties.isEmpty, !problems.hasErrors {
+      problems.add(.error, node, "'\(name)' has no stored properties that a document could hold")
+    }
+    FieldChecks(properties).run(&problems)
+  }
+
+  /// Members of an extension have its access unless they say another.
+  private static func access(
+    of declaration: some DeclGroupSyntax, _ surroundings: [Syntax]
+  ) -> String {
+    let own = access(declaration.modifiers)
+    guard own == nil, let around = surroundings.first?.as(ExtensionDeclSyntax.self) else {
+      return own ?? ""
+    }
+    return access(around.modifiers) ?? ""
+  }
+
+  /// Nil if none is written.
+  private static func access(_ modifiers: DeclModifierListSyntax) -> String? {
+    for modifier in modifiers {
+      switch modifier.name.tokenKind {
+      case .keyword(.public), .keyword(.open): return "public "
+      case .keyword(.package): return "package "
+      case .keyword(.internal), .keyword(.fileprivate), .keyword(.private): return ""
+      default: continue
+      }
+    }
+    return nil
+  }
+}
+
+/// What stands in the body of a model.
+private struct ModelMembers {
+  var properties: [StoredProperty] = []
+  var hasInitializer = false
+  /// Whether a property has an attribute that may change how it is stored.
+  var hasOtherAttributes = false
+  /// Whether an initializer need not give any property a value.
+  var haveAllValues = true
+
+  init(_ declaration: some DeclGroupSyntax, _ problems: inout Problems) {
+    for member in declaration.memberBlock.members {
+      if member.decl.is(InitializerDeclSyntax.self) { hasInitializer = true }
+      MemberNameChecks(member.decl).run(&problems)
+      if let conditional = member.decl.as(IfConfigDeclSyntax.self) {
+        ConditionalMembers(conditional).check(&problems)
+      }
+      guard let variable = member.decl.as(VariableDeclSyntax.self) else { continue }
+      let parsed = PropertyParser(variable).properties(&problems)
+      properties += parsed.stored
+      hasOtherAttributes = hasOtherAttributes || parsed.hasOtherAttributes
+    }
+    haveAllValues = properties.allSatisfy { $0.initialValue != nil || $0.isNilAtFirst }
+  }
+}

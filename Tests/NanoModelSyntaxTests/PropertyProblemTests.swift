@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@Suite("What is wrong with properties of a model")
+struct PropertyProblemTests {
+  @Test("What is computed late or not kept is not stored", arguments: ["lazy", "weak", "unowned"])
+  func modifiers(modifier: String) {
+    expectProblem(
+      """
+      @Model final class Person {
+        var a: Int
+        // its friend
+        →\(modifier) var b: Person? = nil
+      }
+      """, "a '\(modifier)' property is not stored",
+      fixes: [
+        "add '@Transient'": """
+        @Model final class Person {
+          var a: Int
+          // its friend
+          @Transient \(modifier) var b: Person? = nil
+        }
+        """
+      ])
+  }
+
+  @Test(
+    "A type that the value does not tell is asked for",
+    arguments: [
+      "Date.now", "[]", "[:]", "nil", "f()", "Array(repeating: 0, count: 3)", "1 + 2", "[1, \"a\"]",
+      ".good", "-x",
+    ])
+  func annotation(value: String) {
+    expectProblem(
+      "@Model struct Person { var →a = \(value) }", "'a' needs a type annotation",
+      fixes: ["add a type": "@Model struct Person { var a: <#Type#> = \(value) }"])
+  }
+
+  @Test(
+    "Values that tell their type need no more",
+    arguments: [
+      "1", "-1", "1.5", "\"a\"", "true", "!true", "Date()", "[String]()", "[String: Int]()",
+      "Set<Int>()", "[1, 2]", "[[\"a\"]]", "x as Int", "Money(1)", "\"\\(x)\"",
+    ])
+  func inferred(value: String) {
+    expectNoProblem("@Model struct Person { var a = \(value) }")
+  }
+
+  @Test("Several properties in one pattern are declared each on its own")
+  func tuple() {
+    expectProblem(
+      "@Model struct Person { var →(a, b) = (1, 2) }",
+      "declare each property of a '@Model' on its own")
+  }
+
+  @Test("A constant with a value cannot be read")
+  func constant() {
+    expectProblem(
+      """
+      @Model struct Person {
+        →let a: Int = 5  // five
+      }
+      """, "a constant with a value cannot be read from a document",
+      fixes: [
+        "make it a 'var'": """
+        @Model struct Person {
+          var a: Int = 5  // five
+        }
+        """,
+        "add '@Transient'": """
+        @Model struct Person {
+          @Transient let a: Int = 5  // five
+        }
+        """,
+      ])
+    expectNoProblem("@Model struct Person { let a: Int }")
+  }
+
+  @Test(
+    "What no document can hold is refused",
+    arguments: [
+      ("(Int, Int)", "a tuple"), ("(Int, Int)?", "a tuple"), ("() -> Void", "a function"),
+      ("(@Sendable (Int) -> Void)?", "a function"), ("@Sendable () -> Void", "a function"),
+      ("any Named", "of any type of a kind"), ("(any Named)?", "of any type of a kind"),
+      ("Int.Type", "a type"), ("A & B", "of any type of a kind"), ("Void", nil), ("(Int)", nil),
+    ] as [(String, String?)])
+  func kinds(type: String, kind: String?) {
+    guard let kind else { return expectNoProblem("@Model struct Person { var a: \(type) }") }
+    expectProblem(
+      "@Model struct Person { var a: →\(type) }", "'a' is \(kind), which no document can hold",
+      fixes: ["add '@Transient'": "@Model struct Person { @Transient var a: \(type) }"])
+  }
+
+  @Test("A property that is not stored has a value after reading")
+  func transientValue() {
+    expectProblem(
+      "@Model struct Person { var a: Int; @Transient var →b: Int }",
+      "'b' is not stored and needs a value to have after reading")
+    expectProblem(
+      "@Model struct Person { var a: Int; @Transient let →b: Int? }",
+      "'b' is not stored and needs a value to have after reading")
+    expectNoProblem("@Model struct Person { var a: Int; @Transient var b: Int? }")
+  }
+
+  @Test(
+    "A property that is not stored has no other mark",
+    arguments: ["Field(\"x\")", "Indexed", "Unique", "Key"])
+  func transientMarks(mark: String) {
+    let name = mark.prefix { $0 != "(" }
+    expectProblem(
+      "@Model struct Person { var a: Int; @Transient →@\(mark) var b = 1 }",
+      "a property that is not stored has no '@\(name)'",
+      fixes: ["remove '@\(name)'": "@Model struct Person { var a: Int; @Transient var b = 1 }"])
+  }
+
+  @Test("A name belongs to one property, also a former one and that of a key")
+  func sameNames() {
+    expectProblem(
+      "@Model struct Person { var a: Int; →@Field(\"a\") var b: Int }",
+      "the field 'a' belongs to 'a' already")
+    expectProblem(
+      "@Model struct Person { @Field(\"b\") var a: Int; var →b: Int }",
+      "the field 'b' belongs to 'a' already")
+    expectProblem(
+      "@Model struct Person { var a: Int; →@Field(renamedFrom: \"x\", \"a\") var b: Int }",
+      "the field 'a' belongs to 'a' already")
+    expectProblem(
+      "@Model struct Person { →@Field(renamedFrom: \"a\") var a: Int }",
+      "the field 'a' belongs to 'a' already")
+    expectProblem(
+      "@Model struct Person { @Key var a: Int; →@Field(\"a\") var b: Int }",
+      "the field 'a' belongs to 'a' already")
+    expectNoProblem("@Model struct Person { @Field(\"b\") var a: Int; @Field(\"a\") var b: Int }")
+  }
+
+  @Test("A field's name is a text of at least one character, without interpolations")
+  func badNames() {
+    expectProblem(
+      "@Model struct Person { →@Field(\"\") var a: Int }", "the name of a field is empty")
+    expectProblem(
+      "@Model struct Person { →@Field(renamedFrom: \"\") var a: Int }",
+      "the name of a field is empty")
+    let message = "a field's name is a string without interpolations"
+    expectProblem("@Model struct Person { @Field(→\"a\\(b)\") var a: Int }", message)
+    expectProblem("@Model struct Person { @Field(→name) var a: Int }", message)
+    expectProblem("@Model struct Person { @Field(→renamedFrom: name) var a: Int }", message)
+    expectNoProblem("@Model struct Person { @Field(nil, renamedFrom: #\"a\\b\"#) var a: Int }")
+  }
+
+  @Test("There is one key, and it has no index of its own")
+  func keys() {
+    expectProblem(
+      "@Model struct Person { @Key var a: Int; →@Key var b: Int }", "'a' is the key already",
+      fixes: ["remove '@Key'": "@Model struct Person { @Key var a: Int; var b: Int }"])
+    for mark in ["Indexed", "Unique"] {
+      expectProblem(
+        "@Model struct Person { @Key →@\(mark) var a: Int }",
+        "a key is unique and found quickly without '@\(mark)'",
+        fixes: ["remove '@\(mark)'": "@Model struct Person { @Key var a: Int }"])
+    }
+  }
+
+  @Test("A unique property is indexed already")
+  func unique() {
+    expectProblem(
+      "@Model struct Person { →@Indexed @Unique var a: Int }", "'@Unique' makes an index already",
+      fixes: ["remove '@Indexed'": "@Model struct Person { @Unique var a: Int }"])
+  }
+
+  @Test(
+    "Dictionaries have neither index nor key",
+    arguments: ["[String: Int]", "[String: Int]?", "Dictionary<String, Int>"])
+  func dictionaries(type: String) {
+    for mark in ["Indexed", "Unique", "Key"] {
+      expectProblem(
+        "@Model struct Person { →@\(mark) var a: \(type) }",
+        "'a' is a dictionary, which has no '@\(mark)'",
+        fixes: ["remove '@\(mark)'": "@Model struct Person { var a: \(type) }"])
+    }
+  }
+
+  @Test("A mark stands once")
+  func twice() {
+    expectProblem(
+      "@Model struct Person { @Indexed →@Indexed var a: Int }", "'@Indexed' stands here twice",
+      fixes: ["remove '@Indexed'": "@Model struct Person { @Indexed var a: Int }"])
+    expectProblem(
+      "@Model struct Person { @Field(\"x\") →@Field(\"y\") var a: Int }",
+      "'@Field' stands here twice",
+      fixes: ["remove '@Field'": "@Model struct Person { @Field(\"x\") var a: Int }"])
+  }
+
+  @Test("A name is for one property")
+  func several() {
+    expectProblem(
+      "@Model struct Person { →@Field(\"x\") var a: Int, b: Int }",
+      "'@Field' belongs to one property; declare each on its own",
+      "the field 'x' belongs to 'a' already")
+  }
+
+  @Test("Marks stand on stored properties only")
+  func computed() {
+    for property in ["static var b = 1", "var b: Int { 1 }", "var b: Int { get { 1 } set {} }"] {
+      for mark in ["Field(\"x\")", "Indexed", "Transient"] {
+        let name = mark.prefix { $0 != "(" }
+        expectProblem(
+          "@Model struct Person { var a: Int; →@\(mark) \(property) }",
+          "'@\(name)' belongs to a stored property",
+          fixes: ["remove '@\(name)'": "@Model struct Person { var a: Int; \(property) }"])
+      }
+    }
+    expectNoProblem("@Model struct Person { @Indexed var a: Int { didSet {} willSet {} } }")
+  }
+
+  @Test("Marks stand in models only")
+  func outside() {
+    for (source, mended) in [
+      ("struct Person { →@Indexed var a: Int }", "struct Person { var a: Int }"),
+      ("→@Indexed var a = 1", "var a = 1"),
+      ("@Model struct P { var a: Int; →@Indexed func f() {} }", "@Model struct P { var a: Int; func f() {} }"),
+      ("@Model struct P { var a: Int; func f() { →@Indexed var b = 1 } }",
+       "@Model struct P { var a: Int; func f() { var b = 1 } }"),
+    ] {
+      expectProblem(
+        source, "'@Indexed' belongs to a stored property of a '@Model'",
+        fixes: ["remove '@Indexed'": mended])
+    }
+  }
+
+  @Test("The names of macros may be written with their module")
+  func qualified() {
+    expectNoProblem(
+      "@NanoModel.Model struct Person { @NanoModel.Field(\"x\") var a: Int }")
+  }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@Suite("What is wrong with a type that is marked as a model")
+struct TypeProblemTests {
+  @Test(
+    "Only structs and final classes are models",
+    arguments: [
+      "enum Kind { case a }", "actor Person { var name = \"\" }", "protocol Named {}",
+      "extension Person { var a: Int { 1 } }",
+    ])
+  func kind(declaration: String) {
+    expectProblem(
+      "→@Model \(declaration)", "'@Model' belongs to a struct or a final class",
+      fixes: ["remove '@Model'": declaration])
+  }
+
+  @Test("A class has to be final, and is made so")
+  func final() {
+    expectProblem(
+      """
+      @Model
+      →class Person {
+        var name = ""
+      }
+      """, "a class that is a '@Model' has to be final",
+      fixes: [
+        "add 'final'": """
+        @Model
+        final class Person {
+          var name = ""
+        }
+        """
+      ])
+    expectProblem(
+      "@Model public →class Person { var name = \"\" }",
+      "a class that is a '@Model' has to be final",
+      fixes: ["add 'final'": "@Model public final class Person { var name = \"\" }"])
+    expectProblem(
+      "@Model open →class Person { var name = \"\" }",
+      "a class that is a '@Model' has to be final",
+      fixes: ["add 'final'": "@Model public final class Person { var name = \"\" }"])
+  }
+
+  @Test("A model has a stored property")
+  func empty() {
+    expectProblem(
+      "→@Model struct Person {}", "'Person' has no stored properties that a document could hold")
+    expectProblem(
+      """
+      →@Model struct Person {
+        static let a = 1
+        var b: Int { 2 }
+        @Transient var c = 3
+      }
+      """, "'Person' has no stored properties that a document could hold")
+  }
+
+  @Test("The version is a literal of at least 1")
+  func version() {
+    let message = "the version is an integer literal, 1 or greater"
+    for version in ["0", "-1", "current", "1.5", "0x2", "99999999999999999999"] {
+      expectProblem("@Model(→version: \(version)) struct Person { var a: Int }", message)
+    }
+    expectNoProblem("@Model(version: 1_000) struct Person { var a: Int }")
+  }
+
+  @Test("The collection is a text known to the compiler's plugins")
+  func collection() {
+    expectProblem(
+      "@Model(→collection: \"a\\(b)\") struct Person { var a: Int }",
+      "the collection is a string without interpolations")
+    expectProblem(
+      "@Model(→collection: name) struct Person { var a: Int }",
+      "the collection is a string without interpolations")
+    expectProblem(
+      "@Model(→collection: \"\") struct Person { var a: Int }",
+      "the name of the collection is empty")
+    expectNoProblem("@Model(collection: nil) struct Person { var a: Int }")
+  }
+
+  @Test("A type is marked once")
+  func twice() {
+    expectProblem(
+      """
+      @Model →@Model(version: 2)
+      struct Person { var a: Int }
+      """, "'@Model' stands here twice",
+      fixes: [
+        "remove '@Model'": """
+        @Model struct Person { var a: Int }
+        """
+      ])
+  }
+
+  @Test("A model stands outside of functions")
+  func local() {
+    let message = "a '@Model' cannot stand in a function; declare it outside"
+    expectProblem("func f() { →@Model struct Person { var a: Int } }", message)
+    expectProblem("let f = { →@Model struct Person { var a: Int } }", message)
+    expectProblem("struct S { init() { →@Model struct Person { var a: Int } } }", message)
+    expectNoProblem("enum Space { @Model struct Person { var a: Int } }")
+  }
+
+  @Test("A model belongs to no actor")
+  func actor() {
+    expectProblem(
+      "@Model →@MainActor final class Person { var a = 1 }",
+      "a '@Model' is read and written on any thread and cannot belong to an actor",
+      fixes: ["remove '@MainActor'": "@Model final class Person { var a = 1 }"])
+  }
+
+  @Test("What is written by the macro is not declared by hand")
+  func names() {
+    expectProblem(
+      "@Model struct Person { var a: Int; static let →collectionName = \"people\" }",
+      "'collectionName' is written by '@Model'; '@Model(collection:)' says it")
+    expectProblem(
+      "@Model struct Person { var a: Int; static var →modelVersion: Int { 2 } }",
+      "'modelVersion' is written by '@Model'; '@Model(version:)' says it")
+    expectProblem(
+      "@Model struct Person { var a: Int; enum →modelFields {} }",
+      "'modelFields' is written by '@Model'; the properties say it")
+    expectProblem(
+      "@Model struct Person { var →documentKey: String }",
+      "'documentKey' belongs to 'Model'; give the property another name, and '@Field(\"documentKey\")'"
+    )
+    expectProblem(
+      "@Model struct Person { var →unknownFields: [String] = [] }",
+      "'unknownFields' belongs to 'Model'; give the property another name, and '@Field(\"unknownFields\")'"
+    )
+    expectProblem(
+      "@Model struct Person { var a: Int; var →_$read: Int { 1 } }",
+      "names that begin with '_$' belong to what '@Model' writes")
+    expectProblem(
+      "@Model struct Person { var a: Int; struct →_$write {} }",
+      "names that begin with '_$' belong to what '@Model' writes")
+    expectNoProblem("@Model struct Person { var collectionName: String; var modelVersion = 1 }")
+  }
+
+  @Test("A stored property in '#if' is refused; what is not stored may stand there")
+  func conditional() {
+    expectProblem(
+      """
+      @Model struct Person {
+        var a: Int
+        #if DEBUG
+          →var b = 1
+          #if os(Linux)
+            →let c: Int
+          #endif
+        #else
+          →init() {}
+        #endif
+      }
+      """, "a stored property of a '@Model' cannot stand in '#if'",
+      "a stored property of a '@Model' cannot stand in '#if'",
+      "an initializer of a '@Model' in '#if' belongs in an extension")
+    expectNoProblem(
+      """
+      @Model struct Person {
+        var a: Int
+        #if DEBUG
+          var b: Int { 1 }
+          static var c = 2
+          func d() {}
+        #endif
+      }
+      """)
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStoreModels
+
+/// Kinds of declarations that a model can be; that they compile without a warning is tested too.
+
+@Model public struct SyntaxPublic: Equatable, Sendable {
+  public var name: String
+  public private(set) var count = 0
+  public init(name: String, count: Int = 0) {
+    self.name = name
+    self.count = count
+  }
+}
+
+@Model package struct SyntaxPackage: Equatable {
+  package var name: String
+  package var tags: Set<String> = []
+}
+
+@Model fileprivate struct SyntaxFileprivate: Equatable {
+  var name: String
+}
+
+@Model private struct SyntaxPrivate: Equatable {
+  private var hidden: String
+  init(_ hidden: String) { self.hidden = hidden }
+}
+
+@Model private struct SyntaxPrivateParts: Equatable {
+  private(set) var shown: String
+  fileprivate var some: Int? = 3
+}
+
+/// Names in the type around a model are known in it.
+enum SyntaxOuter {
+  enum Kind: String { case small, large }
+  struct Mark: Codable, Equatable { var text: String }
+  static let standard = Mark(text: "standard")
+
+  @Model struct Inner: Equatable {
+    var kind: Kind
+    var other: Kind?
+    var mark: Mark = standard
+    var inmost: Inmost?
+
+    @Model struct Inmost: Equatable {
+      @Indexed var kind: Kind = .small
+      var marks: [Mark] = [standard]
+    }
+  }
+
+  @Model final class Object {
+    var kind: Kind
+    var mark: Mark = standard
+    init(kind: Kind) { self.kind = kind }
+  }
+
+  @Model struct WithInit: Equatable {
+    var kind: Kind
+    let mark: Mark
+    init(kind: Kind) {
+      self.kind = kind
+      mark = SyntaxOuter.standard
+    }
+  }
+}
+
+public enum SyntaxSpace {}
+extension SyntaxSpace {
+  @Model public struct InExtension: Equatable {
+    public var name: String
+  }
+}
+public extension SyntaxSpace {
+  @Model struct InPublicExtension: Equatable {
+    var name: String
+  }
+}
+
+@Model struct SyntaxBox<Value: FieldValue & Equatable>: Equatable {
+  var value: Value
+  var others: [Value] = []
+  var none: Value?
+}
+
+@Model struct SyntaxPair<A, B>: Equatable where A: FieldValue & Equatable, B: FieldValue & Equatable {
+  @Key var id: String
+  var first: A
+  var second: B
+}
+
+@Model final class SyntaxObject {
+  var name: String
+  var changes = 0 { didSet { didChange = true } }
+  @Transient private(set) var didChange = false
+  init(name: String) { self.name = name }
+}
+
+/// As the compiler gives it an initializer.
+@Model final class SyntaxDefaults {
+  var name = "nobody"
+  var next: SyntaxDefaults?
+}
