@@ -118,10 +118,17 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
+    .executableTarget(
+      name: "example-quickstart", dependencies: ["NanoStore"],
+      path: "Examples/QuickStart/Sources/QuickStart"),
+    .executableTarget(
+      name: "example-models", dependencies: ["NanoStoreModels"],
+      path: "Examples/Models/Sources/Models"),
     .testTarget(
       name: "NanoModelTests",
       dependencies: [
-        "NanoStoreModels", "NanoStoreCore", "NanoModel", "NanoTesting", "NanoTestSupport",
+        "NanoStoreModels", "NanoStore", "NanoStoreCore", "NanoModel", "NanoTesting",
+        "NanoTestSupport", "example-quickstart", "example-models",
       ],
       swiftSettings: strict),
     .testTarget(

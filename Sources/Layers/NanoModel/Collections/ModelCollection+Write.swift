@@ -22,7 +22,7 @@ extension ModelCollection {
 
   /// Stores a value under its key, in place of the one that has it.
   ///
-  /// - Throws: As ``insert(_:key:)-(_,String?)``, but not for a key that is there. What was stored stays.
+  /// - Throws: As `insert(_:key:)`, but not for a key that is there. What was stored stays.
   @discardableResult
   public func save(_ value: M, key: String? = nil) throws -> Stored<M> {
     try write(.save, value, key)

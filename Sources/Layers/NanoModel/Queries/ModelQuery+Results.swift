@@ -69,7 +69,7 @@ extension ModelQuery {
     try eachContent { content, decoder in try show(try decoder.value(content)) }
   }
 
-  /// The next values behind the place where the last page ended; see ``DocumentQuery/page(_:)-(Int)``.
+  /// The next values behind the place where the last page ended; as `page(_:)` of ``DocumentQuery``.
   public func page(_ size: Int) throws -> ModelPage<M> {
     let page = try documentQuery().page(size)
     return ModelPage(

@@ -66,7 +66,7 @@ public struct ModelQuery<M: Model>: Sendable {
   /// Leaves out so many at the beginning, counted after sorting.
   public func offset(_ offset: Int) -> ModelQuery { changed { $0.offset = offset } }
 
-  /// Only what comes behind a place that ``page(_:)-(Int)`` gave.
+  /// Only what comes behind a place that `page(_:)` gave.
   public func after(_ position: PagePosition?) -> ModelQuery { changed { $0.after = position } }
 }
 
