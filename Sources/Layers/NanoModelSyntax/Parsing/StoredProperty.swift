@@ -66,7 +66,9 @@ extension ExprSyntax {
     case .prefixOperatorExpr: cast(PrefixOperatorExprSyntax.self).expression.isConstant
     case .arrayExpr: cast(ArrayExprSyntax.self).elements.allSatisfy { $0.expression.isConstant }
     case .dictionaryExpr: trimmedDescription == "[:]"
-    case .memberAccessExpr: cast(MemberAccessExprSyntax.self).base == nil
+    // A case of an enum; `.now` is another one each time.
+    case .memberAccessExpr:
+      cast(MemberAccessExprSyntax.self).base == nil && trimmedDescription != ".now"
     default: false
     }
   }
