@@ -68,15 +68,6 @@ struct ModelQueriesSnippets {
     #expect(try same.count() == 0)
   }
 
-  @Test("Predicates") func predicates() throws {
-    let least = 30
-    let old = #Predicate<Person> { ($0.age ?? 0) > least && $0.address?.country == "UK" }
-    let found = try people.find(old).sorted(by: \.lastName).models()  // Ada
-    let tagged = try people.find(#Predicate { $0.tags.contains("navy") }).count()  // 1
-    #expect(found.map(\.id) == ["ada"])
-    #expect(tagged == 1)
-  }
-
   @Test("Conditions on documents") func documents() throws {
     let byField = people.find(Field("address.city").glob("New*"))
     let byText = try people.find("[address.city] = ? OR [age] IS NULL", "London")

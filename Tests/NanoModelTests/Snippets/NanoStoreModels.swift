@@ -25,21 +25,4 @@ struct NanoStoreModelsSnippets {
     print(reachable.map(\.firstName))  // ["Grace"]
     #expect(reachable.map(\.firstName) == ["Grace"])
   }
-
-  @Model final class Account {
-    var owner: String
-    var balance = 0
-
-    init(owner: String) { self.owner = owner }
-  }
-
-  @Test("Classes") func classes() throws {
-    let accounts = try Store(.memory)[Account.self]
-    let stored = try accounts.insert(Account(owner: "Ada"))
-    stored.value.balance += 100
-    try accounts.save(stored)
-    let found = try accounts.find(\.owner == "Ada").first()  // another instance
-    #expect(found?.balance == 100)
-    #expect(found !== stored.value)
-  }
 }
