@@ -19,7 +19,7 @@ extension SQLiteReader {
         return try findUnranked(query, in: collection) { try show($0, 0) }
       }
       let ranks = try ranks(search, query.ranking ?? TextRanking(), table)
-      guard query.orderings.isEmpty, let ranks else {
+      guard query.isRanked, let ranks else {
         let ranks = Dictionary(uniqueKeysWithValues: (ranks ?? []).map { ($0.rowID, $0.rank) })
         return try findUnranked(query, in: collection) { try show($0, ranks[$0.rowID] ?? 0) }
       }
