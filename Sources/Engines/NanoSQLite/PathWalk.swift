@@ -40,7 +40,9 @@ struct PathWalk {
     }.joined(separator: " AND ")
   }
 
-  private static func isName(_ name: String) -> Bool { name.utf8.contains { $0 < 0x30 || $0 > 0x39 } }
+  private static func isName(_ name: String) -> Bool {
+    name.utf8.contains { $0 < 0x30 || $0 > 0x39 }
+  }
 
   static func notIndexable(_ path: FieldPath, _ index: String) -> StoreError {
     StoreError(

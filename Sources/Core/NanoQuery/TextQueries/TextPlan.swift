@@ -80,7 +80,9 @@ private struct TextPlanner {
       let (kept, excluded) = (plan(part, field), plan(other, field))
       guard let node = kept.node else { return kept }
       // What finds too much would exclude too much.
-      guard excluded.isExact, let other = excluded.node else { return TextPlan(node, isExact: false) }
+      guard excluded.isExact, let other = excluded.node else {
+        return TextPlan(node, isExact: false)
+      }
       return TextPlan(.excluding(node, other), isExact: kept.isExact)
     case .field(let path, let part): return plan(part, path)
     case .part(let text, let place): return part(text, place, field)

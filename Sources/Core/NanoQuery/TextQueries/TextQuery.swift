@@ -69,28 +69,34 @@ extension TextQuery {
   /// Words and phrases in one query. Arbitrary: nobody writes as many, and SQLite does more.
   static let maximumPhrases = 1_000
 
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a query that is too large, ends in a negative
-  ///   distance, or names a field that the index does not have.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a query that is too large, has a negative distance, or
+  ///   names a field that the index does not have.
   public func validate(in scope: TextScope? = nil) throws(StoreError) {
-    guard depth(limit: Self.maximumDepth) <= Self.maximumDepth, leaves <= Self.maximumPhrases
-    else {
+    var phrases = 0
+    try validate(scope, depth: 0, &phrases)
+  }
+
+  private func validate(
+    _ scope: TextScope?, depth: Int, _ phrases: inout Int
+  ) throws(StoreError) {
+    guard depth <= Self.maximumDepth, phrases <= Self.maximumPhrases else {
       throw StoreError(
         .invalidArgument, "A search by text is too large",
         [.expected: "\(Self.maximumDepth) levels and \(Self.maximumPhrases) phrases at most"])
     }
-    try validateParts(in: scope)
-  }
-
-  private func validateParts(in scope: TextScope?) throws(StoreError) {
     switch self {
-    case .phrase, .prefix, .part: return
-    case .near(_, let distance):
+    case .phrase, .prefix, .part: phrases += 1
+    case .near(let texts, let distance):
+      phrases += texts.count
       guard distance < 0 else { return }
       throw StoreError(.invalidArgument, "A distance is negative", [.actual: "\(distance)"])
-    case .all(let parts), .any(let parts): for part in parts { try part.validateParts(in: scope) }
+    case .all(let parts), .any(let parts):
+      // Also without a phrase they take their time.
+      phrases += parts.isEmpty ? 1 : 0
+      for part in parts { try part.validate(scope, depth: depth + 1, &phrases) }
     case .excluding(let part, let other):
-      try part.validateParts(in: scope)
-      try other.validateParts(in: scope)
+      try part.validate(scope, depth: depth + 1, &phrases)
+      try other.validate(scope, depth: depth + 1, &phrases)
     case .field(let path, let part):
       try path.validate()
       if let scope, !scope.fields.contains(path) {
@@ -101,29 +107,7 @@ extension TextQuery {
             .expected: scope.fields.map(\.description).joined(separator: ", "),
           ])
       }
-      try part.validateParts(in: scope)
-    }
-  }
-
-  private func depth(limit: Int) -> Int {
-    guard limit >= 0 else { return 1 }
-    switch self {
-    case .phrase, .prefix, .near, .part: return 0
-    case .all(let parts), .any(let parts):
-      return 1 + (parts.map { $0.depth(limit: limit - 1) }.max() ?? 0)
-    case .excluding(let part, let other):
-      return 1 + max(part.depth(limit: limit - 1), other.depth(limit: limit - 1))
-    case .field(_, let part): return 1 + part.depth(limit: limit - 1)
-    }
-  }
-
-  private var leaves: Int {
-    switch self {
-    case .phrase, .prefix, .part: 1
-    case .near(let phrases, _): phrases.count
-    case .all(let parts), .any(let parts): parts.reduce(0) { $0 + $1.leaves }
-    case .excluding(let part, let other): part.leaves + other.leaves
-    case .field(_, let part): part.leaves
+      try part.validate(scope, depth: depth + 1, &phrases)
     }
   }
 }

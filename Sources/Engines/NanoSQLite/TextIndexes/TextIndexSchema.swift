@@ -19,14 +19,16 @@ struct TextIndexSchema {
   let sqlName: String
 
   /// Names that tell what they are for; the first that is free is taken.
-  static func sqlNames(_ collection: String, _ index: TextIndexDefinition) -> some Sequence<String> {
+  static func sqlNames(_ collection: String, _ index: TextIndexDefinition) -> some Sequence<String>
+  {
     let base = "nano_text_\(collection)_\(index.name)"
     return sequence(first: 1) { $0 + 1 }.lazy.map { $0 == 1 ? base : "\(base)_\($0)" }
   }
 
   /// What stands behind the name in those of its other definitions and of FTS5's own tables.
   static let suffixes = [
-    "", "_view", "_insert", "_update", "_delete", "_data", "_idx", "_content", "_docsize", "_config",
+    "", "_view", "_insert", "_update", "_delete", "_data", "_idx", "_content", "_docsize",
+    "_config",
   ]
 
   private var table: String { SQLName.quoted(collection) }
@@ -56,7 +58,8 @@ struct TextIndexSchema {
     let remove =
       "INSERT INTO \(textTable)(\(textTable), rowid, \(columnList)) VALUES ('delete', OLD.id, \(old));"
     let isKnown = "EXISTS (SELECT 1 FROM \(sizes) WHERE id = OLD.id)"
-    func trigger(_ name: String, _ event: String, when condition: String, _ body: String) -> String {
+    func trigger(_ name: String, _ event: String, when condition: String, _ body: String) -> String
+    {
       "CREATE TRIGGER \(SQLName.quoted("\(sqlName)_\(name)")) AFTER \(event) ON \(table) "
         + "WHEN \(condition) BEGIN \(body) END;"
     }
@@ -120,7 +123,9 @@ struct TextIndexSchema {
   private func expression(_ path: FieldPath, of row: String) throws(StoreError) -> String {
     let body = "\(row).body"
     let walk = try PathWalk(path, of: row, index: index.name)
-    let separator = "char(" + TextScope.separator.unicodeScalars.map { "\($0.value)" }
+    let separator =
+      "char("
+      + TextScope.separator.unicodeScalars.map { "\($0.value)" }
       .joined(separator: ", ") + ")"
     let list =
       "(SELECT group_concat(\(walk.last).value, \(separator)) FROM \(walk.tables) "

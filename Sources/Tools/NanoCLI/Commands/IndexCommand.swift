@@ -12,7 +12,8 @@ struct IndexCommand: ParsableCommand {
       create with the same arguments.
       """,
     subcommands: [
-      Create.self, Text.self, List.self, Drop.self, Advise.self, Export.self, IndexPolicyCommand.self,
+      Create.self, Text.self, List.self, Drop.self, Advise.self, Export.self,
+      IndexPolicyCommand.self,
       IndexRebuildCommand.self,
     ], defaultSubcommand: Create.self)
 

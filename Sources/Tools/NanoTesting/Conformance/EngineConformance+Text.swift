@@ -68,7 +68,8 @@ extension EngineConformance {
       try probe.write { writer in
         try writer.insert(["a": "gin tonic"], key: "old", into: "c")
         try writer.createTextIndex(.init(fields: ["a"]), in: "c")
-        try writer.createTextIndex(.init(name: "parts", fields: ["a"], tokens: .substrings), in: "c")
+        try writer.createTextIndex(
+          .init(name: "parts", fields: ["a"], tokens: .substrings), in: "c")
       }
       func found(_ reader: any EngineReader, _ text: String) throws -> [[Int64]] {
         try ["a_text", "parts"].map { try reader.ids(Query(.search(text, in: $0))) }
