@@ -240,3 +240,16 @@ struct TextSearchTests {
     #expect(try films.search(many, in: "parts").count() == 1)
   }
 }
+
+extension TextSearchTests {
+  @Test("A file in UTF-16 is searched alike")
+  func wideTexts() throws {
+    let wide = try Store.file(scratch.file("wide.db")) { $0.encoding = .utf16 }
+    try wide["c"].createTextIndex("t")
+    try wide["c"].insert(["t": ["Crème 🍸", "brûlée"]])
+
+    #expect(try wide["c"].search("creme BRULEE").count() == 1)
+    #expect(try wide["c"].search("🍸").results().first?.snippet() == "Crème [🍸]")
+    #expect(try wide.verify() == [])
+  }
+}

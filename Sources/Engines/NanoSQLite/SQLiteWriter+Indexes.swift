@@ -72,6 +72,7 @@ extension SQLiteWriter {
     let name = table.description.name
     let isDeclared = index.origin == .declared
     if table.text?.schemas.contains(where: { $0.index.name == index.name }) == true {
+      guard isDeclared else { return nil }
       throw StoreError(
         .alreadyExists, "A text index has this name", [.collection: name, .index: index.name])
     }
