@@ -1,6 +1,7 @@
 // swift-tools-version: 6.2
 // SPDX-License-Identifier: MIT
 
+import CompilerPluginSupport
 import PackageDescription
 
 let strict: [SwiftSetting] = [
@@ -14,6 +15,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "NanoStore", targets: ["NanoStore"]),
+    .library(name: "NanoStoreModels", targets: ["NanoStoreModels"]),
     .executable(name: "nanostore", targets: ["NanoCLI"]),
     .library(name: "NanoStoreTesting", targets: ["NanoTesting"]),
   ],
@@ -22,6 +24,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
   ],
   targets: [
     .target(
@@ -57,6 +60,22 @@ let package = Package(
       name: "NanoStore",
       dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoSQLite"],
       path: "Sources/NanoStore", swiftSettings: strict),
+    .macro(
+      name: "NanoMacros",
+      dependencies: [
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+        .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+      ],
+      path: "Sources/Layers/NanoMacros", swiftSettings: strict),
+    .target(
+      name: "NanoModel",
+      dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoMacros"],
+      path: "Sources/Layers/NanoModel", swiftSettings: strict),
+    .target(
+      name: "NanoStoreModels", dependencies: ["NanoStore", "NanoModel"],
+      path: "Sources/NanoStoreModels", swiftSettings: strict),
     .executableTarget(
       name: "NanoCLI",
       dependencies: [
@@ -80,11 +99,21 @@ let package = Package(
     .executableTarget(
       name: "nanostore-test-helper", dependencies: ["NanoStore"], path: "Tests/Helper",
       swiftSettings: strict),
+    .target(
+      name: "NanoTestSupport", dependencies: ["NanoStore"], path: "Tests/Support",
+      swiftSettings: strict),
     .testTarget(
       name: "NanoStoreTests",
       dependencies: [
+        "NanoTestSupport",
         "NanoStore", "NanoStoreCore", "NanoSQLite", "NanoTesting", "nanostore-test-helper",
         .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "NanoModelTests",
+      dependencies: [
+        "NanoStoreModels", "NanoStoreCore", "NanoModel", "NanoTesting", "NanoTestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -83,13 +83,13 @@ extension JSONReader {
     try array { (reader: inout JSONReader) throws(StoreError) in try reader.string() }
   }
 
-  fileprivate mutating func uuid() throws(StoreError) -> UUID {
+  mutating func uuid() throws(StoreError) -> UUID {
     let before = self
     guard let uuid = UUID(uuidString: try string()) else { throw before.mismatch("a UUID") }
     return uuid
   }
 
-  fileprivate mutating func decimal() throws(StoreError) -> Decimal {
+  mutating func decimal() throws(StoreError) -> Decimal {
     let before = self
     skipWhitespace()
     guard next == ASCII.quote else { return Decimal(try double()) }
@@ -99,6 +99,21 @@ extension JSONReader {
       throw before.mismatch("a decimal number")
     }
     return decimal
+  }
+}
+
+extension JSONReader {
+  /// The names and indices that lead to the value in which a byte of a document stands; none for the
+  /// document itself.
+  public static func path(toByte offset: Int, in bytes: UnsafeRawBufferPointer) -> [String] {
+    var reader = JSONReader(bytes)
+    guard offset <= bytes.count else { return [] }
+    let place = reader.start + offset
+    var path: [String] = []
+    while let key = reader.descend(towards: place) {
+      path.append(key.intValue.map { "\($0)" } ?? key.stringValue)
+    }
+    return path
   }
 }
 

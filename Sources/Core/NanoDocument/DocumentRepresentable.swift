@@ -22,15 +22,7 @@
 ///   }
 /// }
 /// ```
-public protocol DocumentRepresentable: Sendable {
-  /// Writes one object. What cannot be written is told by ``JSONWriter/failure``.
-  func write(to writer: inout JSONWriter)
-
-  /// Reads one object, and leaves the cursor behind it.
-  ///
-  /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
-  init(reading reader: inout JSONReader) throws(StoreError)
-}
+public protocol DocumentRepresentable: FieldValue {}
 
 extension DocumentObject: DocumentRepresentable {
   /// Writes the object; one nested too deep or with a date out of range is a failure.

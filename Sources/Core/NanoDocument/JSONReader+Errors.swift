@@ -40,6 +40,7 @@ extension JSONReader {
       [.field: "\(name)", .byteOffset: "\(offset)"])
   }
 
+  @usableFromInline @inline(never)
   static func tooDeep(at offset: Int) -> StoreError {
     StoreError(
       .corruptDocument, "A stored document is nested too deep",

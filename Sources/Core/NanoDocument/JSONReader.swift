@@ -21,6 +21,8 @@ public struct JSONReader {
   @usableFromInline let start: UnsafePointer<UInt8>
   @usableFromInline let end: UnsafePointer<UInt8>
   @usableFromInline var cursor: UnsafePointer<UInt8>
+  /// How many objects are open, of those that were entered.
+  @usableFromInline var depth = 0
 
   /// Stands before the first byte.
   @inlinable @inline(__always)
@@ -71,11 +73,42 @@ public struct JSONReader {
     return true
   }
 
+  /// As ``match(_:)``, for text that begins with the comma before a field; as the first field of an
+  /// object it stands without it.
+  @inlinable @inline(__always)
+  public mutating func matchField(_ text: StaticString) -> Bool {
+    guard cursor > start, cursor[-1] == ASCII.openBrace else { return match(text) }
+    let length = text.utf8CodeUnitCount - 1
+    guard end - cursor >= length, equalBytes(cursor, text.utf8Start + 1, length) else {
+      return false
+    }
+    cursor += length
+    return true
+  }
+
+  /// Notes that a value is read which may hold others of its kind, without end in a document that is
+  /// meant to do harm. ``leave()`` belongs to it.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument`` if too many are open.
+  @inlinable @inline(__always)
+  public mutating func enter() throws(StoreError) {
+    depth &+= 1
+    if _slowPath(depth > DocumentValue.maximumDepth) { throw Self.tooDeep(at: offset) }
+  }
+
+  /// Notes that the value has been read.
+  @inlinable @inline(__always)
+  public mutating func leave() { depth &-= 1 }
+
   /// Skips white space, then consumes a byte if it stands there.
   @inlinable @inline(__always)
   public mutating func peekConsume(_ byte: UInt8) -> Bool {
-    skipWhitespace()
-    guard cursor < end, cursor.pointee == byte else { return false }
+    guard cursor < end else { return false }
+    if cursor.pointee != byte {
+      guard _slowPath(cursor.pointee <= ASCII.space) else { return false }
+      skipWhitespace()
+      guard cursor < end, cursor.pointee == byte else { return false }
+    }
     cursor += 1
     return true
   }
@@ -123,6 +156,8 @@ public struct JSONReader {
     if _slowPath(!peekConsume(ASCII.openBracket)) { throw mismatch("an array") }
     var elements: [Element] = []
     if peekConsume(ASCII.closeBracket) { return elements }
+    // Grown from room for one, a list of two would be allocated twice.
+    elements.reserveCapacity(2)
     repeat {
       elements.append(try read(&self))
     } while peekConsume(ASCII.comma)

@@ -105,7 +105,8 @@ extension JSONWriter {
 
   private func fits(_ depth: Int) -> Bool { depth <= DocumentValue.maximumDepth }
 
-  private mutating func failDepth() { fail(.nestedTooDeep) }
+  @usableFromInline @inline(never)
+  mutating func failDepth() { fail(.nestedTooDeep) }
 }
 
 extension DocumentValue {

@@ -21,6 +21,8 @@ public struct JSONWriter: ~Copyable {
 
   @usableFromInline var used: Int
   @usableFromInline var firstFailure: StoreError?
+  /// How many objects are open, of those that were entered.
+  @usableFromInline var depth: Int
 
   /// Makes room for so many bytes; more are found when needed.
   @inlinable
@@ -30,6 +32,7 @@ public struct JSONWriter: ~Copyable {
     self.capacity = room
     self.used = 0
     self.firstFailure = nil
+    self.depth = 0
   }
 
   @inlinable
@@ -122,6 +125,34 @@ extension JSONWriter {
     (base + used).update(from: text.utf8Start, count: length)
     used &+= length
   }
+
+  /// As ``literal(_:)``, for text that begins with the comma before a field; as the first field of an
+  /// object it is written without it.
+  @inlinable @inline(__always)
+  public mutating func fieldLiteral(_ text: StaticString) {
+    guard used > 0, base[used &- 1] == ASCII.openBrace else { return literal(text) }
+    let length = text.utf8CodeUnitCount &- 1
+    reserve(length)
+    (base + used).update(from: text.utf8Start + 1, count: length)
+    used &+= length
+  }
+
+  /// Notes that a value is written which may hold others of its kind, without end in objects that refer
+  /// to each other. If it says no, nothing is to be written, and there is a ``failure``; else
+  /// ``leave()`` belongs to it.
+  @inlinable @inline(__always)
+  public mutating func enter() -> Bool {
+    if _slowPath(depth >= DocumentValue.maximumDepth || firstFailure != nil) {
+      failDepth()
+      return false
+    }
+    depth &+= 1
+    return true
+  }
+
+  /// Notes that the value has been written.
+  @inlinable @inline(__always)
+  public mutating func leave() { depth &-= 1 }
 
   /// Writes bytes as they are; they must be JSON in stored form.
   @inlinable

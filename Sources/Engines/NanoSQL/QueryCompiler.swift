@@ -26,14 +26,13 @@ public struct QueryCompiler {
   ///   - ordered: Whether the order matters.
   public func select(_ query: Query, columns: String? = nil, ordered: Bool = true) -> Compiled {
     let (tail, rest) = source(query, ordered: ordered)
-    let wantsNoField = query.fields?.isEmpty == true
-    let columns = columns ?? facts.parts.columns(body: wantsNoField ? "'{}'" : "body")
+    let columns = columns ?? facts.parts.columns(body: query.bodyColumn)
     return Compiled(sql: SQLFragment("SELECT \(columns) ") + tail, rest: rest)
   }
 
   /// A statement that shows the document of one row, the last parameter, if it fulfils a condition.
   public func candidate(_ query: Query) -> Compiled {
-    let columns = facts.parts.columns(body: query.fields?.isEmpty == true ? "'{}'" : "body")
+    let columns = facts.parts.columns(body: query.bodyColumn)
     let split = ConditionCompiler(facts: facts).split(query.condition)
     let parts = (split.sql.map { [$0] } ?? []) + (split.rest.map { [check($0)] } ?? [])
     var sql = SQLFragment("SELECT \(columns) FROM \(SQLName.quoted(facts.table)) WHERE ")
@@ -85,6 +84,11 @@ public struct QueryCompiler {
     return Compiled(
       sql: SQLFragment("DELETE FROM \(table) WHERE id IN (") + found.sql + ")", rest: found.rest)
   }
+}
+
+extension Query {
+  /// The column of the body, or an empty one where no field is wanted.
+  public var bodyColumn: String { fields?.isEmpty == true ? "'{}'" : "body" }
 }
 
 extension QueryCompiler {

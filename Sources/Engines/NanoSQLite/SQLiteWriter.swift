@@ -12,6 +12,8 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   private var touched: [String: CollectionTable] = [:]
   private var last: (name: String, table: CollectionTable)?
   private var savepoints = 0
+  /// The table whose documents may be inserted several at a time, or may not.
+  var togetherState: (table: CollectionTable, isAllowed: Bool)?
   /// Documents that the transaction has written.
   var written = 0
   /// Whether indexes are being made while a progress closure of the caller runs.
@@ -236,6 +238,7 @@ extension SQLiteWriter {
     connection.tables.removeAll()
     touched.removeAll()
     last = nil
+    togetherState = nil
   }
 
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {

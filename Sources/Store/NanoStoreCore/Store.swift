@@ -35,6 +35,7 @@ public final class Store: Sendable {
   /// Who observes what is committed.
   let hub = ChangeHub()
   let cache = DocumentCache()
+  let companions = Companions()
   /// See ``allowsPeriodsInNames``.
   let refusesPeriods = Atomic(false)
   private let documentLimit = Atomic(JSONWriter.maximumDocumentSize)

@@ -39,7 +39,8 @@ extension DocumentQuery {
     updates { try $0.decoded(as: type) }
   }
 
-  private func updates<Value: Sendable>(
+  /// As ``updates()``, with what a closure makes of each document.
+  public func updates<Value: Sendable>(
     _ make: @escaping @Sendable (Document) throws -> Value
   ) -> DocumentUpdates<Value> {
     DocumentUpdates(question: question { documents in try documents.map(make) })

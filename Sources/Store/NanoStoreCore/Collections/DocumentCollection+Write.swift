@@ -4,7 +4,12 @@ public import NanoDocument
 import NanoEngine
 
 /// What is done with a document that has a key.
-@usableFromInline enum WriteMode: Sendable { case insert, save }
+public enum WriteMode: Sendable {
+  /// No document may have the key already.
+  case insert
+  /// The one that has the key is replaced.
+  case save
+}
 
 extension DocumentCollection {
   /// Stores a new document.
@@ -138,15 +143,33 @@ extension DocumentCollection {
     var version: Int64?
   }
 
-  func write(
-    _ mode: WriteMode, _ header: Header, _ fill: (inout JSONWriter) throws -> Void
+  /// Stores one document that a closure encodes in stored form.
+  ///
+  /// ```swift
+  /// try people.write(.insert, key: DocumentKey("ada")) { $0.literal(#"{"name":"Ada"}"#) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: Made where documents have keys, if nil.
+  ///   - type: The name of the class; nil for the collection's own.
+  ///   - version: The version of the class; nil for its first.
+  /// - Throws: As inserting or saving an object does, or what the closure throws. Nothing was stored.
+  @discardableResult
+  public func write(
+    _ mode: WriteMode, key: DocumentKey?, type: String? = nil, version: Int64? = nil,
+    _ fill: (inout JSONWriter) throws -> Void
   ) throws -> Document {
     var writer = JSONWriter(capacity: 512)
     try fill(&writer)
-    let key = try header.key.map { try DocumentKey($0) }
     return try write(
-      mode, Document.Header(collection: name, key: key, type: header.type, version: header.version),
-      &writer)
+      mode, Document.Header(collection: name, key: key, type: type, version: version), &writer)
+  }
+
+  func write(
+    _ mode: WriteMode, _ header: Header, _ fill: (inout JSONWriter) throws -> Void
+  ) throws -> Document {
+    let key = try header.key.map { try DocumentKey($0) }
+    return try write(mode, key: key, type: header.type, version: header.version, fill)
   }
 
   func write(_ mode: WriteMode, _ document: Document) throws -> Document {

@@ -211,6 +211,15 @@ extension DocumentCollection {
     }
   }
 
+  /// As ``createIndex(_:unique:elements:name:)-(String...,_,_,_)``, for an index that is described already.
+  public func createIndex(_ index: IndexDefinition) throws {
+    try InternalCollection.refuse(name)
+    try writing(atomic: true) { try $0.createIndex(index, in: name) }
+  }
+  public func createIndex(_ index: IndexDefinition) async throws {
+    try await onWriter { try self.createIndex(index) }
+  }
+
   func createIndex(
     _ columns: [IndexDefinition.Column], unique: Bool, elements: Bool?, named name: String?,
     _ writer: any EngineWriter

@@ -36,16 +36,20 @@ extension DocumentCollection {
     return try store.queues.queue(name).inTurn(work)
   }
 
-  /// Runs a reading block on the scheduler; cancelling the task stops its statement.
-  func onReader<Result: Sendable>(
+  /// Runs a block of plain calls that read, on a thread of the store; cancelling the task stops its
+  /// statement. Every call with `await` is made of this one or ``onWriter(repeatable:_:)``.
+  public func onReader<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     guard store.queues.isBusy else { return try await store.scheduler.read(work) }
     return try await store.queues.queue(name).inTurn(work)
   }
 
-  /// Runs a writing block on the scheduler, together with others that wait if it may be repeated.
-  func onWriter<Result: Sendable>(
+  /// Runs a block of plain calls that write, on the store's thread for writing.
+  ///
+  /// - Parameter repeatable: Whether the block may run once more if a commit that it shares with others
+  ///   fails; if not, it has a transaction to itself.
+  public func onWriter<Result: Sendable>(
     repeatable: Bool = true, _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     guard store.queues.isBusy else {

@@ -223,12 +223,14 @@ extension DocumentQuery {
   /// Values of your own type made from what is found.
   ///
   /// - Throws: `DecodingError` for a document whose fields do not fit.
+  @_disfavoredOverload
   public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> [Value] {
     let decoder = DocumentDecoder()
     var values: [Value] = []
-    try eachStored { values.append(try decoder.decode(type, from: $0.body)) }
+    try eachBody { values.append(try decoder.decode(type, from: $0)) }
     return values
   }
+  @_disfavoredOverload
   public func decoded<Value: Decodable & Sendable>(
     as type: Value.Type = Value.self
   ) async throws -> [Value] {
@@ -236,30 +238,64 @@ extension DocumentQuery {
   }
 
   /// Values that read themselves, made from what is found.
+  @inlinable
   public func decoded<Value: DocumentRepresentable>(
     as type: Value.Type = Value.self
   ) throws -> [Value] {
     var values: [Value] = []
-    try eachStored { stored in
-      var reader = JSONReader(stored.body)
+    try eachBody { body in
+      var reader = JSONReader(body)
       values.append(try Value(reading: &reader))
     }
     return values
   }
-  public func decoded<Value: DocumentRepresentable>(
+  public func decoded<Value: DocumentRepresentable & Sendable>(
     as type: Value.Type = Value.self
   ) async throws -> [Value] {
     try await onReader { try $0.decoded(as: type) }
   }
 
-  func eachStored(_ show: (StoredDocument) throws -> Void) throws {
+  /// Shows what is found as the engine has it, whole documents whatever fields were chosen: the bytes are
+  /// borrowed, and gone when the closure returns. The closure may read from the store.
+  ///
+  /// - Parameter show: Gives false to end the query.
+  /// - Throws: What the closure throws, which ends the query.
+  public func showStored(_ show: (StoredDocument) throws -> Bool) throws {
     try query.validate()
-    // The closure may be a type's own way of decoding, which may use the store.
     try collection.showing { reader in
-      try reader.find(query, in: collection.name) { stored in
-        try show(stored)
-        return true
-      }
+      try reader.find(query, in: collection.name, show)
+    }
+  }
+
+  /// Shows of what is found only what values are made of, which takes less time than
+  /// ``showStored(_:)``.
+  ///
+  /// - Parameters:
+  ///   - withKeys: Whether keys are wanted.
+  ///   - show: Gives false to end the query. It may read from the store.
+  /// - Throws: What the closure throws, which ends the query.
+  public func showContents(
+    withKeys: Bool, _ show: (StoredContent) throws -> Bool
+  ) throws {
+    try query.validate()
+    try collection.showing { reader in
+      try reader.contents(query, in: collection.name, withKeys: withKeys, show)
+    }
+  }
+
+  /// Shows the bodies of what is found to a type that makes itself of them.
+  @usableFromInline
+  func eachBody(_ show: (UnsafeRawBufferPointer) throws -> Void) throws {
+    try showContents(withKeys: false) { content in
+      try show(content.body)
+      return true
+    }
+  }
+
+  func eachStored(_ show: (StoredDocument) throws -> Void) throws {
+    try showStored { stored in
+      try show(stored)
+      return true
     }
   }
 
@@ -363,11 +399,12 @@ extension DocumentQuery {
 
 extension DocumentQuery {
   /// Shows one value after the other, each made by its own codec, without keeping them.
+  @inlinable
   public func each<Value: DocumentRepresentable>(
     as type: Value.Type, _ show: (Value) throws -> Void
   ) throws {
-    try eachStored { stored in
-      var reader = JSONReader(stored.body)
+    try eachBody { body in
+      var reader = JSONReader(body)
       try show(try Value(reading: &reader))
     }
   }
@@ -378,6 +415,6 @@ extension DocumentQuery {
     as type: Value.Type, _ show: (Value) throws -> Void
   ) throws {
     let decoder = DocumentDecoder()
-    try eachStored { try show(try decoder.decode(type, from: $0.body)) }
+    try eachBody { try show(try decoder.decode(type, from: $0)) }
   }
 }

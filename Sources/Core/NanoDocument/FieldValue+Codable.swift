@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+
+import Synchronization
+
+/// How fields of types are stored that only know Codable: an enum with payloads, a type of a library.
+extension JSONWriter {
+  /// Writes a value as its own `encode(to:)` says.
+  ///
+  /// A value that cannot be encoded is a ``failure``: ``StoreError/Code/valueNotStorable``, with the error
+  /// of the type as a detail that is not logged.
+  public mutating func codable(_ value: some Encodable) {
+    let start = count
+    do {
+      try CodingPool.encoder.use { try $0.encodeValue(value, into: &self) }
+    } catch {
+      truncate(to: start)
+      fail(
+        error as? StoreError
+          ?? StoreError(
+            .valueNotStorable, "A field cannot be encoded", [.value: "\(error)"]))
+    }
+  }
+}
+
+extension JSONReader {
+  /// Reads a value as its own `init(from:)` says.
+  ///
+  /// - Throws: ``StoreError/Code/typeMismatch`` if the type refuses it, with the place in the document;
+  ///   ``StoreError/Code/corruptDocument``.
+  public mutating func codable<Value: Decodable>(
+    as type: Value.Type = Value.self
+  ) throws(StoreError) -> Value {
+    skipWhitespace()
+    let before = self
+    try skipValue()
+    let bytes = UnsafeRawBufferPointer(start: before.cursor, count: cursor - before.cursor)
+    do {
+      return try CodingPool.decoder.use { try $0.decode(type, from: bytes) }
+    } catch let error as StoreError where error.code == .corruptDocument {
+      throw before.corrupt("a value that decodes")
+    } catch {
+      throw before.refused(by: "\(type)", error)
+    }
+  }
+
+  /// Where in the value the type stopped, and why.
+  @inline(never)
+  private func refused(by type: String, _ error: any Error) -> StoreError {
+    let context =
+      switch error {
+      case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+        DecodingError.keyNotFound(_, let context), DecodingError.dataCorrupted(let context):
+        context
+      default: DecodingError.Context(codingPath: [], debugDescription: "\(error)")
+      }
+    let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+    return StoreError(
+      .typeMismatch, "A field holds a value that its type does not take",
+      [
+        .byteOffset: "\(offset)", .expected: path.isEmpty ? type : "\(type), at \(path) in it",
+        .value: context.debugDescription,
+      ])
+  }
+}
+
+/// Coders that are kept for the next value, since making one costs more than a small value.
+private enum CodingPool {
+  static let encoder = Idle { DocumentEncoder() }
+  static let decoder = Idle { DocumentDecoder() }
+
+  // @unchecked: `kept` belongs to whoever took it out under the mutex.
+  final class Idle<Coder>: @unchecked Sendable {
+    private let isFree = Mutex(true)
+    private let kept: Coder
+    private let make: @Sendable () -> Coder
+
+    init(_ make: @escaping @Sendable () -> Coder) {
+      self.make = make
+      kept = make()
+    }
+
+    /// With the kept coder, or with a new one where that is in use.
+    func use<Result>(_ work: (Coder) throws -> Result) rethrows -> Result {
+      let isMine = isFree.withLock { isFree in
+        defer { isFree = false }
+        return isFree
+      }
+      guard isMine else { return try work(make()) }
+      defer { isFree.withLock { $0 = true } }
+      return try work(kept)
+    }
+  }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+
+import SwiftSyntax
+
+/// Reads a declaration of properties, and finds what cannot be stored.
+struct PropertyParser {
+  private let variable: VariableDeclSyntax
+  private let marks: [AttributeSyntax]
+  private let otherAttributes: [AttributeSyntax]
+
+  init(_ variable: VariableDeclSyntax) {
+    self.variable = variable
+    let attributes = variable.attributes.compactMap { $0.as(AttributeSyntax.self) }
+    marks = attributes.filter { Self.markNames.contains($0.shortName) }
+    otherAttributes = attributes.filter { !Self.markNames.contains($0.shortName) }
+  }
+
+  private static let markNames: Set<String> = ["Field", "Transient", "Indexed", "Unique", "Key"]
+  /// Attributes that change nothing about how a property is stored.
+  private static let harmless: Set<String> = ["available", "inlinable", "usableFromInline"]
+
+  /// The stored properties, and whether others have a say in how they are stored.
+  func properties(
+    _ problems: inout Problems
+  ) -> (stored: [StoredProperty], hasOtherAttributes: Bool) {
+    guard isStored else {
+      for mark in marks {
+        problems.add(
+          .error, mark, "'@\(mark.shortName)' belongs to a stored property", fixes: [.remove(mark)])
+      }
+      return ([], false)
+    }
+    let isWrapped = otherAttributes.contains { !Self.harmless.contains($0.shortName) }
+    if let transient = mark("Transient") {
+      checkTransient(transient, &problems)
+      return ([], isWrapped)
+    }
+    checkMarks(&problems)
+    guard checkModifiers(&problems) else { return ([], isWrapped) }
+    return (stored(&problems), isWrapped)
+  }
+
+  private func mark(_ name: String) -> AttributeSyntax? { marks.first { $0.shortName == name } }
+
+  private var isStored: Bool {
+    for modifier in variable.modifiers {
+      if [.keyword(.static), .keyword(.class)].contains(modifier.name.tokenKind) { return false }
+    }
+    return variable.bindings.allSatisfy { !$0.isComputed }
+  }
+
+  // MARK: Checks
+
+  private func checkTransient(_ transient: AttributeSyntax, _ problems: inout Problems) {
+    for mark in marks where mark.shortName != "Transient" {
+      problems.add(
+        .error, mark, "a property that is not stored has no '@\(mark.shortName)'",
+        fixes: [.remove(mark)])
+    }
+    for binding in variable.bindings where binding.initializer == nil {
+      let isOptional = binding.typeAnnotation.map { PropertyType($0.type).isOptional } ?? false
+      if isOptional, variable.bindingSpecifier.tokenKind == .keyword(.var) { continue }
+      problems.add(
+        .error, binding,
+        "'\(binding.pattern.trimmed)' is not stored and needs a value to have after reading")
+    }
+  }
+
+  private func checkMarks(_ problems: inout Problems) {
+    var seen: Set<String> = []
+    for mark in marks where !seen.insert(mark.shortName).inserted {
+      problems.add(
+        .error, mark, "'@\(mark.shortName)' stands here twice", fixes: [.remove(mark)])
+    }
+    if variable.bindings.count > 1, let field = mark("Field") {
+      problems.add(.error, field, "'@Field' belongs to one property; declare each on its own")
+    }
+    if mark("Unique") != nil, let indexed = mark("Indexed") {
+      problems.add(
+        .error, indexed, "'@Unique' makes an index already", fixes: [.remove(indexed)])
+    }
+  }
+
+  private func checkModifiers(_ problems: inout Problems) -> Bool {
+    for modifier in variable.modifiers {
+      switch modifier.name.tokenKind {
+      case .keyword(.lazy), .keyword(.weak), .keyword(.unowned):
+        problems.add(
+          .error, modifier, "a '\(modifier.name.text)' property is not stored",
+          fixes: [.attribute("Transient", variable)])
+        return false
+      default: continue
+      }
+    }
+    return true
+  }
+
+  // MARK: Properties
+
+  private func stored(_ problems: inout Problems) -> [StoredProperty] {
+    var properties: [StoredProperty] = []
+    // In `var x, y: Double` the type stands behind the last one.
+    var annotation: TypeSyntax?
+    for binding in variable.bindings.reversed() {
+      if let type = binding.typeAnnotation?.type {
+        annotation = type
+      } else if binding.initializer != nil {
+        annotation = nil
+      }
+      if let property = property(binding, annotation, &problems) { properties.append(property) }
+    }
+    return properties.reversed()
+  }
+
+  private func property(
+    _ binding: PatternBindingSyntax, _ annotation: TypeSyntax?, _ problems: inout Problems
+  ) -> StoredProperty? {
+    guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self) else {
+      problems.add(.error, binding.pattern, "declare each property of a '@Model' on its own")
+      return nil
+    }
+    let isLet = variable.bindingSpecifier.tokenKind == .keyword(.let)
+    let value = binding.initializer?.value
+    if isLet, value != nil {
+      var mended = variable.detached
+      mended.bindingSpecifier.tokenKind = .keyword(.var)
+      problems.add(
+        .error, variable.bindingSpecifier,
+        "a constant with a value cannot be read from a document",
+        fixes: [
+          .replace(variable, mended, "make it a 'var'"), .attribute("Transient", variable),
+        ])
+      return nil
+    }
+    guard let type = annotation.map({ PropertyType($0) }) ?? value.flatMap({ PropertyType(of: $0) })
+    else {
+      var typed = binding.detached
+      typed.pattern.trailingTrivia = []
+      typed.typeAnnotation = TypeAnnotationSyntax(
+        colon: .colonToken(trailingTrivia: .space),
+        type: TypeSyntax(IdentifierTypeSyntax(name: .identifier("<#Type#>"))),
+        trailingTrivia: .space)
+      problems.add(
+        .error, pattern, "'\(pattern.identifier.text)' needs a type annotation",
+        fixes: [.replace(binding, typed, "add a type")])
+      return nil
+    }
+    let name = pattern.identifier.text.trimmingBackticks
+    let field = FieldArguments(mark("Field"), &problems)
+    let storedName = field.name ?? name
+    let place = Syntax(field.node.map(Syntax.init) ?? Syntax(pattern))
+    return StoredProperty(
+      name: pattern.identifier.text, type: type, initialValue: value, isLet: isLet,
+      storedName: storedName, formerNames: field.formerNames, marks: marks,
+      names: ([storedName] + field.formerNames).map { ($0, place) })
+  }
+}
+
+extension PatternBindingSyntax {
+  /// Whether it has code in place of a value; observers leave it stored.
+  fileprivate var isComputed: Bool {
+    switch accessorBlock?.accessors {
+    case nil: false
+    case .getter: true
+    case .accessors(let accessors):
+      !accessors.allSatisfy {
+        [.keyword(.willSet), .keyword(.didSet)].contains($0.accessorSpecifier.tokenKind)
+      }
+    }
+  }
+}
+
+extension String {
+  /// A name that was written as `` `default` `` is `default`.
+  var trimmingBackticks: String { hasPrefix("`") ? String(dropFirst().dropLast()) : self }
+}
+
+/// What stands in the parentheses of `@Field(…)`.
+struct FieldArguments {
+  let node: AttributeSyntax?
+  var name: String?
+  var formerNames: [String] = []
+
+  init(_ node: AttributeSyntax?, _ problems: inout Problems) {
+    self.node = node
+    guard case .argumentList(let arguments) = node?.arguments else { return }
+    for (index, argument) in arguments.enumerated() {
+      if argument.expression.is(NilLiteralExprSyntax.self) { continue }
+      guard let text = argument.expression.plainText else {
+        problems.add(.error, argument, "a field's name is a string without interpolations")
+        continue
+      }
+      if index == 0, argument.label == nil { name = text } else { formerNames.append(text) }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+
+import SwiftSyntax
+
+/// A property that documents hold.
+struct StoredProperty {
+  let name: String
+  let type: PropertyType
+  /// The value that it has in new values, as it is written.
+  let initialValue: ExprSyntax?
+  let isLet: Bool
+  let storedName: String
+  let formerNames: [String]
+  /// `@Field`, `@Key` and the like.
+  let marks: [AttributeSyntax]
+  /// All names with the place where they are written.
+  let names: [(name: String, place: Syntax)]
+
+  var isKey: Bool { isMarked("Key") }
+  func isMarked(_ name: String) -> Bool { marks.contains { $0.shortName == name } }
+
+  /// What a document without the field is read as.
+  enum Absence {
+    /// The field has to be there.
+    case error
+    case null
+    /// An expression.
+    case value(String)
+    /// The compiler knows whether the type is an optional, which its name does not tell.
+    case askType
+  }
+
+  var absence: Absence {
+    if let initialValue, !initialValue.is(NilLiteralExprSyntax.self) {
+      return .value(initialValue.trimmedDescription)
+    }
+    if type.isOptional { return .null }
+    return type.isPlain ? .error : .askType
+  }
+
+  /// Whether the field is left out when the value is nil.
+  var isOmittedIfNil: Bool {
+    if case .null = absence { return true }
+    return false
+  }
+
+  /// Whether every document that is written has the field.
+  var isAlwaysWritten: Bool {
+    switch absence {
+    case .null, .askType: false
+    case .error, .value: true
+    }
+  }
+
+  /// The initial value, if it is the same each time.
+  var constant: String? {
+    guard let initialValue, initialValue.isConstant else { return nil }
+    return initialValue.trimmedDescription
+  }
+}
+
+extension ExprSyntax {
+  /// Whether it is made of literals and cases of enums only.
+  var isConstant: Bool {
+    switch kind {
+    case .stringLiteralExpr: plainText != nil
+    case .integerLiteralExpr, .floatLiteralExpr, .booleanLiteralExpr: true
+    case .prefixOperatorExpr: cast(PrefixOperatorExprSyntax.self).expression.isConstant
+    case .arrayExpr: cast(ArrayExprSyntax.self).elements.allSatisfy { $0.expression.isConstant }
+    case .memberAccessExpr: cast(MemberAccessExprSyntax.self).base == nil
+    default: false
+    }
+  }
+}

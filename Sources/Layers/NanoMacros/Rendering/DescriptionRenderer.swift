@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// Writes what a model tells of itself: its collection, version and fields.
+struct DescriptionRenderer {
+  private let model: ModelDeclaration
+
+  init(_ model: ModelDeclaration) { self.model = model }
+
+  var members: [DeclSyntax] {
+    let access = model.access
+    let fields = model.properties.map(field).joined(separator: ",\n")
+    var members: [DeclSyntax] = [
+      "\(raw: access)static var collectionName: Swift.String { \(raw: FieldText.literal(model.collectionName)) }",
+      "\(raw: access)static var modelVersion: Swift.Int { \(raw: model.version) }",
+      """
+      \(raw: access)static var modelFields: [NanoStoreModels.ModelField<Self>] {
+      [
+      \(raw: fields)
+      ]
+      }
+      """,
+    ]
+    if let key = model.key {
+      members.append(
+        """
+        \(raw: access)var documentKey: NanoStoreModels.DocumentKey? {
+        get throws(NanoStoreModels.StoreError) {
+        try NanoStoreModels.ModelCoding.key(self.\(raw: key.name))
+        }
+        }
+        """)
+    }
+    return members
+  }
+
+  private func field(_ property: StoredProperty) -> String {
+    var arguments = [
+      FieldText.literal(property.storedName), "\\Self.\(property.name)",
+      "\\Self?.?.\(property.name)",
+    ]
+    if !property.formerNames.isEmpty {
+      let names = property.formerNames.map(FieldText.literal).joined(separator: ", ")
+      arguments.append("formerNames: [\(names)]")
+    }
+    let traits = [("Indexed", "indexed"), ("Unique", "unique"), ("Key", "key")]
+      .filter { property.isMarked($0.0) }.map { ".\($0.1)" }
+    if !traits.isEmpty { arguments.append("traits: [\(traits.joined(separator: ", "))]") }
+    if let constant = property.constant { arguments.append("constant: { \(constant) }") }
+    return "NanoStoreModels.ModelField(\(arguments.joined(separator: ", ")))"
+  }
+}

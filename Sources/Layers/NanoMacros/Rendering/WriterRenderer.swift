@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// Writes the function that encodes a value.
+///
+/// The names of fields are constants with their punctuation. As long as no field before is sure to be there,
+/// the comma is left out where the object has just begun.
+struct WriterRenderer {
+  private let model: ModelDeclaration
+
+  init(_ model: ModelDeclaration) { self.model = model }
+
+  var members: [DeclSyntax] {
+    let access = model.access
+    guard model.key != nil else {
+      return [
+        """
+        \(raw: access)func write(to writer: inout NanoStoreModels.JSONWriter) {
+        \(raw: body)
+        }
+        """
+      ]
+    }
+    // The key stands beside the fields of a document, and among them where the value is part of another.
+    return [
+      "\(raw: access)func write(to writer: inout NanoStoreModels.JSONWriter) { _$write(to: &writer, isDocument: false) }",
+      "\(raw: access)func writeDocument(to writer: inout NanoStoreModels.JSONWriter) { _$write(to: &writer, isDocument: true) }",
+      """
+      private func _$write(to writer: inout NanoStoreModels.JSONWriter, isDocument: Swift.Bool) {
+      \(raw: body)
+      }
+      """,
+    ]
+  }
+
+  private var body: String {
+    var lines = ["guard writer.enter() else { return }"]
+    var hasFields = false
+    for (index, property) in model.properties.enumerated() {
+      let isFirst = index == 0 && property.isAlwaysWritten && !property.isKey
+      if index == 0, !isFirst { lines.append("writer.literal(\"{\")") }
+      let opening =
+        isFirst
+        ? "writer.literal(\(FieldText.opening(property, "{")))"
+        : "writer.\(hasFields ? "literal" : "fieldLiteral")(\(FieldText.opening(property)))"
+      lines.append(write(property, opening))
+      hasFields = hasFields || (property.isAlwaysWritten && !property.isKey)
+    }
+    lines += ["self._$unknownFields.write(to: &writer)", "writer.literal(\"}\")", "writer.leave()"]
+    return lines.joined(separator: "\n")
+  }
+
+  private func write(_ property: StoredProperty, _ opening: String) -> String {
+    let value = "self.\(property.name)"
+    if property.isKey {
+      let text = "\(opening)\n\(code(property.type.text, value))"
+      return property.type.isOptional
+        ? "if !isDocument, \(value) != nil {\n\(text)\n}" : "if !isDocument {\n\(text)\n}"
+    }
+    switch property.absence {
+    case .null:
+      let type = property.type.wrapped ?? property.type.text
+      return "if let value = \(value) {\n\(opening)\n\(code(type, "value"))\n}"
+    case .askType:
+      return """
+        if !NanoStoreModels.ModelCoding.isMissing(\(value)) {
+        \(opening)
+        \(code(property.type.text, value))
+        }
+        """
+    case .error, .value:
+      return "\(opening)\n\(code(property.type.text, value))"
+    }
+  }
+
+  private func code(_ type: String, _ value: String) -> String {
+    PlainCoding(type)?.write(value)
+      ?? "NanoStoreModels.ModelCoding.write(\(value), &writer)"
+  }
+}

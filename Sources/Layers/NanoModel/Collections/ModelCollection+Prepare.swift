@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoStoreCore
+import Synchronization
+
+extension ModelCollection {
+  /// Makes the indexes that the model declares and that are not there yet.
+  ///
+  /// The first write through a model does so by itself; call it where that would come at a bad time, for
+  /// a large collection of an earlier program. Indexes that the model no longer declares stay; see
+  /// ``dropUndeclaredIndexes()-()``.
+  ///
+  /// - Throws: ``StoreError/Code/uniqueViolation`` if documents have the same values of a property that is
+  ///   to be unique, with the index and the documents. None of the missing indexes was made then.
+  public func prepare() throws {
+    let declared = try declaredIndexes
+    guard !declared.isEmpty else { return }
+    try store.write {
+      for index in declared { try documents.createIndex(index) }
+    }
+  }
+
+  public func prepare() async throws { try await documents.onWriter { try self.prepare() } }
+
+  /// Drops indexes that were declared by a model, or by hand, and are not declared by this one, and says
+  /// how many.
+  @discardableResult
+  public func dropUndeclaredIndexes() throws -> Int {
+    let declared = Set(try declaredIndexes.map(\.name))
+    return try store.write {
+      let extra = try documents.indexes().filter {
+        $0.origin == .declared && !declared.contains($0.name)
+      }
+      for index in extra { try documents.dropIndex(index.name) }
+      return extra.count
+    }
+  }
+
+  @discardableResult
+  public func dropUndeclaredIndexes() async throws -> Int {
+    try await documents.onWriter { try self.dropUndeclaredIndexes() }
+  }
+
+  /// Those of single properties, and those that the type lists.
+  private var declaredIndexes: [IndexDefinition] {
+    get throws(StoreError) {
+      var indexes: [IndexDefinition] = []
+      for field in M.modelFields {
+        guard !field.traits.isDisjoint(with: [.indexed, .unique]) else { continue }
+        indexes.append(
+          IndexDefinition(
+            columns: [IndexDefinition.Column(FieldPath(components: [field.name]))],
+            isUnique: field.traits.contains(.unique), kind: field.isList ? .elements : .fields))
+      }
+      for index in M.indexes { indexes.append(try index.definition) }
+      return indexes
+    }
+  }
+
+  /// Before the first write of this program to the collection.
+  @usableFromInline
+  func prepareIfNeeded() throws {
+    let prepared = store.companion { PreparedCollections() }
+    guard !prepared.contains(M.self, name) else { return }
+    try prepare()
+    // What is made in a transaction may be undone with it.
+    if !store.isInTransaction { prepared.insert(M.self, name) }
+  }
+}
+
+/// The collections of a store whose indexes this program has seen to.
+private final class PreparedCollections: Sendable {
+  private struct Entry: Hashable {
+    let model: ObjectIdentifier
+    let name: String
+  }
+  private let entries = Mutex<Set<Entry>>([])
+
+  func contains<M: Model>(_ model: M.Type, _ name: String) -> Bool {
+    entries.withLock { $0.contains(Entry(model: ObjectIdentifier(model), name: name)) }
+  }
+  func insert<M: Model>(_ model: M.Type, _ name: String) {
+    _ = entries.withLock { $0.insert(Entry(model: ObjectIdentifier(model), name: name)) }
+  }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+public import NanoStoreCore
+
+extension ModelCollection {
+  /// Stores a new value.
+  ///
+  /// ```swift
+  /// let grace = try people.insert(Person(firstName: "Grace", lastName: "Hopper"))
+  /// grace.key                                 // the key that was made for it
+  /// ```
+  ///
+  /// - Parameter key: The key; the one that the value says, or one that is made, if nil.
+  /// - Returns: The value as it is stored, with its key.
+  /// - Throws: ``StoreError/Code/duplicateKey``, ``StoreError/Code/uniqueViolation``,
+  ///   ``StoreError/Code/valueNotStorable`` and others. Nothing was stored.
+  @discardableResult
+  public func insert(_ value: M, key: String? = nil) throws -> Stored<M> {
+    try write(.insert, value, key)
+  }
+
+  /// Stores a value under its key, in place of the one that has it.
+  ///
+  /// - Throws: As ``insert(_:key:)-(_,String?)``, but not for a key that is there. What was stored stays.
+  @discardableResult
+  public func save(_ value: M, key: String? = nil) throws -> Stored<M> {
+    try write(.save, value, key)
+  }
+
+  /// Stores a changed value in place of the document that it was read from.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if it is known by its row id alone and was removed;
+  ///   ``StoreError/Code/invalidArgument`` if the key that the value says is another one now.
+  @discardableResult
+  public func save(_ stored: Stored<M>) throws -> Stored<M> {
+    var header = stored.header
+    if let key = try stored.value.documentKey, key != header.key { throw Self.otherKey(name) }
+    if header.key != nil {
+      try prepareIfNeeded()
+      let document = try write(.save, stored.value, header.key)
+      return Stored(stored.value, document.header)
+    }
+    header.version = stored.value._$unknownFields.version(M.storedVersion)
+    var writer = JSONWriter(capacity: 512)
+    stored.value.writeDocument(to: &writer)
+    if let failure = writer.failure { throw failure.adding(.collection, name) }
+    try prepareIfNeeded()
+    return Stored(
+      stored.value, try documents.replace(Document(header, copying: writer.bytes)).header)
+  }
+
+  /// Stores new values, all of them or none.
+  ///
+  /// - Returns: Their row ids, in order.
+  /// - Throws: As for a single one, with its position. Nothing was stored.
+  @discardableResult
+  @inlinable
+  public func insert(contentsOf values: some Sequence<M>) throws -> [Int64] {
+    try write(.insert, values)
+  }
+
+  /// Stores values in place of those that have their keys, all of them or none.
+  @discardableResult
+  @inlinable
+  public func save(contentsOf values: some Sequence<M>) throws -> [Int64] {
+    try write(.save, values)
+  }
+
+  @inlinable
+  func write(_ mode: WriteMode, _ values: some Sequence<M>) throws -> [Int64] {
+    try prepareIfNeeded()
+    let version = M.storedVersion
+    return try documents.writeBatch(mode, capacity: values.underestimatedCount) { batch, writer in
+      // Written where they stand: a copy of each would retain and release all that it holds.
+      let isDone: Void? = try values.withContiguousStorageIfAvailable { values in
+        for index in values.indices {
+          try values[index].add(to: batch, &writer, version)
+        }
+      }
+      if isDone != nil { return }
+      for value in values { try value.add(to: batch, &writer, version) }
+    }
+  }
+
+  private func write(_ mode: WriteMode, _ value: M, _ key: String?) throws -> Stored<M> {
+    try prepareIfNeeded()
+    let own = try value.documentKey
+    let given = try key.map { (key) throws(StoreError) in try DocumentKey(key) }
+    if let own, let given, own != given { throw Self.otherKey(name) }
+    let document = try write(mode, value, given ?? own)
+    // A value that was without its key gets the one that was made.
+    if own == nil, M.fieldTable.hasKey { return try stored(document) }
+    return Stored(value, document.header)
+  }
+
+  private func write(_ mode: WriteMode, _ value: M, _ key: DocumentKey?) throws -> Document {
+    do {
+      return try documents.write(
+        mode, key: key, version: value._$unknownFields.version(M.storedVersion)
+      ) { value.writeDocument(to: &$0) }
+    } catch let error as StoreError {
+      throw error.adding(.collection, name)
+    }
+  }
+
+  private static func otherKey(_ collection: String) -> StoreError {
+    StoreError(
+      .invalidArgument, "A value says another key than it is to be stored under",
+      [.collection: collection, .hint: "remove the old document and insert the value"])
+  }
+
+  /// Removes the value with this key and says whether there was one.
+  @discardableResult
+  public func remove(_ key: String) throws -> Bool { try documents.remove(key) }
+  /// Removes the value with this key and says whether there was one.
+  @discardableResult
+  public func remove(_ key: some ModelKey) throws -> Bool {
+    guard let key = try key.documentKey else { return false }
+    return try documents.remove(key.description)
+  }
+  /// Removes the value with this row id and says whether there was one.
+  @discardableResult
+  public func remove(rowID: Int64) throws -> Bool { try documents.remove(rowID: rowID) }
+  /// Removes a value by its key, or by its row id if it has no key.
+  @discardableResult
+  public func remove(_ stored: Stored<M>) throws -> Bool {
+    if let key = stored.header.key { return try documents.remove(key.description) }
+    return try stored.rowID.map { try documents.remove(rowID: $0) } ?? false
+  }
+  /// Removes every value and says how many there were. The collection and its indexes stay.
+  @discardableResult
+  public func removeAll() throws -> Int { try documents.removeAll() }
+}
+
+extension Model {
+  /// Adds the value to a batch.
+  @inlinable @inline(__always)
+  func add(
+    to batch: DocumentBatch, _ writer: inout JSONWriter, _ version: Int64?
+  ) throws {
+    writeDocument(to: &writer)
+    try batch.add(&writer, key: documentKey, version: _$unknownFields.version(version))
+  }
+}
+
+extension ModelCollection where M: Sendable {
+  @discardableResult
+  public func insert(_ value: M, key: String? = nil) async throws -> Stored<M> {
+    try await documents.onWriter { try self.insert(value, key: key) }
+  }
+  @discardableResult
+  public func save(_ value: M, key: String? = nil) async throws -> Stored<M> {
+    try await documents.onWriter { try self.save(value, key: key) }
+  }
+  @discardableResult
+  public func save(_ stored: Stored<M>) async throws -> Stored<M> {
+    try await documents.onWriter { try self.save(stored) }
+  }
+  @discardableResult
+  public func insert(contentsOf values: [M]) async throws -> [Int64] {
+    try await documents.onWriter { try self.insert(contentsOf: values) }
+  }
+  @discardableResult
+  public func save(contentsOf values: [M]) async throws -> [Int64] {
+    try await documents.onWriter { try self.save(contentsOf: values) }
+  }
+  @discardableResult
+  public func remove(_ stored: Stored<M>) async throws -> Bool {
+    try await documents.onWriter { try self.remove(stored) }
+  }
+}
+
+extension ModelCollection {
+  @discardableResult
+  public func remove(_ key: String) async throws -> Bool { try await documents.remove(key) }
+  @discardableResult
+  public func remove(_ key: some ModelKey & Sendable) async throws -> Bool {
+    try await documents.onWriter { try self.remove(key) }
+  }
+  @discardableResult
+  public func remove(rowID: Int64) async throws -> Bool {
+    try await documents.remove(rowID: rowID)
+  }
+  @discardableResult
+  public func removeAll() async throws -> Int { try await documents.removeAll() }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoQuery
+import Synchronization
+
+/// Where a property stands in documents.
+struct FieldPlace: Sendable {
+  /// The path; for the key, the name of its property.
+  var path: FieldPath
+  /// Paths that older documents have instead, the latest first.
+  var formerPaths: [FieldPath] = []
+  /// What a document without the field is read as; nil for null.
+  var missing: DocumentValue?
+  /// Optional values on the way, each with its former names: where one of them is absent, nothing counts
+  /// with a default.
+  var optionalParents: [[FieldPath]] = []
+  var isKey = false
+  var isOptional = false
+  var isList = false
+  /// The model that stands here.
+  var nested: (any Model.Type)?
+
+  /// A property of what stands here.
+  func appending(_ inner: FieldPlace) -> FieldPlace {
+    var place = inner
+    place.isKey = false
+    let all = inner.allPaths.flatMap { inner in allPaths.map { $0.appending(inner) } }
+    place.path = all[0]
+    place.formerPaths = Array(all.dropFirst())
+    place.optionalParents = optionalParents + (isOptional ? [allPaths] : [])
+    // Defaults of elements say nothing about a document that has no elements.
+    if isList { place.missing = nil }
+    return place
+  }
+
+  private var allPaths: [FieldPath] { [path] + formerPaths }
+
+  /// The condition, where every optional value on the way is there.
+  func onlyWithParents(_ condition: Condition) -> Condition {
+    optionalParents.reduce(condition) { condition, paths in
+      condition && .any(paths.map { .not(.isNull(.field($0))) })
+    }
+  }
+}
+
+/// The fields of one model, by the key paths that lead to them.
+///
+/// Made once for each type: making a key path and asking it for its properties takes longer than a query.
+final class FieldTable: Sendable {
+  struct Entry: Sendable {
+    let keyPath: any AnyKeyPath & Sendable
+    let optionalKeyPath: any AnyKeyPath & Sendable
+    let place: FieldPlace
+  }
+  let fields: [Entry]
+  private let indexed: Set<FieldPath>
+  private let places: Mutex<[AnyKeyPathBox: FieldPlace?]>
+
+  init<M: Model>(_ type: M.Type) {
+    fields = M.modelFields.map { field in
+      Entry(
+        keyPath: field.keyPath, optionalKeyPath: field.optionalKeyPath,
+        place: FieldPlace(
+          path: FieldPath(components: [field.name]),
+          formerPaths: field.formerNames.map { FieldPath(components: [$0]) },
+          missing: field.missing(), isKey: field.traits.contains(.key),
+          isOptional: field.isOptional,
+          isList: field.isList, nested: field.nested))
+    }
+    indexed = Set(
+      M.modelFields.filter { !$0.traits.isDisjoint(with: [.indexed, .unique]) }
+        .map { FieldPath(components: [$0.name]) })
+    var known: [AnyKeyPathBox: FieldPlace?] = [:]
+    for field in fields { known[AnyKeyPathBox(field.keyPath)] = field.place }
+    places = Mutex(known)
+  }
+
+  /// Whether the model declares an index of this field alone.
+  func isIndexed(_ path: FieldPath) -> Bool { indexed.contains(path) }
+
+  /// Whether a property is the key of the document.
+  var hasKey: Bool { fields.contains { $0.place.isKey } }
+
+  /// Where the property stands that a key path leads to; nil if it leads to none that is stored.
+  func place(of keyPath: any AnyKeyPath & Sendable) -> FieldPlace? {
+    let box = AnyKeyPathBox(keyPath)
+    if let known = places.withLock({ $0[box] }) { return known }
+    let found = search(keyPath)
+    places.withLock { $0[box] = .some(found) }
+    return found
+  }
+
+  /// Looks through the fields of nested models, those of the nearest ones first.
+  ///
+  /// A key path can be compared, but not taken apart.
+  private func search(_ wanted: AnyKeyPath) -> FieldPlace? {
+    var level = fields.map { (way: $0.keyPath as AnyKeyPath, place: $0.place) }
+    for _ in 1..<Self.maximumDepth {
+      var next: [(way: AnyKeyPath, place: FieldPlace)] = []
+      for (way, place) in level {
+        guard let model = place.nested else { continue }
+        for inner in model.fieldTable.fields {
+          for step in [inner.keyPath, inner.optionalKeyPath] {
+            guard let longer = way.appending(path: step) else { continue }
+            if longer == wanted { return place.appending(inner.place) }
+            next.append((longer, place.appending(inner.place)))
+          }
+        }
+      }
+      guard !next.isEmpty, next.count <= Self.maximumWays else { return nil }
+      level = next
+    }
+    return nil
+  }
+
+  /// Arbitrary: models in models in models are looked through so deep.
+  private static let maximumDepth = 8
+  /// Arbitrary: models that hold themselves have ways without end.
+  private static let maximumWays = 10_000
+}
+
+/// A key path as a name in a dictionary.
+private struct AnyKeyPathBox: Hashable, Sendable {
+  let keyPath: any AnyKeyPath & Sendable
+  init(_ keyPath: any AnyKeyPath & Sendable) { self.keyPath = keyPath }
+  static func == (a: Self, b: Self) -> Bool {
+    (a.keyPath as AnyKeyPath) == (b.keyPath as AnyKeyPath)
+  }
+  func hash(into hasher: inout Hasher) { hasher.combine(keyPath as AnyKeyPath) }
+}
+
+extension Model {
+  /// The table of the type's fields.
+  static var fieldTable: FieldTable { FieldTables.table(of: self) }
+}
+
+private enum FieldTables {
+  private static let tables = Mutex<[ObjectIdentifier: FieldTable]>([:])
+
+  static func table<M: Model>(of type: M.Type) -> FieldTable {
+    let id = ObjectIdentifier(type)
+    if let table = tables.withLock({ $0[id] }) { return table }
+    // Outside of the lock: the defaults of properties may be anything.
+    let table = FieldTable(type)
+    return tables.withLock { tables in
+      if let earlier = tables[id] { return earlier }
+      tables[id] = table
+      return table
+    }
+  }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+/// One stored property of a model: its name in documents and what is known of it.
+public struct ModelField<Root>: Sendable {
+  /// What a property was marked with.
+  public struct Traits: OptionSet, Sendable {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+    public static var indexed: Traits { Traits(rawValue: 1) }
+    public static var unique: Traits { Traits(rawValue: 2) }
+    public static var key: Traits { Traits(rawValue: 4) }
+  }
+
+  /// The name in documents.
+  public let name: String
+  /// Names that older documents have instead, the latest first.
+  public let formerNames: [String]
+  public let traits: Traits
+  let keyPath: any PartialKeyPath<Root> & Sendable
+  /// The way to the property from an optional value of the type, as in `\.address?.country`.
+  let optionalKeyPath: any PartialKeyPath<Root?> & Sendable
+  /// The model that the property holds, as it is, as an optional or as the elements of a list.
+  let nested: (any Model.Type)?
+  /// Whether the property holds several values, each of which is found.
+  let isList: Bool
+  let isOptional: Bool
+  /// What a document without the field is read as; nil if that is not the same each time.
+  let missing: @Sendable () -> DocumentValue?
+
+  /// - Parameter constant: What a document without the field is read as, if that is the same each time.
+  public init<V>(
+    _ name: String, _ keyPath: any KeyPath<Root, V> & Sendable,
+    _ optionalKeyPath: any PartialKeyPath<Root?> & Sendable, formerNames: [String] = [],
+    traits: Traits = [], constant: (@Sendable () -> V)? = nil
+  ) {
+    self.name = name
+    self.formerNames = formerNames
+    self.traits = traits
+    self.keyPath = keyPath
+    self.optionalKeyPath = optionalKeyPath
+    nested = (V.self as? any ModelHolder.Type)?.heldModel ?? V.self as? any Model.Type
+    isOptional = V.self is any OptionalHolder.Type
+    isList = V.self is any ListOfElements.Type
+    missing = { constant.flatMap { QueryValues.stored($0()) } }
+  }
+}
+
+/// A type that holds values of one model.
+protocol ModelHolder {
+  static var heldModel: (any Model.Type)? { get }
+}
+extension Optional: ModelHolder {
+  static var heldModel: (any Model.Type)? {
+    Wrapped.self as? any Model.Type ?? (Wrapped.self as? any ModelHolder.Type)?.heldModel
+  }
+}
+extension Array: ModelHolder {
+  static var heldModel: (any Model.Type)? { Optional<Element>.heldModel }
+}
+
+/// A type whose elements are found each.
+protocol ListOfElements {}
+extension Array: ListOfElements {}
+extension Set: ListOfElements {}
+extension Optional: ListOfElements where Wrapped: ListOfElements {}
+
+private protocol OptionalHolder {}
+extension Optional: OptionalHolder {}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+
+/// An index of a model over several properties.
+///
+/// ```swift
+/// @Model struct Person {
+///   static let indexes = [ModelIndex<Person>(\.lastName, \.firstName), .unique(\.country, \.number)]
+///   …
+/// }
+/// ```
+///
+/// It is made when the program first writes to the collection; see ``ModelCollection/prepare()-(_)``.
+public struct ModelIndex<Root: Model>: Sendable {
+  let places: Result<[(place: FieldPlace, descending: Bool)], StoreError>
+  let isUnique: Bool
+
+  /// Over these properties, most important first.
+  public init(_ keyPaths: any PartialKeyPath<Root> & Sendable...) {
+    self.init(keyPaths.map { .ascending($0) }, isUnique: false)
+  }
+
+  /// Over these properties in these directions, most important first.
+  public init(_ orderings: ModelOrdering<Root>...) { self.init(orderings, isUnique: false) }
+
+  /// No two documents have the same values of all these properties.
+  public static func unique(_ keyPaths: any PartialKeyPath<Root> & Sendable...) -> ModelIndex {
+    ModelIndex(keyPaths.map { .ascending($0) }, isUnique: true)
+  }
+
+  private init(_ orderings: [ModelOrdering<Root>], isUnique: Bool) {
+    self.isUnique = isUnique
+    places = Result { () throws(StoreError) in
+      var places: [(place: FieldPlace, descending: Bool)] = []
+      for ordering in orderings { places.append((try ordering.place.get(), ordering.descending)) }
+      return places
+    }
+  }
+
+  /// The index of documents.
+  var definition: IndexDefinition {
+    get throws(StoreError) {
+      let places = try places.get()
+      return IndexDefinition(
+        columns: places.map { IndexDefinition.Column($0.place.path, descending: $0.descending) },
+        isUnique: isUnique, kind: places.count == 1 && places[0].place.isList ? .elements : .fields)
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoQuery
+
+extension ModelPath where Value: QueryValue {
+  /// How the property stands to a value. An optional without a value equals nil, and is neither less nor
+  /// greater than anything.
+  func compared(_ comparison: Comparison, _ value: Value) -> ModelCondition<Root> {
+    condition { (expression, place) throws(StoreError) in
+      let stored = try QueryValues.stored(value, isKey: place.isKey)
+      guard stored.isNull else { return .comparison(expression, comparison, .value(stored)) }
+      return comparison == .equal ? .isNull(expression) : .constant(false)
+    }
+  }
+}
+
+public func == <Root, Value: QueryValue>(
+  path: ModelPath<Root, Value>, value: Value
+) -> ModelCondition<Root> { path.compared(.equal, value) }
+/// The exact opposite of `==`: an optional without a value differs from every value.
+public func != <Root, Value: QueryValue>(
+  path: ModelPath<Root, Value>, value: Value
+) -> ModelCondition<Root> { !path.compared(.equal, value) }
+public func < <Root, Value: OrderedQueryValue>(
+  path: ModelPath<Root, Value>, value: Value
+) -> ModelCondition<Root> { path.compared(.less, value) }
+public func <= <Root, Value: OrderedQueryValue>(
+  path: ModelPath<Root, Value>, value: Value
+) -> ModelCondition<Root> { path.compared(.lessOrEqual, value) }
+public func > <Root, Value: OrderedQueryValue>(
+  path: ModelPath<Root, Value>, value: Value
+) -> ModelCondition<Root> { path.compared(.greater, value) }
+public func >= <Root, Value: OrderedQueryValue>(
+  path: ModelPath<Root, Value>, value: Value
+) -> ModelCondition<Root> { path.compared(.greaterOrEqual, value) }
+
+// Enums and other types with raw values.
+
+extension ModelPath where Value: RawRepresentable, Value.RawValue: QueryValue {
+  var rawPath: ModelPath<Root, Value.RawValue> { ModelPath<Root, Value.RawValue>(place) }
+}
+extension ModelPath {
+  func optionalRawPath<Wrapped: RawRepresentable>() -> ModelPath<Root, Wrapped.RawValue?>
+  where Value == Wrapped? { ModelPath<Root, Wrapped.RawValue?>(place) }
+}
+
+public func == <Root, Value: RawRepresentable>(
+  path: ModelPath<Root, Value>, value: Value
+) -> ModelCondition<Root> where Value.RawValue: QueryValue { path.rawPath == value.rawValue }
+public func != <Root, Value: RawRepresentable>(
+  path: ModelPath<Root, Value>, value: Value
+) -> ModelCondition<Root> where Value.RawValue: QueryValue { path.rawPath != value.rawValue }
+public func == <Root, Value: RawRepresentable>(
+  path: ModelPath<Root, Value?>, value: Value?
+) -> ModelCondition<Root> where Value.RawValue: QueryValue {
+  path.optionalRawPath() == value?.rawValue
+}
+public func != <Root, Value: RawRepresentable>(
+  path: ModelPath<Root, Value?>, value: Value?
+) -> ModelCondition<Root> where Value.RawValue: QueryValue {
+  path.optionalRawPath() != value?.rawValue
+}
+
+// Key paths, as in `\.lastName == "Doe"`.
+
+public func == <Root: Model, Value: QueryValue>(
+  keyPath: any KeyPath<Root, Value> & Sendable, value: Value
+) -> ModelCondition<Root> { ModelPath(keyPath) == value }
+/// The exact opposite of `==`: an optional without a value differs from every value.
+public func != <Root: Model, Value: QueryValue>(
+  keyPath: any KeyPath<Root, Value> & Sendable, value: Value
+) -> ModelCondition<Root> { ModelPath(keyPath) != value }
+public func < <Root: Model, Value: OrderedQueryValue>(
+  keyPath: any KeyPath<Root, Value> & Sendable, value: Value
+) -> ModelCondition<Root> { ModelPath(keyPath) < value }
+public func <= <Root: Model, Value: OrderedQueryValue>(
+  keyPath: any KeyPath<Root, Value> & Sendable, value: Value
+) -> ModelCondition<Root> { ModelPath(keyPath) <= value }
+public func > <Root: Model, Value: OrderedQueryValue>(
+  keyPath: any KeyPath<Root, Value> & Sendable, value: Value
+) -> ModelCondition<Root> { ModelPath(keyPath) > value }
+public func >= <Root: Model, Value: OrderedQueryValue>(
+  keyPath: any KeyPath<Root, Value> & Sendable, value: Value
+) -> ModelCondition<Root> { ModelPath(keyPath) >= value }
+public func == <Root: Model, Value: RawRepresentable>(
+  keyPath: any KeyPath<Root, Value> & Sendable, value: Value
+) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) == value }
+public func != <Root: Model, Value: RawRepresentable>(
+  keyPath: any KeyPath<Root, Value> & Sendable, value: Value
+) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) != value }
+public func == <Root: Model, Value: RawRepresentable>(
+  keyPath: any KeyPath<Root, Value?> & Sendable, value: Value?
+) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) == value }
+public func != <Root: Model, Value: RawRepresentable>(
+  keyPath: any KeyPath<Root, Value?> & Sendable, value: Value?
+) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) != value }

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+import NanoQuery
+import NanoStoreCore
+
+/// What is computed over the values of a model, and the type of the result.
+///
+/// ```swift
+/// let (count, oldest) = try people.find().aggregate(.count, .maximum(\.age))
+/// ```
+///
+/// It is computed of what documents hold: one that lacks a field has no part in it, also where the property
+/// has a default.
+public struct ModelAggregate<M: Model, Result: Sendable>: Sendable {
+  let aggregate: Swift.Result<Aggregate, StoreError>
+  let result: @Sendable (DocumentValue) throws(StoreError) -> Result
+
+  private init(
+    _ keyPath: any AnyKeyPath & Sendable, _ make: @Sendable (FieldPath) -> Aggregate,
+    _ result: @escaping @Sendable (DocumentValue) throws(StoreError) -> Result
+  ) {
+    aggregate = Swift.Result { () throws(StoreError) in make(try M.place(of: keyPath).path) }
+    self.result = result
+  }
+
+  private init(
+    _ aggregate: Aggregate,
+    _ result: @escaping @Sendable (DocumentValue) throws(StoreError) -> Result
+  ) {
+    self.aggregate = .success(aggregate)
+    self.result = result
+  }
+}
+
+extension ModelAggregate where Result == Int {
+  /// How many values there are.
+  public static var count: ModelAggregate { ModelAggregate(.count) { Int($0.int ?? 0) } }
+  /// How many documents hold the property; for a list, how many elements.
+  public static func count(of keyPath: any PartialKeyPath<M> & Sendable) -> ModelAggregate {
+    ModelAggregate(keyPath, { .countOf($0) }) { Int($0.int ?? 0) }
+  }
+}
+
+extension ModelAggregate where Result == Double? {
+  /// The mean of a number; nil if there is none.
+  public static func average(_ keyPath: any PartialKeyPath<M> & Sendable) -> ModelAggregate {
+    ModelAggregate(keyPath, { .average($0) }) { $0.double }
+  }
+}
+
+extension ModelAggregate where Result: Numeric & FieldValue {
+  /// The sum of a number; one that does not fit into the property's type is an error.
+  public static func total(
+    _ keyPath: any KeyPath<M, Result> & Sendable
+  ) -> ModelAggregate {
+    ModelAggregate(keyPath, { .total($0) }) { (value) throws(StoreError) in
+      try Result(stored: value)
+    }
+  }
+  /// The sum of a number that may be absent.
+  public static func total(
+    _ keyPath: any KeyPath<M, Result?> & Sendable
+  ) -> ModelAggregate {
+    ModelAggregate(keyPath, { .total($0) }) { (value) throws(StoreError) in
+      try Result(stored: value)
+    }
+  }
+}
+
+extension ModelAggregate {
+  /// The smallest value; nil if there is none.
+  public static func minimum<Value: OrderedQueryValue>(
+    _ keyPath: any KeyPath<M, Value> & Sendable
+  ) -> ModelAggregate where Result == Value? {
+    ModelAggregate(keyPath, { .minimum($0) }) { (value) throws(StoreError) in
+      value.isNull ? nil : try Value(stored: value)
+    }
+  }
+  /// The smallest value of a property that may be absent; nil if there is none.
+  public static func minimum<Value: OrderedQueryValue>(
+    _ keyPath: any KeyPath<M, Value?> & Sendable
+  ) -> ModelAggregate where Result == Value? {
+    ModelAggregate(keyPath, { .minimum($0) }) { (value) throws(StoreError) in
+      try Value?(stored: value)
+    }
+  }
+
+  /// The largest value; nil if there is none.
+  public static func maximum<Value: OrderedQueryValue>(
+    _ keyPath: any KeyPath<M, Value> & Sendable
+  ) -> ModelAggregate where Result == Value? {
+    ModelAggregate(keyPath, { .maximum($0) }) { (value) throws(StoreError) in
+      value.isNull ? nil : try Value(stored: value)
+    }
+  }
+  /// The largest value of a property that may be absent; nil if there is none.
+  public static func maximum<Value: OrderedQueryValue>(
+    _ keyPath: any KeyPath<M, Value?> & Sendable
+  ) -> ModelAggregate where Result == Value? {
+    ModelAggregate(keyPath, { .maximum($0) }) { (value) throws(StoreError) in
+      try Value?(stored: value)
+    }
+  }
+}
+
+extension ModelQuery {
+  /// Computes aggregates over what is found, each with the type of its result.
+  ///
+  /// ```swift
+  /// let (count, average, oldest) = try people.find(\.lastName == "Doe")
+  ///   .aggregate(.count, .average(\.salary), .maximum(\.age))
+  /// ```
+  public func aggregate<each Result: Sendable>(
+    _ aggregates: repeat ModelAggregate<M, each Result>
+  ) throws -> (repeat each Result) {
+    let rows = try rows(groups: [], repeat each aggregates)
+    var values = (rows.first?.values ?? [])[...]
+    return (repeat try (each aggregates).result(values.popFirst() ?? .null))
+  }
+  public func aggregate<each Result: Sendable>(
+    _ aggregates: repeat ModelAggregate<M, each Result>
+  ) async throws -> (repeat each Result) {
+    try await onReader { try $0.aggregate(repeat each aggregates) }
+  }
+
+  /// Computes aggregates over groups of what is found that have the same value of a property, in the order
+  /// of these values.
+  ///
+  /// ```swift
+  /// for (city, (count, salary)) in try people.find()
+  ///   .grouped(by: \.city, .count, .average(\.salary)) { … }
+  /// ```
+  ///
+  /// - Throws: ``StoreError/Code/typeMismatch`` if a document lacks the property, and it is no optional.
+  public func grouped<Group: FieldValue & Sendable, each Result: Sendable>(
+    by keyPath: any KeyPath<M, Group> & Sendable,
+    _ aggregates: repeat ModelAggregate<M, each Result>
+  ) throws -> [(group: Group, values: (repeat each Result))] {
+    let place = try M.place(of: keyPath)
+    return try rows(groups: [place.path], repeat each aggregates).map { row in
+      var values = row.values[...]
+      return (
+        group: try Group(group: row.group[0], place),
+        values: (repeat try (each aggregates).result(values.popFirst() ?? .null))
+      )
+    }
+  }
+  public func grouped<Group: FieldValue & Sendable, each Result: Sendable>(
+    by keyPath: any KeyPath<M, Group> & Sendable,
+    _ aggregates: repeat ModelAggregate<M, each Result>
+  ) async throws -> [(group: Group, values: (repeat each Result))] {
+    try await onReader { try $0.grouped(by: keyPath, repeat each aggregates) }
+  }
+
+  private func rows<each Result: Sendable>(
+    groups: [FieldPath], _ aggregates: repeat ModelAggregate<M, each Result>
+  ) throws -> [AggregateRow] {
+    var asked: [Aggregate] = []
+    for aggregate in repeat each aggregates { asked.append(try aggregate.aggregate.get()) }
+    let query = try documentQuery()
+    return try query.rows(AggregateQuery(query.query, groups: groups, aggregates: asked))
+  }
+
+  /// The distinct values of a property in what is found, in their order.
+  public func distinct<Value: QueryValue>(
+    _ keyPath: any KeyPath<M, Value> & Sendable
+  ) throws -> [Value] {
+    let place = try M.place(of: keyPath)
+    return try documentQuery().distinct("\(place.path)").map { (value) in
+      try Value(group: value, place)
+    }
+  }
+  /// The distinct elements of a list in what is found, in their order.
+  public func distinct<Value: QueryValue>(
+    _ keyPath: any KeyPath<M, [Value]> & Sendable
+  ) throws -> [Value] {
+    try documentQuery().distinct("\(M.place(of: keyPath).path)").compactMap { value in
+      if case .array = value { return nil }
+      return try Value(stored: value)
+    }
+  }
+  public func distinct<Value: QueryValue & Sendable>(
+    _ keyPath: any KeyPath<M, Value> & Sendable
+  ) async throws -> [Value] { try await onReader { try $0.distinct(keyPath) } }
+  public func distinct<Value: QueryValue & Sendable>(
+    _ keyPath: any KeyPath<M, [Value]> & Sendable
+  ) async throws -> [Value] { try await onReader { try $0.distinct(keyPath) } }
+}
+
+extension FieldValue {
+  /// The value by which documents are grouped; null stands for those that lack the field.
+  init(group value: DocumentValue, _ place: FieldPlace) throws(StoreError) {
+    if value.isNull, let missing = place.missing {
+      self = try Self(stored: missing)
+    } else {
+      self = try Self(stored: value)
+    }
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoStoreCore
+
+extension ModelQuery {
+  /// Only these properties of what is found, as tuples. Nothing else of a document is read.
+  ///
+  /// ```swift
+  /// for (name, age) in try people.find().select(\.lastName, \.age) { … }
+  /// ```
+  ///
+  /// - Throws: ``StoreError/Code/typeMismatch`` if a document holds something else, with its field.
+  public func select<each Value: FieldValue>(
+    _ keyPaths: repeat any KeyPath<M, each Value> & Sendable
+  ) throws -> [(repeat each Value)] {
+    let readers = (repeat try SelectedField<M, each Value>(each keyPaths))
+    let decoder = collection.decoder
+    var rows: [(repeat each Value)] = []
+    try documentQuery().showStored { stored in
+      if (stored.version ?? 1) < decoder.version {
+        rows.append(try Self.values(of: stored, decoder, repeat each readers))
+        return true
+      }
+      do throws(StoreError) {
+        rows.append((repeat try (each readers).value(stored.body, stored.borrowedKey)))
+      } catch {
+        throw decoder.located(error, stored.body, stored.key, stored.rowID)
+      }
+      return true
+    }
+    return rows
+  }
+
+  /// The properties of a document of an older version, after its upgrade.
+  private static func values<each Value: FieldValue>(
+    of stored: StoredDocument, _ decoder: ModelDecoder<M>,
+    _ readers: repeat SelectedField<M, each Value>
+  ) throws -> (repeat each Value) {
+    let model = try decoder.value(stored)
+    var writer = JSONWriter()
+    model.writeDocument(to: &writer)
+    return (repeat try (each readers).value(writer.bytes, stored.borrowedKey))
+  }
+
+  public func select<each Value: FieldValue & Sendable>(
+    _ keyPaths: repeat any KeyPath<M, each Value> & Sendable
+  ) async throws -> [(repeat each Value)] {
+    try await onReader { try $0.select(repeat each keyPaths) }
+  }
+
+  /// What is found as values of a smaller model, whose fields are among the documents' fields.
+  ///
+  /// ```swift
+  /// @Model struct Name { var firstName: String; var lastName: String }
+  /// let names = try people.find(\.age > 30).models(as: Name.self)
+  /// ```
+  ///
+  /// Documents are upgraded by their own model. Saving such a value elsewhere saves all fields.
+  public func models<Smaller: Model>(as type: Smaller.Type) throws -> [Smaller] {
+    let decoder = collection.decoder
+    let smaller = ModelDecoder<Smaller>(collection.name)
+    var models: [Smaller] = []
+    try documentQuery().showStored { stored in
+      var plain = stored
+      plain.version = Int64(Smaller.modelVersion)
+      guard (stored.version ?? 1) < decoder.version else {
+        models.append(try smaller.value(plain))
+        return true
+      }
+      var writer = JSONWriter()
+      try decoder.value(stored).writeDocument(to: &writer)
+      plain.body = writer.bytes
+      models.append(try smaller.value(plain))
+      return true
+    }
+    return models
+  }
+  public func models<Smaller: Model & Sendable>(as type: Smaller.Type) async throws -> [Smaller] {
+    try await onReader { try $0.models(as: type) }
+  }
+}
+
+/// How one property is read from a document without the others.
+private struct SelectedField<M: Model, Value: FieldValue>: Sendable {
+  /// The names on each way to the value, that of the newest version first.
+  let ways: [[StoredName]]
+  let place: FieldPlace
+
+  init(_ keyPath: any KeyPath<M, Value> & Sendable) throws(StoreError) {
+    place = try M.place(of: keyPath)
+    ways = ([place.path] + place.formerPaths).map { $0.components.map { StoredName($0) } }
+  }
+
+  func value(
+    _ body: UnsafeRawBufferPointer, _ key: BorrowedKey
+  ) throws(StoreError) -> Value {
+    if place.isKey, let text = key.key?.description {
+      if let type = Value.self as? any ModelKey.Type,
+        let value = try type.init(documentKey: key) as? Value
+      {
+        return value
+      }
+      return try Value(stored: .string(text))
+    }
+    for way in ways {
+      var reader = JSONReader(body)
+      guard try reader.find(way) else { continue }
+      if reader.isNull, Value.missingValue == nil, place.missing != nil { continue }
+      return try Value(reading: &reader)
+    }
+    if let missing = place.missing { return try Value(stored: missing) }
+    if let missing = Value.missingValue { return missing }
+    throw StoreError(
+      .typeMismatch, "A required field is missing", [.field: "\(place.path)"])
+  }
+}
+
+extension JSONReader {
+  fileprivate mutating func find(_ names: [StoredName]) throws(StoreError) -> Bool {
+    for name in names {
+      guard try findField(name) else { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+import NanoEngine
+public import NanoQuery
+public import NanoStoreCore
+
+/// A question to the values of a model, put together step by step and asked by its last one.
+///
+/// ```swift
+/// let page = try people.find(\.lastName == "Doe" && \.age > 30)
+///   .sorted(by: \.firstName).limit(10, offset: 20).models()
+/// let count = try people.find { $0.tags.contains("swift") }.count()
+/// ```
+///
+/// It is a value: each step gives another one, and one may be kept and asked many times.
+public struct ModelQuery<M: Model>: Sendable {
+  /// The collection that is asked.
+  public let collection: ModelCollection<M>
+  var condition: ModelCondition<M>
+  var orderings: [ModelOrdering<M>] = []
+  var limit: Int?
+  var offset = 0
+  var after: PagePosition?
+
+  init(_ collection: ModelCollection<M>, _ condition: ModelCondition<M>) {
+    self.collection = collection
+    self.condition = condition
+  }
+
+  func changed(_ change: (inout ModelQuery) -> Void) -> ModelQuery {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+
+  /// Only what fulfils this condition too.
+  public func `where`(_ condition: ModelCondition<M>) -> ModelQuery {
+    changed { $0.condition = $0.condition.isAll ? condition : $0.condition && condition }
+  }
+  /// Only what fulfils this condition too, written with properties.
+  public func `where`(
+    _ condition: (ModelProperties<M>) -> ModelCondition<M>
+  ) -> ModelQuery { self.where(condition(ModelProperties())) }
+
+  /// Sorts by these properties, most important first, each with the smallest first. Replaces an earlier
+  /// order.
+  public func sorted(by keyPaths: any PartialKeyPath<M> & Sendable...) -> ModelQuery {
+    sorted(by: keyPaths.map { .ascending($0) })
+  }
+  /// Sorts by these orderings, most important first. Replaces an earlier order.
+  public func sorted(by orderings: ModelOrdering<M>...) -> ModelQuery { sorted(by: orderings) }
+  /// Sorts by these orderings, most important first. Replaces an earlier order.
+  public func sorted(by orderings: [ModelOrdering<M>]) -> ModelQuery {
+    changed { $0.orderings = orderings }
+  }
+
+  /// At most so many, after leaving out the first ones; both are counted after sorting.
+  public func limit(_ limit: Int?, offset: Int = 0) -> ModelQuery {
+    changed {
+      $0.limit = limit
+      $0.offset = offset
+    }
+  }
+  /// Leaves out so many at the beginning, counted after sorting.
+  public func offset(_ offset: Int) -> ModelQuery { changed { $0.offset = offset } }
+
+  /// Only what comes behind a place that ``page(_:)-(Int)`` gave.
+  public func after(_ position: PagePosition?) -> ModelQuery { changed { $0.after = position } }
+}
+
+extension ModelCollection {
+  /// The values that fulfil a condition.
+  public func find(_ condition: ModelCondition<M>) -> ModelQuery<M> { ModelQuery(self, condition) }
+
+  /// All values.
+  public func find() -> ModelQuery<M> { ModelQuery(self, .all) }
+
+  /// The values that fulfil a condition written with properties, for what key paths cannot say.
+  ///
+  /// ```swift
+  /// people.find { $0.lastName.beginsWith("D") && $0.friends.age > 30 }
+  /// ```
+  public func find(
+    _ condition: (ModelProperties<M>) -> ModelCondition<M>
+  ) -> ModelQuery<M> { find(condition(ModelProperties())) }
+
+  /// The values that fulfil a condition on the documents, with the names that fields have there.
+  @_disfavoredOverload
+  public func find(_ condition: Condition) -> ModelQuery<M> { find(ModelCondition(condition)) }
+
+  /// The values that fulfil a condition written as text, with values for its parameters.
+  ///
+  /// - Throws: ``StoreError/Code/invalidQuery`` with the position, ``StoreError/Code/invalidArgument``.
+  @_disfavoredOverload
+  public func find(
+    _ text: String, _ arguments: any DocumentValueConvertible...
+  ) throws(StoreError) -> ModelQuery<M> {
+    let query = try documents.find(text, arguments: arguments.map(\.documentValue)).query
+    guard query.orderings.isEmpty else {
+      throw StoreError(
+        .invalidQuery, "A condition on models has no ORDER BY", [.hint: "use sorted(by:)"])
+    }
+    return find(query.condition)
+  }
+
+  /// All values, by row id.
+  public func models() throws -> [M] { try find().models() }
+  /// How many values there are.
+  public func count() throws -> Int { try documents.count() }
+  public func count() async throws -> Int { try await documents.count() }
+}
+
+extension ModelCollection where M: Sendable {
+  public func models() async throws -> [M] { try await find().models() }
+}
+
+extension ModelQuery {
+  /// The same question to the documents.
+  ///
+  /// Documents may have fields under former names or lack them where a default counts. Where the collection
+  /// never held such names, and no document lacks the field, the question is asked without regard to them,
+  /// so that indexes serve it.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` if a property is not stored.
+  public func documentQuery() throws -> DocumentQuery {
+    if let failure = condition.failure { throw failure }
+    let hasFormerNames = try hasFormerNames()
+    let condition = hasFormerNames ? condition.condition : condition.current
+    var query = Query(condition, limit: limit, offset: offset, after: after)
+    for ordering in orderings {
+      query.orderings.append(
+        try ordering.ordering(
+          countsVariants: hasFormerNames || lacksValues(ordering)))
+    }
+    return DocumentQuery(collection.documents, query)
+  }
+
+  /// Whether documents may have fields under the former names of properties that are asked for.
+  private func hasFormerNames() throws -> Bool {
+    let places = try orderings.map { (ordering) throws(StoreError) in try ordering.place.get() }
+    guard condition.dependsOnFormerNames || places.contains(where: { !$0.formerPaths.isEmpty })
+    else { return false }
+    let former = Set(M.modelFields.flatMap(\.formerNames))
+    let isTop = try collection.documents.observedPaths().contains { observed in
+      former.contains(FieldPath(observed.path.replacing("[]", with: "")).components[0])
+    }
+    // Those of nested models are not told apart.
+    return isTop || former.isEmpty
+      || places.contains { $0.formerPaths.contains { $0.components.count > 1 } }
+  }
+
+  /// Whether some document lacks a field that counts with a default: then an index has another order.
+  private func lacksValues(_ ordering: ModelOrdering<M>) throws -> Bool {
+    let place = try ordering.place.get()
+    guard place.hasVariants, !place.isKey else { return false }
+    guard M.fieldTable.isIndexed(place.path) else { return true }
+    return try collection.documents.find(.isNull(.field(place.path))).exists()
+  }
+}

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+
+@_exported import NanoModel
+@_exported import NanoStore
