@@ -50,6 +50,8 @@ struct Session {
       return try opened()[words[1]].get(words[2]).map { "\($0["n"]?.int ?? 0)" } ?? "nil"
     case "count": return "\(try opened()[words[1]].find(words[2]).count())"
     case "index": try opened()[words[1]].createIndex(words[2], elements: false)
+    case "search":
+      return try opened()[words[1]].search(words[2]).keys().joined(separator: ",")
     case "indexes": return try opened()[words[1]].indexes().map(\.name).joined(separator: ",")
     case "defaults": try opened()[words[1]].setDefaults(DocumentObject(json: words[2]))
     case "drop": return "\(try opened()[words[1]].drop())"

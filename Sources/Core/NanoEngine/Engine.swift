@@ -81,6 +81,14 @@ extension EngineReader {
     try find(query, in: collection, show)
   }
 
+  public func findRanked(
+    _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
+  ) throws {
+    try find(query, in: collection) { try show($0, 0) }
+  }
+
+  public func textIndexes(in collection: String) throws -> [TextIndexDefinition] { [] }
+
   public func contents(
     _ query: Query, in collection: String, withKeys: Bool,
     _ show: (StoredContent) throws -> Bool
@@ -133,6 +141,11 @@ public protocol EngineReader: AnyObject {
   func findInAnyOrder(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws
+  /// As ``find(_:in:_:)``, with the rank of each document in the query's search by text: the larger, the
+  /// better it fits. It is 0 where no index of tokens found the document.
+  func findRanked(
+    _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
+  ) throws
   /// Shows of what ``find(_:in:_:)`` shows only what values are made of, which takes less time where nobody
   /// asks for more. Without keys every ``StoredContent/key`` is none.
   func contents(
@@ -158,6 +171,8 @@ public protocol EngineReader: AnyObject {
   func explain(_ query: Query, in collection: String) throws -> Explanation
   /// The indexes of a collection, by name.
   func indexes(in collection: String) throws -> [IndexDefinition]
+  /// The text indexes of a collection, by name.
+  func textIndexes(in collection: String) throws -> [TextIndexDefinition]
   /// What is indexed beside them; ``IndexingPolicy/declared`` if there is no such collection.
   func indexing(in collection: String) throws -> IndexingPolicy
   /// The names of classes that documents are stored as, each once, sorted.
@@ -220,8 +235,13 @@ public protocol EngineWriter: EngineReader {
   /// Keeps what the store layer knows of possible indexes of a collection, in place of what it kept
   /// before. It goes with the collection.
   func setIndexLedger(_ rows: [IndexLedgerRow], of collection: String) throws
-  /// Removes an index and says whether there was one.
+  /// Removes an index, be it a text index, and says whether there was one.
   func dropIndex(_ name: String, in collection: String) throws -> Bool
+  /// Does nothing if the same text index exists.
+  ///
+  /// - Throws: ``StoreError/Code/alreadyExists`` if another index has the name,
+  ///   ``StoreError/Code/unsupported`` without ``Capabilities/textIndexes``.
+  func createTextIndex(_ index: TextIndexDefinition, in collection: String) throws
   /// Says what is indexed, for the documents that are there and those to come. Answers are the same
   /// either way.
   ///
@@ -277,4 +297,6 @@ public struct Capabilities: OptionSet, Sendable, Hashable {
   public static let everythingIndex = Capabilities(rawValue: 64)
   /// ``Engine/observeCommits(_:)``.
   public static let changes = Capabilities(rawValue: 128)
+  /// ``EngineWriter/createTextIndex(_:in:)``.
+  public static let textIndexes = Capabilities(rawValue: 256)
 }

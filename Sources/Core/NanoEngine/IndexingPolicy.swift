@@ -37,6 +37,10 @@ extension EngineWriter {
         _ = try dropIndex(index.name, in: collection)
         try createIndex(index, in: collection)
       }
+      for index in try textIndexes(in: collection) {
+        _ = try dropIndex(index.name, in: collection)
+        try createTextIndex(index, in: collection)
+      }
       try progress?(1)
     }
   }
@@ -44,9 +48,12 @@ extension EngineWriter {
   public func dropIndexes(in collection: String) throws -> Int {
     try savepoint {
       let indexes = try indexes(in: collection)
-      for index in indexes { _ = try dropIndex(index.name, in: collection) }
+      let textIndexes = try textIndexes(in: collection)
+      for name in indexes.map(\.name) + textIndexes.map(\.name) {
+        _ = try dropIndex(name, in: collection)
+      }
       try setIndexing(.declared, in: collection, nil)
-      return indexes.count
+      return indexes.count + textIndexes.count
     }
   }
 }

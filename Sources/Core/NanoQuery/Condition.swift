@@ -34,6 +34,8 @@ public indirect enum Condition: Sendable, Hashable {
   case leaf(Condition)
   /// The expression is true, or a number other than zero.
   case truth(QueryExpression)
+  /// The texts of the fields of a text index are what is searched for. It stands in all, any and not only.
+  case search(TextSearch)
 }
 
 /// How two values of one rank stand to each other.
@@ -103,6 +105,7 @@ extension Condition {
     case .exists(let path): [path]
     case .element(let path, let condition):
       [path] + condition.fields.map { path.appending($0) }
+    case .search(let search): search.scope?.fields ?? []
     }
   }
 
@@ -111,7 +114,7 @@ extension Condition {
     _ replacement: (QueryExpression) throws(E) -> QueryExpression?
   ) throws(E) -> Condition {
     switch self {
-    case .constant, .exists: return self
+    case .constant, .exists, .search: return self
     case .all(let parts): return .all(try parts.replacingLeaves(replacement))
     case .any(let parts): return .any(try parts.replacingLeaves(replacement))
     case .not(let part): return .not(try part.replacingLeaves(replacement))
@@ -147,6 +150,7 @@ extension Condition {
         .invalidArgument, "A parameter of the condition has no argument",
         [.expected: parameter.description])
     }
+    try validateSearches()
   }
 }
 
@@ -166,7 +170,7 @@ extension Condition {
       operand.asksForLeaves || low.asksForLeaves || high.asksForLeaves
     case .isNull(let operand), .truth(let operand): operand.asksForLeaves
     case .element(_, let part): part.asksForLeaves
-    case .constant, .exists: false
+    case .constant, .exists, .search: false
     }
   }
 }

@@ -41,11 +41,15 @@ public struct Query: Sendable, Hashable {
   public var after: PagePosition?
   /// Only these fields of each document; nil for the whole of it.
   public var fields: [FieldPath]?
+  /// Where there are no orderings: the best fits of the condition's search by text come first.
+  public var ranking: TextRanking?
 
   public init(
     _ condition: Condition = .constant(true), orderings: [Ordering] = [], limit: Int? = nil,
-    offset: Int = 0, after: PagePosition? = nil, fields: [FieldPath]? = nil
+    offset: Int = 0, after: PagePosition? = nil, fields: [FieldPath]? = nil,
+    ranking: TextRanking? = nil
   ) {
+    self.ranking = ranking
     self.condition = condition
     self.orderings = orderings
     self.limit = limit
@@ -65,6 +69,7 @@ public struct Query: Sendable, Hashable {
     if offset < 0 {
       throw StoreError(.invalidArgument, "An offset is negative", [.actual: "\(offset)"])
     }
+    if let ranking { try validate(ranking) }
     if let after, after.values.count != orderings.count {
       throw StoreError(
         .invalidArgument, "A page position belongs to a query with other orderings",
@@ -150,8 +155,28 @@ public struct AggregateRow: Sendable, Hashable {
 }
 
 extension Query {
+  /// Whether the best fits come first.
+  public var isRanked: Bool { ranking != nil && orderings.isEmpty }
+
+  private func validate(_ ranking: TextRanking) throws(StoreError) {
+    for (path, weight) in ranking.weights where !weight.isFinite {
+      throw StoreError(
+        .invalidArgument, "A weight is no number",
+        [.field: path.description, .actual: "\(weight)"])
+    }
+    guard orderings.isEmpty else { return }
+    guard condition.rankingSearch != nil else {
+      throw StoreError(.invalidArgument, "There is nothing to rank without a search by text")
+    }
+    guard after == nil else {
+      throw StoreError(
+        .invalidArgument, "What is ranked has no page positions",
+        [.hint: "use limit and offset, or sort by a field"])
+    }
+  }
+
   /// Whether everything is found, by row id: nothing depends on an order but the order itself.
   package var isWholeByRowID: Bool {
-    orderings.isEmpty && limit == nil && offset == 0 && after == nil
+    orderings.isEmpty && limit == nil && offset == 0 && after == nil && ranking == nil
   }
 }

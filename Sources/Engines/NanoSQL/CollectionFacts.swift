@@ -18,13 +18,14 @@ public struct CollectionFacts {
   public var leaves: LeafIndexFacts?
   /// What questions take for fields that a document does not have.
   public var defaults: FieldDefaults?
+  public var textIndexes: [TextIndexFacts]
   /// What stands at a path; nil if that is not known.
   public var observed: (FieldPath) -> PathFacts?
 
   public init(
     table: String, indexes: [IndexDefinition], elementTables: [String: String],
     ordersText: Bool = true, parts: DocumentParts = .all, leaves: LeafIndexFacts? = nil,
-    defaults: FieldDefaults? = nil,
+    defaults: FieldDefaults? = nil, textIndexes: [TextIndexFacts] = [],
     observed: @escaping (FieldPath) -> PathFacts?
   ) {
     self.table = table
@@ -34,6 +35,7 @@ public struct CollectionFacts {
     self.parts = parts
     self.leaves = leaves
     self.defaults = defaults
+    self.textIndexes = textIndexes
     self.observed = observed
   }
 

@@ -89,7 +89,7 @@ struct ConditionCompiler {
     case .any(let parts):
       let answers = parts.compactMap(answer)
       guard answers.count == parts.count, let sql = SQLFragment.any(answers.map(\.sql)) else {
-        return nil
+        return condition.searches ? checked(condition) : nil
       }
       return Answer(sql: sql, isExact: answers.allSatisfy(\.isExact))
     case .comparison(.field(let path), let comparison, .value(let value)),
@@ -115,6 +115,11 @@ struct ConditionCompiler {
       return self.attribute(attribute, comparison, value)
     case .membership(.attribute(let attribute), let list):
       return attributeMembership(attribute, list)
+    case .search(let search):
+      guard let found = facts.answer(search) else { return nil }
+      return Answer(
+        sql: "id IN (" + found.rows + ")", isExact: found.isExact, isLookUp: true)
+    case .not(let part) where part.searches: return checked(condition)
     case .isNull(.attribute(let attribute)) where attribute != .rowID && attribute != .leafPath:
       return Answer(sql: "\(Self.column(attribute)) IS NULL", isExact: true)
     default: return nil
@@ -123,6 +128,28 @@ struct ConditionCompiler {
 }
 
 extension ConditionCompiler {
+  /// The whole condition in SQL, so that its searches are asked of their indexes rather than of each
+  /// document; nil if that gains nothing.
+  private func checked(_ condition: Condition) -> Answer? {
+    guard condition.hasExactSearch(facts) else { return nil }
+    return Answer(sql: exact(condition), isExact: true)
+  }
+
+  private func exact(_ condition: Condition) -> SQLFragment {
+    if case .search(let search) = condition, let found = facts.answer(search), found.isExact {
+      return "id IN (" + found.rows + ")"
+    }
+    guard condition.hasExactSearch(facts) else {
+      return QueryCompiler(facts).check(condition)
+    }
+    switch condition {
+    case .all(let parts): return SQLFragment.all(parts.map(exact)) ?? "1"
+    case .any(let parts): return SQLFragment.any(parts.map(exact)) ?? "0"
+    case .not(let part): return "NOT (" + exact(part) + ")"
+    default: return QueryCompiler(facts).check(condition)
+    }
+  }
+
   /// Where an index keeps the values of a field.
   private struct Place {
     var expression: String
@@ -302,5 +329,17 @@ extension ConditionCompiler {
         SQLFragment("added BETWEEN ") + .parameter(.int(low)) + " AND " + .parameter(.int(high))
     }
     return Answer(sql: sql, isExact: false)
+  }
+}
+
+extension Condition {
+  /// Whether a search in it finds all and nothing else in an index.
+  fileprivate func hasExactSearch(_ facts: CollectionFacts) -> Bool {
+    switch self {
+    case .search(let search): facts.answer(search)?.isExact == true
+    case .all(let parts), .any(let parts): parts.contains { $0.hasExactSearch(facts) }
+    case .not(let part): part.hasExactSearch(facts)
+    default: false
+    }
   }
 }

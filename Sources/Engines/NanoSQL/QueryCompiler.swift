@@ -30,6 +30,16 @@ public struct QueryCompiler {
     return Compiled(sql: SQLFragment("SELECT \(columns) ") + tail, rest: rest)
   }
 
+  /// A statement that shows the document of one row, the last parameter, if it fulfils a condition.
+  public func candidate(_ query: Query) -> Compiled {
+    let columns = facts.parts.columns(body: query.bodyColumn)
+    let split = ConditionCompiler(facts: facts).split(query.condition)
+    let parts = (split.sql.map { [$0] } ?? []) + (split.rest.map { [check($0)] } ?? [])
+    var sql = SQLFragment("SELECT \(columns) FROM \(SQLName.quoted(facts.table)) WHERE ")
+    if let condition = SQLFragment.all(parts) { sql.append("(" + condition + ") AND ") }
+    return Compiled(sql: sql + "id = ?", rest: split.rest)
+  }
+
   /// A statement that counts what a query finds.
   public func count(_ query: Query) -> Compiled {
     var query = query
@@ -85,10 +95,14 @@ extension QueryCompiler {
   /// From `FROM` to the end.
   private func source(_ query: Query, ordered: Bool = true) -> (SQLFragment, Condition?) {
     var sql = SQLFragment("FROM \(SQLName.quoted(facts.table))")
+    let ranks = ordered && query.isRanked ? ranks(query) : nil
+    if let ranks { sql.append(" JOIN (" + ranks + ") ON id = nano_row") }
     let (condition, rest) = condition(query)
     sql.append(condition)
     if ordered {
-      let terms = query.orderings.map(term) + [Term(sql: "id", isPlain: true, descending: false)]
+      let best = ranks == nil ? [] : [Term(sql: "nano_rank", isPlain: true, descending: false)]
+      let terms =
+        best + query.orderings.map(term) + [Term(sql: "id", isPlain: true, descending: false)]
       let parts = terms.map { $0.sql + ($0.descending ? " DESC" : "") }
       sql.append(" ORDER BY " + SQLFragment.joined(parts, by: ", "))
     }
@@ -110,7 +124,7 @@ extension QueryCompiler {
   }
 
   /// The attributes are passed only to a condition that asks for one of them.
-  private func check(_ condition: Condition) -> SQLFragment {
+  func check(_ condition: Condition) -> SQLFragment {
     let attributes = condition.usesAttributes ? ", id, key, type, version, added" : ""
     return SQLFragment("nano_match(") + .parameter(.condition(condition, facts.defaults))
       + ", body\(attributes))"

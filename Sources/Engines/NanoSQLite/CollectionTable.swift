@@ -28,6 +28,8 @@ final class CollectionTable {
   private let defaults: FieldDefaults?
   /// The table of all leaves, if the collection has one.
   let leaves: LeafIndex?
+  /// The text indexes, if the collection has any.
+  let text: TextIndexes?
   /// What documents ever had beside their fields, but those of other programs.
   private(set) var parts: DocumentParts
   /// Whether the file does not know all of them yet.
@@ -51,8 +53,10 @@ final class CollectionTable {
   init(
     _ description: CollectionDescription, generation: Int64, indexes: [IndexDefinition],
     sqlNames: [String: String], unfinished: [IndexSchema] = [], paths: PathTrie,
-    indexing: IndexingPolicy, parts: DocumentParts, settings: CollectionSettings, ordersText: Bool
+    indexing: IndexingPolicy, parts: DocumentParts, settings: CollectionSettings, ordersText: Bool,
+    text: TextIndexes? = nil
   ) {
+    self.text = text
     self.parts = parts
     self.unfinished = unfinished
     isObserved = InternalCollection(named: description.name) == nil
@@ -128,6 +132,7 @@ final class CollectionTable {
     return CollectionFacts(
       table: description.name, indexes: indexes, elementTables: elementTables,
       ordersText: ordersText, parts: isKnown ? parts : .all, leaves: leaves, defaults: defaults,
+      textIndexes: text?.facts ?? [],
       observed: { isKnown ? paths.facts(at: $0) : nil })
   }
 }
@@ -253,12 +258,17 @@ extension SQLiteConnection {
     _ description: CollectionDescription, _ generation: Int64, _ indexing: IndexingPolicy,
     _ parts: DocumentParts
   ) throws -> CollectionTable {
+    var textSchemas: [TextIndexSchema] = []
     let rows = try all(
       SQLFragment(
         "SELECT name, kind, is_unique, columns, sql_name, origin, reason, filled FROM nano_indexes "
           + "WHERE collection = ? ORDER BY name", [.text(description.name)])
-    ) { row in
-      (
+    ) { row -> (IndexDefinition, String, Bool)? in
+      if let tokens = TextTokens(rawValue: row.text(1) ?? "") {
+        textSchemas.append(try Self.textSchema(row, tokens, description.name))
+        return nil
+      }
+      return (
         IndexDefinition(
           name: row.text(0) ?? "", columns: try IndexColumns.read(row.text(3) ?? ""),
           isUnique: row.int(2) != 0,
@@ -267,7 +277,7 @@ extension SQLiteConnection {
           reason: row.text(6)),
         row.text(4) ?? "", row.optionalInt(7) != nil
       )
-    }
+    }.compactMap(\.self)
     let complete = rows.filter { !$0.2 }
     let unfinished = rows.filter(\.2).map {
       IndexSchema(collection: description.name, index: $0.0, sqlName: $0.1)
@@ -280,7 +290,18 @@ extension SQLiteConnection {
       description, generation: generation, indexes: complete.map(\.0),
       sqlNames: Dictionary(uniqueKeysWithValues: complete.map { ($0.0.name, $0.1) }),
       unfinished: unfinished, paths: paths, indexing: indexing, parts: parts,
-      settings: try storedSettings(of: description.name), ordersText: try encoding() == "UTF-8")
+      settings: try storedSettings(of: description.name), ordersText: try encoding() == "UTF-8",
+      text: TextIndexes(textSchemas))
+  }
+
+  private static func textSchema(
+    _ row: SQLiteStatement, _ tokens: TextTokens, _ collection: String
+  ) throws -> TextIndexSchema {
+    let fields = try IndexColumns.read(row.text(3) ?? "").map(\.path)
+    return TextIndexSchema(
+      collection: collection,
+      index: TextIndexDefinition(name: row.text(0) ?? "", fields: fields, tokens: tokens),
+      sqlName: row.text(4) ?? "")
   }
 
   private func storedSettings(of collection: String) throws -> CollectionSettings {

@@ -64,6 +64,7 @@ private struct CollectionCheck {
     for schema in table.schemas where schema.index.kind == .elements {
       problems += try elements(schema)
     }
+    for schema in table.text?.schemas ?? [] { problems += try texts(schema) }
     return problems
   }
 
@@ -78,8 +79,10 @@ private struct CollectionCheck {
       return [problem("the collection has no table")]
     }
     let leaves = try table.leaves.map { try exists($0.name) } ?? true
-    return try table.schemas.filter { try !exists($0.sqlName) }
-      .map { problem("index \($0.index.name) is missing") }
+    let names =
+      table.schemas.map { ($0.index.name, $0.sqlName) }
+      + (table.text?.schemas ?? []).map { ($0.index.name, $0.sqlName) }
+    return try names.filter { try !exists($0.1) }.map { problem("index \($0.0) is missing") }
       + (leaves ? [] : [problem("the table of all leaves is missing")])
   }
 
@@ -127,6 +130,12 @@ private struct CollectionCheck {
       entry.id = id
       return try !leaves.contains(entry, connection)
     }
+  }
+
+  private func texts(_ schema: TextIndexSchema) throws -> [VerificationProblem] {
+    let count = try schema.difference(connection)
+    return count == 0
+      ? [] : [problem("index \(schema.index.name) differs from the documents in \(count) entries")]
   }
 
   private func elements(_ schema: IndexSchema) throws -> [VerificationProblem] {

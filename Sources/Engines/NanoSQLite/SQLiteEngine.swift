@@ -37,6 +37,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   public var capabilities: Capabilities {
     var all: Capabilities = [
       .sql, .uniqueIndexes, .elementIndexes, .backup, .everythingIndex, .changes,
+      .textIndexes,
     ]
     if path != nil { all.insert(.durable) }
     if readers != nil { all.insert(.concurrentReads) }

@@ -137,7 +137,8 @@ class SQLiteReader: EngineReader {
     _ query: Query, in collection: String, ordered: Bool,
     _ show: (StoredDocument) throws -> Bool
   ) throws {
-    try querying(query, collection) { table in
+    if query.isRanked { return try findRanked(query, in: collection) { row, _ in try show(row) } }
+    try querying(query, collection) { table, query in
       let facts = table.facts
       let layout = facts.parts.layout
       let incarnation = table.incarnation
@@ -154,7 +155,13 @@ class SQLiteReader: EngineReader {
     _ query: Query, in collection: String, withKeys: Bool,
     _ show: (StoredContent) throws -> Bool
   ) throws {
-    try querying(query, collection) { table in
+    if query.isRanked {
+      return try findRanked(query, in: collection) { row, _ in
+        let key = withKeys ? row.borrowedKey : .none
+        return try show(StoredContent(key: key, version: row.version, body: row.body))
+      }
+    }
+    try querying(query, collection) { table, query in
       let parts = table.facts.parts
       let (hasKeys, hasVersions) = (withKeys && parts.contains(.key), parts.contains(.type))
       let columns = query.bodyColumn + (hasKeys ? ", key" : "") + (hasVersions ? ", version" : "")
@@ -190,7 +197,7 @@ class SQLiteReader: EngineReader {
   }
 
   func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs {
-    try querying(query, collection) { table in
+    try querying(query, collection) { table, query in
       var ids: [Int64] = []
       // An index gives them in order for each of its values, which is sorted here in a fraction of the
       // time that SQLite needs.
@@ -224,8 +231,8 @@ class SQLiteReader: EngineReader {
 
   /// Runs a block with a collection's table, nil if there is none. What the table knows of paths and
   /// indexes and what the query finds are of one state; two locks fewer make it faster besides.
-  private func querying<Result>(
-    _ query: Query, _ collection: String, _ work: (CollectionTable) throws -> Result
+  func querying<Result>(
+    _ query: Query, _ collection: String, _ work: (CollectionTable, Query) throws -> Result
   ) throws -> Result? {
     if let observer = connection.observer, observer.isBuilding.load(ordering: .relaxed) {
       try connection.waitForIndex(query, collection, observer)
@@ -233,12 +240,12 @@ class SQLiteReader: EngineReader {
     return try connection.consistently {
       guard let table = try connection.tableForQuery(collection) else { return nil }
       try prepareForQuery(table)
-      return try work(table)
+      return try work(table, try table.resolved(query))
     }
   }
 
   func count(_ query: Query, in collection: String) throws -> Int {
-    try querying(query, collection) { table in
+    try querying(query, collection) { table, query in
       try connection.with(QueryCompiler(table.facts).count(query).sql) { statement in
         let watch = connection.watch(statement, table, query)
         let count = try statement.step() ? Int(statement.int(0)) : 0
@@ -249,8 +256,10 @@ class SQLiteReader: EngineReader {
   }
 
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
-    try querying(query.query, collection) { table in
-      try connection.with(QueryCompiler(table.facts).aggregate(query).sql) { statement in
+    try querying(query.query, collection) { table, asked in
+      var query = query
+      query.query = asked
+      return try connection.with(QueryCompiler(table.facts).aggregate(query).sql) { statement in
         let watch = connection.watch(statement, table, query.query)
         try statement.finish()
         watch?.end(found: nil)
@@ -263,7 +272,7 @@ class SQLiteReader: EngineReader {
   func distinct(
     _ field: FieldPath, _ query: Query, in collection: String
   ) throws -> [DocumentValue] {
-    try querying(query, collection) { table in
+    try querying(query, collection) { table, query in
       try connection.with(QueryCompiler(table.facts).distinct(field, query).sql) { statement in
         let watch = connection.watch(statement, table, query)
         try statement.finish()
@@ -280,6 +289,7 @@ class SQLiteReader: EngineReader {
         statement: "", plan: ["the collection does not exist"], indexes: [],
         checkedPerDocument: nil)
     }
+    let query = try table.resolved(query)
     let compiled = QueryCompiler(table.facts).select(query)
     let plan = try connection.all(
       SQLFragment("EXPLAIN QUERY PLAN ") + compiled.sql
@@ -291,9 +301,12 @@ class SQLiteReader: EngineReader {
     let usesLeaves = table.leaves.map { leaves in
       plan.contains { Self.mentions($0, leaves.name) }
     }
+    let usedTexts = table.text?.schemas.filter { schema in
+      compiled.sql.text.contains(SQLName.quoted(schema.sqlName))
+    }
     return Explanation(
       statement: compiled.sql.text, plan: plan,
-      indexes: used.map(\.name)
+      indexes: used.map(\.name) + (usedTexts ?? []).map(\.index.name)
         + (usesLeaves == true ? [IndexingPolicy.everything.rawValue] : []),
       checkedPerDocument: compiled.rest.map(\.queryText))
   }

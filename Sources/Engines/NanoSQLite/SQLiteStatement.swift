@@ -238,6 +238,8 @@ extension SQLiteStatement {
   @inline(__always)
   func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
+  func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+
   @inline(__always)
   func optionalInt(_ column: Int32) -> Int64? {
     sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : int(column)

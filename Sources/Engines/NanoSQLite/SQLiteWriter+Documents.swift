@@ -53,7 +53,9 @@ extension SQLiteWriter {
         throw try violation(error, document, nil, table)
       }
       table.nextRowID = nil
-      return sqlite3_last_insert_rowid(connection.handle)
+      let id = sqlite3_last_insert_rowid(connection.handle)
+      if let text = table.text { text.note(id) }
+      return id
     }
   }
 
@@ -89,6 +91,7 @@ extension SQLiteWriter {
     let inserted = sqlite3_last_insert_rowid(connection.handle)
     if inserted != 0 {
       table.nextRowID = nil
+      if let text = table.text { text.note(inserted) }
       return inserted
     }
     return try connection.with(table, .rowIDOfKey) { statement in
@@ -190,6 +193,8 @@ extension SQLiteWriter {
 
   func remove(_ query: Query, from collection: String) throws -> Int {
     guard let table = try existing(collection) else { return 0 }
+    let query = try table.resolved(query)
+    if query.condition.searches { try prepareForQuery(table) }
     table.hasForeignRows = try connection.hasForeignRows(table.description.name)
     let count = try table.leaves == nil ? removeRows(query, table) : removeEach(query, table)
     table.writes += count

@@ -71,6 +71,11 @@ extension SQLiteWriter {
     let table = try tableForWriting(collection)
     let name = table.description.name
     let isDeclared = index.origin == .declared
+    if table.text?.schemas.contains(where: { $0.index.name == index.name }) == true {
+      guard isDeclared else { return nil }
+      throw StoreError(
+        .alreadyExists, "A text index has this name", [.collection: name, .index: index.name])
+    }
     if let known = table.indexes.first(where: { $0.name == index.name }) {
       let isInTheWay = isDeclared && known.origin == .adaptive
       guard known.isSame(as: index) || isInTheWay else {
@@ -150,11 +155,13 @@ extension SQLiteWriter {
   }
 
   func dropIndex(_ indexName: String, in collection: String) throws -> Bool {
-    guard let table = try existing(collection),
-      let schema = table.allSchemas.first(where: { $0.index.name == indexName })
-    else { return false }
+    guard let table = try existing(collection) else { return false }
+    let textSchema = table.text?.schemas.first { $0.index.name == indexName }
+    let schema = table.allSchemas.first { $0.index.name == indexName }
+    guard let definitions = schema?.drop() ?? textSchema?.drop() else { return false }
     let name = table.description.name
-    try connection.execute(schema.drop())
+    try flush()
+    try connection.execute(definitions)
     try connection.run(
       SQLFragment(
         "DELETE FROM nano_indexes WHERE collection = ? AND name = ?",

@@ -33,7 +33,9 @@ extension SQLiteWriter {
   func rebuildIndexes(in collection: String, _ progress: ((Double) throws -> Void)?) throws {
     guard let table = try existing(collection) else { return }
     let name = table.description.name
-    let steps = Double(max(1, table.schemas.count + (table.leaves == nil ? 0 : 1)))
+    let textSchemas = table.text?.schemas ?? []
+    let done = Double(table.schemas.count + textSchemas.count)
+    let steps = max(1, done + (table.leaves == nil ? 0 : 1))
     try savepoint {
       try reporting(progress) { report in
         for (number, schema) in table.schemas.enumerated() {
@@ -41,8 +43,12 @@ extension SQLiteWriter {
           try connection.execute(schema.drop())
           try create(schema)
         }
+        for (number, schema) in textSchemas.enumerated() {
+          try report(Double(table.schemas.count + number) / steps)
+          try connection.execute(schema.drop())
+          try connection.execute(schema.create())
+        }
         if table.leaves != nil {
-          let done = Double(table.schemas.count)
           try connection.execute(LeafIndex.drop(name))
           try createLeaves(table) { try report((done + $0) / steps) }
         } else {
@@ -57,9 +63,12 @@ extension SQLiteWriter {
   func dropIndexes(in collection: String) throws -> Int {
     guard let table = try existing(collection) else { return 0 }
     return try savepoint {
-      for schema in table.allSchemas { _ = try dropIndex(schema.index.name, in: collection) }
+      let textNames = table.text?.schemas.map(\.index.name) ?? []
+      for name in table.allSchemas.map(\.index.name) + textNames {
+        _ = try dropIndex(name, in: collection)
+      }
       try setIndexing(.declared, in: collection, nil)
-      return table.indexes.count
+      return table.indexes.count + textNames.count
     }
   }
 

@@ -26,8 +26,8 @@ extension SQLiteWriter {
   /// gained. A trigger of another program may insert rows between ours, and beyond the largest id
   /// SQLite looks for free ones: then the ids would not follow each other.
   private func mayInsertTogether(_ table: CollectionTable) throws -> Bool {
-    guard table.nextRowID == nil, table.leaves == nil, table.indexes.isEmpty,
-      table.unfinished.isEmpty, connection.isUTF8
+    guard table.nextRowID == nil, table.leaves == nil, table.text == nil,
+      table.indexes.isEmpty, table.unfinished.isEmpty, connection.isUTF8
     else { return false }
     if let known = togetherState, known.table === table { return known.isAllowed }
     let isAllowed = try connection.with(table, .mayInsertTogether) { row in

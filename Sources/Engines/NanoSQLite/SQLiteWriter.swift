@@ -41,6 +41,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   override func prepareForQuery(_ table: CollectionTable) throws {
     try requireFree()
     try table.leaves?.flush(connection)
+    try table.text?.flush(connection)
   }
 
   /// The table of a collection, made if there is none.
@@ -115,6 +116,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
       let side = SQLName.quoted(schema.sqlName)
       try connection.execute("DELETE FROM \(side) WHERE id NOT IN (SELECT id FROM \(name))")
     }
+    try table.text?.removeOrphans(connection)
     for id in ids.compactMap(\.self) {
       let any = CollectionTable.Statement.anyRevision
       try connection.run(
@@ -184,6 +186,7 @@ extension SQLiteWriter {
     try flush()
     try connection.execute(LeafIndex.drop(name))
     for schema in table.allSchemas { try connection.execute(schema.drop()) }
+    for schema in table.text?.schemas ?? [] { try connection.execute(schema.drop()) }
     try connection.execute("DROP TABLE \(SQLName.quoted(name))")
     for internalTable in ["nano_indexes", "nano_index_ledger", "nano_paths"] {
       try connection.run(
@@ -289,7 +292,10 @@ extension SQLiteWriter {
   /// Writes what the documents brought beside themselves into the file, before the commit.
   func flush() throws {
     for table in touched.values { try flushPaths(of: table) }
-    for table in touched.values { try table.leaves?.flush(connection) }
+    for table in touched.values {
+      try table.leaves?.flush(connection)
+      try table.text?.flush(connection)
+    }
   }
 
   /// Writes the paths, types and parts of documents that are new.

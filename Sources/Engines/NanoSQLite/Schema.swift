@@ -178,17 +178,10 @@ struct IndexSchema {
   }
 
   private func expression(_ path: FieldPath) throws(StoreError) -> String {
-    guard let expression = FieldExpression.extract(path) else { throw notIndexable(path) }
+    guard let expression = FieldExpression.extract(path) else {
+      throw PathWalk.notIndexable(path, index.name)
+    }
     return expression
-  }
-
-  private func notIndexable(_ path: FieldPath) -> StoreError {
-    StoreError(
-      .unsupported, "A field of this name cannot be indexed",
-      [
-        .index: index.name, .field: path.description,
-        .hint: "SQLite's path language has no escape for quotes, backslashes and controls",
-      ])
   }
 
   /// The side table of an index on elements and what keeps it, without the elements of the documents that
@@ -251,38 +244,11 @@ struct IndexSchema {
       + "+ (SELECT count(*) FROM (\(right) EXCEPT \(stored)))"
   }
 
-  /// A SELECT of every element that the path reaches in a row. Each name is one step: the value is
-  /// wrapped into an array and walked with `json_tree`; what it finds without passing through an
-  /// object is what the path reaches, since only keys below objects have a period. (The column
-  /// `path` would be that of the container, which has none for the fields of an element.)
   private func elements(
     _ path: FieldPath, of row: String, source: String
   ) throws(StoreError) -> String {
-    var from: [String] = []
-    var value = "\(row).body"
-    for (step, name) in path.components.enumerated() {
-      guard PathElementIndex.isNone(name) else {
-        throw StoreError(
-          .unsupported, "An index on elements cannot address one element by number",
-          [.index: index.name, .field: path.description])
-      }
-      guard let literal = FieldExpression.literal(FieldPath(components: [name])) else {
-        throw notIndexable(path)
-      }
-      from.append(
-        "json_tree(json_array(json(\(value) -> \(literal)))) AS e\(step)")
-      value = "CASE e\(step).type WHEN 'object' THEN e\(step).value ELSE '{}' END"
-    }
-    let last = "e\(path.components.count - 1)"
-    let conditions = path.components.indices.map {
-      "e\($0).type NOT IN ('array', 'null') "
-        + "AND instr(e\($0).fullkey, '.') = 0"
-    }
-    return "SELECT DISTINCT \(last).value, \(row).id FROM \(source)\(from.joined(separator: ", ")) "
-      + "WHERE \(conditions.joined(separator: " AND "))"
+    let walk = try PathWalk(path, of: row, index: index.name)
+    return "SELECT DISTINCT \(walk.last).value, \(row).id FROM \(source)\(walk.tables) "
+      + "WHERE \(walk.condition)"
   }
-}
-
-private enum PathElementIndex {
-  static func isNone(_ name: String) -> Bool { name.utf8.contains { $0 < 0x30 || $0 > 0x39 } }
 }

@@ -25,7 +25,8 @@ struct Nanostore: ParsableCommand {
     version: "nanostore 0.1.0",
     subcommands: [
       ImportCommand.self, ExportCommand.self,
-      FindCommand.self, GetCommand.self, PutCommand.self, RemoveCommand.self, CountCommand.self,
+      FindCommand.self, SearchCommand.self, GetCommand.self, PutCommand.self, RemoveCommand.self,
+      CountCommand.self,
       AggregateCommand.self, WatchCommand.self,
       CollectionsCommand.self, SchemaCommand.self, IndexCommand.self, ConfigureCommand.self,
       ExplainCommand.self,

@@ -12,6 +12,12 @@ public protocol Subject: SendableMetatype {
   func attribute(_ attribute: Attribute) -> DocumentValue
   /// Every leaf in document order, with its path; see ``Leaves``.
   func leaves() -> [Leaf]
+  /// Every string that the path reaches, as text indexes see it: without defaults.
+  func texts(at path: FieldPath) -> [String]
+}
+
+extension Subject {
+  public func texts(at path: FieldPath) -> [String] { values(at: path).compactMap(\.string) }
 }
 
 /// Says whether a document fulfils a condition. **This is the definition** of what conditions mean
@@ -81,6 +87,7 @@ public struct Evaluator<Asked: Subject> {
       }
       return false
     case .truth(let operand): return try values(operand).contains(where: Self.isTrue)
+    case .search(let search): return try search.matcher().matches(subject.texts)
     }
   }
 

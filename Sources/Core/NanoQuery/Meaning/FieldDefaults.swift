@@ -53,7 +53,8 @@ extension Condition {
   /// - Returns: Nil if a part asks for several fields at once, one of them with a default.
   public func asStored(_ defaults: FieldDefaults) -> Condition? {
     switch self {
-    case .constant, .leaf: return self
+    // Text indexes hold what is stored.
+    case .constant, .leaf, .search: return self
     case .all(let parts): return Self.asStored(parts, defaults).map(Condition.all)
     case .any(let parts): return Self.asStored(parts, defaults).map(Condition.any)
     case .not(let part): return part.asStored(defaults).map(Condition.not)

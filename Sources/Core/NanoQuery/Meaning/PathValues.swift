@@ -112,4 +112,7 @@ public struct DocumentSubject: Subject {
     }
   }
   public func leaves() -> [Leaf] { Leaves.all(in: value) }
+  public func texts(at path: FieldPath) -> [String] {
+    PathValues.values(in: value, at: path).compactMap(\.string)
+  }
 }

@@ -23,6 +23,7 @@ class ConditionNode {
       let evaluated = EvaluatedNode(condition, paths)
       guard let check = try LeafCheck.make(inner) else { return evaluated }
       return LeafNode(check, LeafNeedle(inner), evaluated: evaluated)
+    case .search(let search): return SearchNode(try search.matcher(), paths)
     case _ where defaults != nil: return try make(condition, paths, asking: defaults)
     case .exists(let path):
       return paths[path].map(ExistsNode.init) ?? EvaluatedNode(condition, paths)

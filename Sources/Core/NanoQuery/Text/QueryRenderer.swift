@@ -90,6 +90,7 @@ struct QueryRenderer {
       write(part, above: .none)
       text += ")"
     case .truth(let operand): write(operand)
+    case .search(let search): text += "SEARCH(\(TextQueryRenderer.text(search)))"
     }
   }
 
@@ -224,7 +225,7 @@ struct QueryRenderer {
 extension Condition {
   fileprivate var precedence: Precedence {
     switch self {
-    case .constant, .exists, .element, .leaf: .primary
+    case .constant, .exists, .element, .leaf, .search: .primary
     case .all(let parts): parts.isEmpty ? .primary : .and
     case .any(let parts): parts.isEmpty ? .primary : .or
     case .not(.text(_, let match, _)): match.functionName == nil ? .equality : .not

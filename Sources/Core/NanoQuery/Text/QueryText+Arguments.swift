@@ -100,7 +100,7 @@ private struct ParameterFiller {
 
   func filled(_ condition: Condition) throws(StoreError) -> Condition {
     switch condition {
-    case .constant, .exists: return condition
+    case .constant, .exists, .search: return condition
     case .all(let parts): return .all(try filled(parts))
     case .any(let parts): return .any(try filled(parts))
     case .not(let part): return .not(try filled(part))

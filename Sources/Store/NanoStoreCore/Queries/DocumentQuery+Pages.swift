@@ -25,10 +25,16 @@ extension DocumentQuery {
   /// Unlike an offset, this neither repeats nor leaves out documents when others come and go
   /// meanwhile, and a late page costs no more than the first.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a size below 1.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a size below 1, and for a search by text whose best
+  ///   fits come first.
   public func page(_ size: Int) throws -> DocumentPage {
     guard size > 0 else {
       throw StoreError(.invalidArgument, "A page has no size", [.actual: "\(size)"])
+    }
+    guard !query.isRanked else {
+      throw StoreError(
+        .invalidArgument, "What is ranked has no page positions",
+        [.hint: "use limit and offset, or sort by a field"])
     }
     // One more tells whether there is a next page.
     let asked = limit(size + 1, offset: query.offset)

@@ -21,11 +21,16 @@ public struct CollectionSetup: Sendable, Hashable {
   public var uniqueIndexes: [String]
   /// See ``DocumentCollection/addQueryableFields(_:)-(String)``.
   public var queryableFields: [String]
+  /// Fields of text indexes of words, each a list as in ``indexes``; see
+  /// ``DocumentCollection/createTextIndex(_:tokens:name:)-(String...,_,_)``.
+  public var textIndexes: [String]
+  /// Those of text indexes of substrings.
+  public var substringIndexes: [String]
 
   public init(
     identity: CollectionIdentity? = nil, cacheSize: Int? = nil, defaults: DocumentObject? = nil,
     aliases: [String: String]? = nil, indexes: [String] = [], uniqueIndexes: [String] = [],
-    queryableFields: [String] = []
+    queryableFields: [String] = [], textIndexes: [String] = [], substringIndexes: [String] = []
   ) {
     self.identity = identity
     self.cacheSize = cacheSize
@@ -34,6 +39,8 @@ public struct CollectionSetup: Sendable, Hashable {
     self.indexes = indexes
     self.uniqueIndexes = uniqueIndexes
     self.queryableFields = queryableFields
+    self.textIndexes = textIndexes
+    self.substringIndexes = substringIndexes
   }
 }
 
@@ -52,6 +59,7 @@ extension CollectionSetup {
     }
     for (name, list) in [
       ("indexes", indexes), ("uniqueIndexes", uniqueIndexes), ("queryableFields", queryableFields),
+      ("textIndexes", textIndexes), ("substringIndexes", substringIndexes),
     ] where !list.isEmpty {
       object[name] = .array(list.map { .string($0) })
     }

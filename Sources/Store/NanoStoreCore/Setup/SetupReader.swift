@@ -42,6 +42,8 @@ struct SetupReader {
         case "indexes": setup.indexes = reader.texts(value)
         case "uniqueIndexes": setup.uniqueIndexes = reader.texts(value)
         case "queryableFields": setup.queryableFields = reader.texts(value)
+        case "textIndexes": setup.textIndexes = reader.texts(value)
+        case "substringIndexes": setup.substringIndexes = reader.texts(value)
         default: reader.note("an entry of a collection's setup")
         }
       }

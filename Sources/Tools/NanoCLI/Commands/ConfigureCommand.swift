@@ -55,6 +55,8 @@ struct ConfigureCommand: ParsableCommand {
     }
     add(setup.indexes.count, "index", "indexes")
     add(setup.uniqueIndexes.count, "unique index", "unique indexes")
+    add(
+      setup.textIndexes.count + setup.substringIndexes.count, "text index", "text indexes")
     add(setup.queryableFields.count, "queryable field", "queryable fields")
     return parts.isEmpty ? "is there" : parts.joined(separator: ", ")
   }

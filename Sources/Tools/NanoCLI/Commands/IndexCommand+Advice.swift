@@ -27,6 +27,13 @@ extension IndexCommand {
               uses[index.name].map { .int(Int64($0)) }, index.reason.map { .string($0) },
             ])
           }
+          for index in try collection.textIndexes() {
+            let fields = index.fields.map(\.description).joined(separator: ", ")
+            try rows.add([
+              .string(index.name), .string(fields), .bool(false), .string(index.tokens.rawValue),
+              "declared", nil, nil,
+            ])
+          }
           try rows.finish()
         }
       }
@@ -100,14 +107,20 @@ extension IndexCommand {
         var all = DocumentObject()
         for collection in try store.collections() {
           let indexes = try store[collection.name].indexes()
-          guard !indexes.isEmpty else { continue }
-          all.append(
-            collection.name,
-            .object([
-              "indexes": .array(indexes.filter { !$0.isUnique }.map { .string($0.declaration) }),
-              "uniqueIndexes": .array(
-                indexes.filter(\.isUnique).map { .string($0.declaration) }),
-            ]))
+          let textIndexes = try store[collection.name].textIndexes()
+          guard !indexes.isEmpty || !textIndexes.isEmpty else { continue }
+          var declarations: DocumentObject = [
+            "indexes": .array(indexes.filter { !$0.isUnique }.map { .string($0.declaration) }),
+            "uniqueIndexes": .array(indexes.filter(\.isUnique).map { .string($0.declaration) }),
+          ]
+          for (name, tokens) in [
+            ("textIndexes", TextTokens.words), ("substringIndexes", .substrings),
+          ] {
+            let found = textIndexes.filter { $0.tokens == tokens }
+            guard !found.isEmpty else { continue }
+            declarations[name] = .array(found.map { .string($0.keys) })
+          }
+          all.append(collection.name, .object(declarations))
         }
         try Output.run { try $0.line(all.jsonString(pretty: true)) }
       }

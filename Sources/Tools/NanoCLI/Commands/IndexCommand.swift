@@ -12,7 +12,8 @@ struct IndexCommand: ParsableCommand {
       create with the same arguments.
       """,
     subcommands: [
-      Create.self, List.self, Drop.self, Advise.self, Export.self, IndexPolicyCommand.self,
+      Create.self, Text.self, List.self, Drop.self, Advise.self, Export.self,
+      IndexPolicyCommand.self,
       IndexRebuildCommand.self,
     ], defaultSubcommand: Create.self)
 
@@ -88,7 +89,9 @@ struct IndexCommand: ParsableCommand {
     func run() throws {
       try place.withExistingCollection { collection in
         guard try collection.dropIndex(index) else {
-          let names = try collection.indexes().map(\.name).joined(separator: ", ")
+          let all =
+            try collection.indexes().map(\.name) + collection.textIndexes().map(\.name)
+          let names = all.joined(separator: ", ")
           throw CommandFailure(
             message: Printable.text(
               "There is no index \(index) on \(collection.name); "

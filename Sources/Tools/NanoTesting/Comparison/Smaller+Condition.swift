@@ -88,7 +88,7 @@ extension Condition {
       return left.smaller.map { .same($0, right) } + right.smaller.map { .same(left, $0) }
     case .isNull(let operand): return operand.smaller.map { .isNull($0) }
     case .truth(let operand): return operand.smaller.map { .truth($0) }
-    case .exists: return []
+    case .exists, .search: return []
     }
   }
 }

@@ -32,7 +32,7 @@ public struct EngineConformance {
   /// All that is checked, in the order in which failures are best understood.
   public static let checks: [Check] =
     documents + collections + queries + versions + transactions + isolation + indexes
-    + uniqueIndexes + everythingIndex + settings + metadata + maintenance + durability
+    + uniqueIndexes + everythingIndex + textIndexes + settings + metadata + maintenance + durability
     + changes
 
   private let make: () throws -> any Engine

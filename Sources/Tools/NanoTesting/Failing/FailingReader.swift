@@ -51,6 +51,14 @@ class FailingReader: EngineReader {
   func indexes(in collection: String) throws -> [IndexDefinition] {
     try counted().indexes(in: collection)
   }
+  func findRanked(
+    _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
+  ) throws {
+    try counted().findRanked(query, in: collection, show)
+  }
+  func textIndexes(in collection: String) throws -> [TextIndexDefinition] {
+    try counted().textIndexes(in: collection)
+  }
   func indexing(in collection: String) throws -> IndexingPolicy {
     try counted().indexing(in: collection)
   }

@@ -50,6 +50,9 @@ final class FailingWriter: FailingReader, EngineWriter {
   func setIndexLedger(_ rows: [IndexLedgerRow], of collection: String) throws {
     try counted().setIndexLedger(rows, of: collection)
   }
+  func createTextIndex(_ index: TextIndexDefinition, in collection: String) throws {
+    try counted().createTextIndex(index, in: collection)
+  }
   func dropIndex(_ name: String, in collection: String) throws -> Bool {
     try counted().dropIndex(name, in: collection)
   }

@@ -28,7 +28,7 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
   public init() {}
 
   public var capabilities: Capabilities {
-    [.uniqueIndexes, .elementIndexes, .concurrentReads, .everythingIndex, .changes]
+    [.uniqueIndexes, .elementIndexes, .concurrentReads, .everythingIndex, .changes, .textIndexes]
   }
 
   /// A value is its own snapshot: what is committed later is another value.

@@ -88,6 +88,20 @@ class ReferenceReader: EngineReader {
     (state[collection]?.indexes ?? []).sorted { $0.name < $1.name }
   }
 
+  func findRanked(
+    _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
+  ) throws {
+    guard let incarnation = state[collection]?.incarnation else { return }
+    for (document, rank) in try ranked(by: query, in: collection) {
+      try stop.check()
+      guard try document.show(incarnation, { try show($0, rank) }) else { return }
+    }
+  }
+
+  func textIndexes(in collection: String) throws -> [TextIndexDefinition] {
+    (state[collection]?.textIndexes ?? []).sorted { $0.name < $1.name }
+  }
+
   func indexing(in collection: String) throws -> IndexingPolicy {
     state[collection]?.indexing ?? .declared
   }
@@ -108,6 +122,14 @@ class ReferenceReader: EngineReader {
 extension ReferenceReader {
   /// The documents of a query: those that fulfil the condition, sorted, then cut.
   func found(by query: Query, in collection: String) throws -> [ReferenceDocument] {
+    try ranked(by: query, in: collection).map(\.document)
+  }
+
+  func ranked(
+    by query: Query, in collection: String
+  ) throws -> [(document: ReferenceDocument, rank: Double)] {
+    let query = try query.resolvingSearches(in: state[collection]?.textIndexes ?? [])
+    let ranks = ranks(query, in: collection)
     var rows: [Row] = []
     let defaults = defaults(of: collection)
     for document in state[collection]?.documents ?? [] {
@@ -115,14 +137,32 @@ extension ReferenceReader {
       let subject = document.subject(defaults)
       guard try Evaluator(subject).holds(query.condition) else { continue }
       rows.append(
-        Row(document: document, values: try query.orderings.map { try $0.value(for: subject) }))
+        Row(
+          document: document, values: try query.orderings.map { try $0.value(for: subject) },
+          rank: ranks[document.rowID] ?? 0))
     }
-    rows.sort { Self.order($0.place, $1.place, query.orderings) < 0 }
+    rows.sort {
+      if query.isRanked, $0.rank != $1.rank { return $0.rank > $1.rank }
+      return Self.order($0.place, $1.place, query.orderings) < 0
+    }
     if let after = query.after {
       rows.removeAll { Self.order($0.place, after, query.orderings) <= 0 }
     }
     let page = rows.dropFirst(query.offset)
-    return page.prefix(query.limit ?? page.count).map(\.document)
+    return page.prefix(query.limit ?? page.count).map { ($0.document, $0.rank) }
+  }
+
+  /// Ranks by row id.
+  private func ranks(_ query: Query, in collection: String) -> [Int64: Double] {
+    guard let search = query.condition.rankingSearch, let scope = search.scope else { return [:] }
+    let documents = state[collection]?.documents ?? []
+    let ranker = TextRanker(
+      search.query, in: scope, query.ranking ?? TextRanking(),
+      documents: documents.map { document in { document.subject(nil).texts(at: $0) } })
+    return Dictionary(
+      uniqueKeysWithValues: documents.enumerated().map {
+        ($0.element.rowID, ranker.rank(ofDocument: $0.offset))
+      })
   }
 
   private func defaults(of collection: String) -> FieldDefaults? {
@@ -132,6 +172,7 @@ extension ReferenceReader {
   private struct Row {
     let document: ReferenceDocument
     let values: [DocumentValue]
+    let rank: Double
     var place: PagePosition { PagePosition(values: values, rowID: document.rowID) }
   }
 

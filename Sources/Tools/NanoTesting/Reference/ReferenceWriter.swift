@@ -105,6 +105,10 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
       }
       return
     }
+    guard !found.textIndexes.contains(where: { $0.name == index.name }) else {
+      throw StoreError(
+        .alreadyExists, "A text index has this name", [.collection: collection, .index: index.name])
+    }
     found.indexes.append(index)
     guard try found.documents.allSatisfy({ try found.violation(by: $0) == nil }) else {
       throw StoreError(
@@ -114,7 +118,25 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     state[collection] = found
   }
 
+  func createTextIndex(_ index: TextIndexDefinition, in collection: String) throws {
+    try index.validate()
+    var found = try collectionForWriting(collection)
+    if found.textIndexes.contains(index) { return }
+    let names = found.textIndexes.map(\.name) + found.indexes.map(\.name)
+    guard !names.contains(index.name) else {
+      throw StoreError(
+        .alreadyExists, "An index of this name has another definition",
+        [.collection: collection, .index: index.name])
+    }
+    found.textIndexes.append(index)
+    state[collection] = found
+  }
+
   func dropIndex(_ name: String, in collection: String) throws -> Bool {
+    if let position = state[collection]?.textIndexes.firstIndex(where: { $0.name == name }) {
+      state[collection]?.textIndexes.remove(at: position)
+      return true
+    }
     guard let position = state[collection]?.indexes.firstIndex(where: { $0.name == name }) else {
       return false
     }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+
+/// What an index of tokens can answer of a query: it finds at least what the query finds.
+///
+/// All engines rank by the phrases that stand here.
+public struct TextPlan: Sendable, Hashable {
+  /// A part of what the index is asked.
+  public indirect enum Node: Sendable, Hashable {
+    /// Tokens in a row, of which the last may go on.
+    case phrase(TextPhrase)
+    case near([TextPhrase], distance: Int)
+    case all([Node])
+    case any([Node])
+    case excluding(Node, Node)
+  }
+  /// Nil if the index is of no use.
+  public var node: Node?
+  /// Whether it finds nothing else.
+  public var isExact: Bool
+
+  /// The plan of a query that has something to be found.
+  public init(_ query: TextQuery, _ tokens: TextTokens) {
+    self = TextPlanner(tokens: tokens).plan(query, nil)
+  }
+
+  fileprivate init(_ node: Node?, isExact: Bool) {
+    self.node = node
+    self.isExact = isExact && node != nil
+  }
+}
+
+/// Words in a row.
+public struct TextPhrase: Sendable, Hashable {
+  public var text: String
+  public var isPrefix = false
+  /// The only field in which it is looked for; nil for all of the index.
+  public var field: FieldPath?
+}
+
+extension TextPlan.Node {
+  /// The phrases, those of what is excluded after the others.
+  public var phrases: [TextPhrase] {
+    switch self {
+    case .phrase(let phrase): [phrase]
+    case .near(let phrases, _): phrases
+    case .all(let parts), .any(let parts): parts.flatMap(\.phrases)
+    case .excluding(let part, let other): part.phrases + other.phrases
+    }
+  }
+}
+
+private struct TextPlanner {
+  let tokens: TextTokens
+
+  func plan(_ query: TextQuery, _ field: FieldPath?) -> TextPlan {
+    switch query {
+    case .phrase(let text): return phrase(text, field, isPrefix: false)
+    case .prefix(let text): return phrase(text, field, isPrefix: tokens == .words)
+    case .near(let texts, let distance):
+      let phrases = texts.map { TextPhrase(text: $0, field: field) }
+      guard phrases.allSatisfy({ hasToken($0.text) }) else { return TextPlan(nil, isExact: false) }
+      return TextPlan(.near(phrases, distance: distance), isExact: true)
+    case .all(let parts):
+      let plans = parts.map { plan($0, field) }
+      let nodes = plans.compactMap(\.node)
+      guard let first = nodes.first else { return TextPlan(nil, isExact: false) }
+      return TextPlan(
+        nodes.count == 1 ? first : .all(nodes), isExact: plans.allSatisfy(\.isExact))
+    case .any(let parts):
+      let plans = parts.map { plan($0, field) }
+      let nodes = plans.compactMap(\.node)
+      guard nodes.count == plans.count, let first = nodes.first else {
+        return TextPlan(nil, isExact: false)
+      }
+      return TextPlan(
+        nodes.count == 1 ? first : .any(nodes), isExact: plans.allSatisfy(\.isExact))
+    case .excluding(let part, let other):
+      let (kept, excluded) = (plan(part, field), plan(other, field))
+      guard let node = kept.node else { return kept }
+      // What finds too much would exclude too much.
+      guard excluded.isExact, let other = excluded.node else {
+        return TextPlan(node, isExact: false)
+      }
+      return TextPlan(.excluding(node, other), isExact: kept.isExact)
+    case .field(let path, let part): return plan(part, path)
+    case .part(let text, let place): return part(text, place, field)
+    }
+  }
+
+  private func phrase(_ text: String, _ field: FieldPath?, isPrefix: Bool) -> TextPlan {
+    guard hasToken(text) else { return TextPlan(nil, isExact: false) }
+    return TextPlan(
+      .phrase(TextPhrase(text: text, isPrefix: isPrefix, field: field)), isExact: true)
+  }
+
+  /// A token between blanks holds whole words, and begins with one; it ends anywhere.
+  private func part(_ text: String, _ place: TextPlace, _ field: FieldPath?) -> TextPlan {
+    var found: TextPlan
+    switch (tokens, place) {
+    case (.substrings, _): found = phrase(text, field, isPrefix: false)
+    case (.words, .token): found = phrase(text, field, isPrefix: false)
+    case (.words, .tokenBeginning), (.words, .beginning):
+      found = phrase(text, field, isPrefix: true)
+    case (.words, .anywhere), (.words, .tokenEnd), (.words, .end):
+      found = TextPlan(nil, isExact: false)
+    }
+    if tokens == .words || place != .anywhere { found.isExact = false }
+    return found
+  }
+
+  private func hasToken(_ text: String) -> Bool { !tokens.tokens(of: text).isEmpty }
+}
+
+extension TextQuery {
+  /// The query without what no text could hold, such as a phrase of punctuation; nil if nothing is left.
+  ///
+  /// ```swift
+  /// TextQuery.all([.phrase("gin"), .phrase("&")]).simplified(.words)     // .phrase("gin")
+  /// ```
+  public func simplified(_ tokens: TextTokens) -> TextQuery? {
+    switch self {
+    case .phrase(let text), .prefix(let text):
+      return Self.isEmpty(text, tokens) ? nil : self
+    case .near(let texts, let distance):
+      let left = texts.filter { !Self.isEmpty($0, tokens) }
+      return left.count > 1
+        ? .near(left, distance: distance) : left.first.map { .phrase($0) }
+    case .all(let parts): return Self.simplified(parts, tokens, TextQuery.all)
+    case .any(let parts): return Self.simplified(parts, tokens, TextQuery.any)
+    case .excluding(let part, let other):
+      guard let part = part.simplified(tokens) else { return nil }
+      return other.simplified(tokens).map { .excluding(part, $0) } ?? part
+    case .field(let path, let part): return part.simplified(tokens).map { .field(path, $0) }
+    case .part(let text, _): return text.isEmpty ? nil : self
+    }
+  }
+
+  private static func simplified(
+    _ parts: [TextQuery], _ tokens: TextTokens, _ join: ([TextQuery]) -> TextQuery
+  ) -> TextQuery? {
+    let left = parts.compactMap { $0.simplified(tokens) }
+    return left.count > 1 ? join(left) : left.first
+  }
+
+  private static func isEmpty(_ text: String, _ tokens: TextTokens) -> Bool {
+    tokens == .words ? tokens.tokens(of: text).isEmpty : text.isEmpty
+  }
+}

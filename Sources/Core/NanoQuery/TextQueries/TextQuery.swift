@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+
+/// What is searched for in texts. docs/TEXT-SEARCH.md says what each form finds.
+///
+/// ```swift
+/// TextQuery.all([.phrase("gin"), .prefix("ton")])                  // gin tonic, tonics and gin
+/// TextQuery.excluding(.phrase("gin"), .field("title", .phrase("sloe")))
+/// TextQuery("\"gin and tonic\" OR spritz -sloe")                    // what people write
+/// ```
+public indirect enum TextQuery: Sendable, Hashable {
+  /// These words in a row, perhaps one alone; in an index of substrings this text anywhere.
+  case phrase(String)
+  /// The same, and the last word may go on.
+  case prefix(String)
+  /// Each of these phrases, in any order, with at most so many words between the end of the first
+  /// and the beginning of the last.
+  case near([String], distance: Int)
+  case all([TextQuery])
+  case any([TextQuery])
+  /// The first and not the second.
+  case excluding(TextQuery, TextQuery)
+  /// Only in this field of the index.
+  case field(FieldPath, TextQuery)
+  /// This text at a place that has nothing to do with words, without regard to case.
+  case part(String, TextPlace)
+
+  /// Finds nothing.
+  public static let nothing = TextQuery.any([])
+}
+
+/// Where a part of a text stands. A token is what blanks and control characters enclose.
+public enum TextPlace: String, Sendable, Hashable, CaseIterable {
+  case anywhere
+  /// A whole token, the beginning of one, the end of one.
+  case token, tokenBeginning, tokenEnd
+  /// At the beginning or at the end of a text.
+  case beginning, end
+}
+
+/// A search by text as a condition has it.
+public struct TextSearch: Sendable, Hashable {
+  public var query: TextQuery
+  /// The name of the text index; nil for the only one of the collection.
+  public var index: String?
+  /// What is searched; engines find it by the name, if it is nil.
+  public var scope: TextScope?
+
+  public init(_ query: TextQuery, index: String? = nil, scope: TextScope? = nil) {
+    self.query = query
+    self.index = index
+    self.scope = scope
+  }
+}
+
+/// How what a search finds is sorted by how well it fits, the best first.
+public struct TextRanking: Sendable, Hashable {
+  /// How much a word in a field counts; 1 for fields that are not mentioned.
+  public var weights: [FieldPath: Double]
+
+  public init(weights: [FieldPath: Double] = [:]) { self.weights = weights }
+}
+
+extension TextQuery {
+  /// Operators inside of operators. Arbitrary; SQLite's parser stops at about twice as many.
+  static let maximumDepth = 40
+
+  /// Words and phrases in one query. Arbitrary: nobody writes as many, and SQLite does more.
+  static let maximumPhrases = 1_000
+
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a query that is too large, has a negative distance, or
+  ///   names a field that the index does not have.
+  public func validate(in scope: TextScope? = nil) throws(StoreError) {
+    var phrases = 0
+    try validate(scope, depth: 0, &phrases)
+  }
+
+  private func validate(
+    _ scope: TextScope?, depth: Int, _ phrases: inout Int
+  ) throws(StoreError) {
+    guard depth <= Self.maximumDepth, phrases <= Self.maximumPhrases else {
+      throw StoreError(
+        .invalidArgument, "A search by text is too large",
+        [.expected: "\(Self.maximumDepth) levels and \(Self.maximumPhrases) phrases at most"])
+    }
+    switch self {
+    case .phrase, .prefix, .part: phrases += 1
+    case .near(let texts, let distance):
+      phrases += texts.count
+      guard distance < 0 else { return }
+      throw StoreError(.invalidArgument, "A distance is negative", [.actual: "\(distance)"])
+    case .all(let parts), .any(let parts):
+      // Also without a phrase they take their time.
+      phrases += parts.isEmpty ? 1 : 0
+      for part in parts { try part.validate(scope, depth: depth + 1, &phrases) }
+    case .excluding(let part, let other):
+      try part.validate(scope, depth: depth + 1, &phrases)
+      try other.validate(scope, depth: depth + 1, &phrases)
+    case .field(let path, let part):
+      try path.validate()
+      if let scope, !scope.fields.contains(path) {
+        throw StoreError(
+          .invalidArgument, "The text index does not have this field",
+          [
+            .field: path.description,
+            .expected: scope.fields.map(\.description).joined(separator: ", "),
+          ])
+      }
+      try part.validate(scope, depth: depth + 1, &phrases)
+    }
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+public import NanoQuery
+
+/// What FTS5 is asked (https://sqlite.org/fts5.html#full_text_query_syntax).
+///
+/// Texts stand in double quotes, with their own doubled, so that nothing in them is an operator.
+public struct TextMatchExpression {
+  public let text: String
+
+  public init(_ node: TextPlan.Node, in scope: TextScope) {
+    text = Self.expression(node, scope)
+  }
+
+  /// The name of a column. Those of fields could be names that FTS5 has a meaning for.
+  public static func column(_ number: Int) -> String { "f\(number)" }
+
+  private static func expression(_ node: TextPlan.Node, _ scope: TextScope) -> String {
+    switch node {
+    case .phrase(let phrase):
+      return filter(phrase.field, scope) + quoted(phrase.text) + (phrase.isPrefix ? " *" : "")
+    case .near(let phrases, let distance):
+      let texts = phrases.map { quoted($0.text) }.joined(separator: " ")
+      return filter(phrases.first?.field, scope) + "NEAR(\(texts), \(distance))"
+    case .all(let parts): return joined(parts, " AND ", scope)
+    case .any(let parts): return joined(parts, " OR ", scope)
+    case .excluding(let part, let other):
+      return "(" + expression(part, scope) + ") NOT (" + expression(other, scope) + ")"
+    }
+  }
+
+  private static func joined(
+    _ parts: [TextPlan.Node], _ operation: String, _ scope: TextScope
+  ) -> String {
+    parts.map { "(" + expression($0, scope) + ")" }.joined(separator: operation)
+  }
+
+  private static func filter(_ field: FieldPath?, _ scope: TextScope) -> String {
+    guard let field, let number = scope.fields.firstIndex(of: field) else { return "" }
+    return column(number) + " : "
+  }
+
+  /// A NUL would end the expression, and a separator find the border of two texts.
+  private static func quoted(_ text: String) -> String {
+    var quoted = String.UnicodeScalarView("\"".unicodeScalars)
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\0", "\u{E000}": quoted.append(" ")
+      case "\"": quoted.append(contentsOf: "\"\"".unicodeScalars)
+      default: quoted.append(scalar)
+      }
+    }
+    quoted.append("\"")
+    return String(quoted)
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoQuery
+import Testing
+
+@Suite("The examples of docs/TEXT-SEARCH.md")
+struct TextSearchExamplesTests {
+  @Test("Each line of each table is what the definition computes")
+  func examples() throws {
+    let file = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../docs/TEXT-SEARCH.md")
+    var kind = ""
+    var count = 0
+    for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+    where line.hasPrefix("| ") {
+      let cells = line.replacing("\\|", with: "\u{1}")
+        .split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast()
+        .map {
+          $0.replacing("\u{1}", with: "|").replacing("`", with: "")
+            .trimmingCharacters(in: .whitespaces)
+        }
+      guard cells[0] != "document" else {
+        kind = cells[1]
+        continue
+      }
+      count += 1
+      #expect(try Self.answer(cells[0], kind, cells[1]) == (cells[2] == "yes"), "\(line)")
+    }
+    #expect(count > 50)
+  }
+
+  private static func answer(_ document: String, _ kind: String, _ text: String) throws -> Bool {
+    let scope = TextScope(["t", "u.v"], tokens: kind == "words" ? .words : .substrings)
+    let query = kind == "expression" ? TextQuery(bnrExpression: text) : TextQuery(text)
+    let subject = DocumentSubject(try DocumentObject(json: document))
+    return TextMatcher(query, in: scope).matches { subject.texts(at: $0) }
+  }
+}
+
+@Suite("Text queries")
+struct TextQueryTests {
+  @Test(
+    "What people write becomes a tree",
+    arguments: [
+      ("gin tonic", TextQuery.all([.phrase("gin"), .phrase("tonic")])),
+      ("\"gin tonic\"* ", .prefix("gin tonic")), ("gin*", .prefix("gin")), ("*", .phrase("*")),
+      ("a OR b c", .all([.any([.phrase("a"), .phrase("b")]), .phrase("c")])),
+      ("OR a", .phrase("a")), ("a OR", .phrase("a")), ("a -", .all([.phrase("a"), .phrase("-")])),
+      ("a -b NOT \"c d\"", .excluding(.phrase("a"), .any([.phrase("b"), .phrase("c d")]))),
+      ("-a", .nothing), ("", .nothing), ("\"", .phrase("")),
+      ("title:gin x:y", .all([.field("title", .phrase("gin")), .phrase("x:y")])),
+      ("-title:\"a b\" c", .excluding(.phrase("c"), .field("title", .phrase("a b")))),
+    ])
+  func parsed(text: String, expected: TextQuery) {
+    #expect(TextQuery(text, fields: ["title"]) == expected)
+  }
+
+  @Test("Markers stand around what is found, joined where it overlaps")
+  func highlighted() {
+    let scope = TextScope(["t", "u"])
+    func mark(_ query: TextQuery, _ text: String, _ field: FieldPath = "t") -> String {
+      TextHighlighter(query, in: scope, field: field).highlighted(text, "<", ">")
+    }
+    #expect(mark(.phrase("creme"), "Die CRÈME e\u{301}s") == "Die <CRÈME> e\u{301}s")
+    #expect(mark(.any([.phrase("a b"), .phrase("b c")]), "a b, c a") == "<a b, c> a")
+    #expect(mark(.field("u", .phrase("a")), "a") == "a")
+    #expect(mark(.field("u", .phrase("a")), "a", "u") == "<a>")
+    #expect(mark(.excluding(.prefix("a"), .phrase("b")), "ab b") == "<ab> b")
+    #expect(mark(.part("\"b", .anywhere), "a\"b") == "a<\"b>")
+  }
+
+  @Test("A snippet is the part in which most is found")
+  func snippet() {
+    let highlighter = TextHighlighter(
+      .all([.phrase("x"), .phrase("y")]), in: TextScope(["t"]), field: "t")
+    let long = "a b c x d e f g h y x i j k l"
+    func snippet(_ words: Int) -> String {
+      highlighter.snippet(long, words: words, "[", "]", ellipsis: "…").text
+    }
+    #expect(snippet(2) == "…[y] [x]…")
+    #expect(snippet(4) == "…h [y] [x] i…")
+    #expect(snippet(100) == "a b c [x] d e f g h [y] [x] i j k l")
+    #expect(highlighter.snippet("no", words: 3, "[", "]", ellipsis: "…").found == 0)
+  }
+}
