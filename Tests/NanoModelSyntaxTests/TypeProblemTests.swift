@@ -136,6 +136,12 @@ struct TypeProblemTests {
     expectProblem(
       "@Model struct Person { var a: Int; struct →_$write {} }",
       "names that begin with '_$' belong to what '@Model' writes")
+    for name in ["self", "Type"] {
+      expectProblem(
+        "@Model struct Person { var a: Int; var →`\(name)` = 1 }",
+        "no key path leads to a property named '\(name)'; give it another name, and '@Field(\"\(name)\")'"
+      )
+    }
     expectNoProblem("@Model struct Person { var collectionName: String; var modelVersion = 1 }")
   }
 

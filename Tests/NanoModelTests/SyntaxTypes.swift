@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import NanoStoreModels
+public import NanoStoreModels
+import Testing
 
 /// Kinds of declarations that a model can be; that they compile without a warning is tested too.
 
@@ -102,4 +103,15 @@ public extension SyntaxSpace {
 @Model final class SyntaxDefaults {
   var name = "nobody"
   var next: SyntaxDefaults?
+}
+
+/// Here, where they can be seen.
+func checkHiddenTypes() throws {
+  let values = try Store(.memory)
+  try values[SyntaxFileprivate.self].insert(SyntaxFileprivate(name: "a"))
+  #expect(try values[SyntaxFileprivate.self].models() == [SyntaxFileprivate(name: "a")])
+  try values[SyntaxPrivate.self].insert(SyntaxPrivate("b"))
+  #expect(try values[SyntaxPrivate.self].models() == [SyntaxPrivate("b")])
+  try values[SyntaxPrivateParts.self].insert(SyntaxPrivateParts(shown: "c", some: nil))
+  #expect(try values[SyntaxPrivateParts.self].models() == [SyntaxPrivateParts(shown: "c", some: nil)])
 }

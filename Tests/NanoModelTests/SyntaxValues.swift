@@ -118,9 +118,8 @@ typealias SyntaxMaybePayload = SyntaxPayload?
   var größer = 0
   var `default`: Int
   var `in` = 0
-  var `self`: Int?
   var `init`: Int = 1
-  var `Type` = ""
+  var `class` = ""
 }
 
 /// Their values mention names that are also those of local variables in what is written.

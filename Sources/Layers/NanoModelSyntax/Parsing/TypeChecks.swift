@@ -87,6 +87,9 @@ struct MemberNameChecks {
   /// Properties of each value.
   private static let ofValue: Set<String> = ["documentKey", "unknownFields"]
 
+  /// In a key path these are not properties, with backticks neither.
+  private static let withoutKeyPath: Set<String> = ["self", "Type"]
+
   func run(_ problems: inout Problems) {
     if let variable = declaration.as(VariableDeclSyntax.self) {
       let isStatic = variable.modifiers.contains {
@@ -111,6 +114,10 @@ struct MemberNameChecks {
       problems.add(.error, token, "names that begin with '_$' belong to what '@Model' writes")
     } else if isStatic, let reason = Self.ofType[name] {
       problems.add(.error, token, "'\(name)' is written by '@Model'; \(reason)")
+    } else if !isStatic, Self.withoutKeyPath.contains(name) {
+      problems.add(
+        .error, token,
+        "no key path leads to a property named '\(name)'; give it another name, and '@Field(\"\(name)\")'")
     } else if !isStatic, Self.ofValue.contains(name) {
       problems.add(
         .error, token,

@@ -121,7 +121,7 @@ struct ReaderRenderer {
     guard model.hasMemberwiseInitializer else {
       return "(\((names + [unknownFields]).joined(separator: ", ")))"
     }
-    let arguments = zip(model.properties, names).map { "\($0.name): \($1)" }
+    let arguments = zip(model.properties, names).map { "\($0.label): \($1)" }
     return "Self(\(arguments.joined(separator: ", ")))"
   }
 
@@ -165,7 +165,7 @@ struct ReaderRenderer {
   // MARK: In any order
 
   private var inAnyOrder: String {
-    var lines = ["let _$start = _$reader"]
+    var lines = model.properties.contains(where: \.isRequired) ? ["let _$start = _$reader"] : []
     for (index, property) in model.properties.enumerated() {
       lines.append("var _$v\(index): Swift.Optional<\(property.type.text)> = .none")
       for former in property.formerNames.indices {
