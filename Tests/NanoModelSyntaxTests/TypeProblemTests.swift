@@ -80,20 +80,6 @@ struct TypeProblemTests {
     expectNoProblem("@Model(collection: nil) struct Person { var a: Int }")
   }
 
-  @Test("A type is marked once")
-  func twice() {
-    expectProblem(
-      """
-      @Model →@Model(version: 2)
-      struct Person { var a: Int }
-      """, "'@Model' stands here twice",
-      fixes: [
-        "remove '@Model'": """
-        @Model struct Person { var a: Int }
-        """
-      ])
-  }
-
   @Test("A model stands outside of functions")
   func local() {
     let message = "a '@Model' cannot stand in a function; declare it outside"

@@ -96,7 +96,8 @@ struct ModelSyntaxTests {
       SyntaxNumbers(
         int: .max, int8: .min, int16: .max, int32: .min, int64: .min, int128: -1, uint: 1,
         uint8: .max, uint16: .max, uint32: .max, uint64: UInt64(Int64.max),
-        uint128: UInt128(Int64.max), float: .greatestFiniteMagnitude, double: .leastNonzeroMagnitude,
+        uint128: UInt128(Int64.max), float: .greatestFiniteMagnitude,
+        double: .leastNonzeroMagnitude,
         decimal: Decimal(string: "3.14159265358979323846264338327950288")!))
   }
 
@@ -145,7 +146,8 @@ struct ModelSyntaxTests {
     let json = DocumentValue.object(text).jsonString()
     #expect(
       json
-        == #"{"e":1,"g":"g","h":1.0,"i":2.0,"j":1,"k":"k","l":null,"m":["a","b"],"n":-1.5,"o":{},"p":{}}"#)
+        == #"{"e":1,"g":"g","h":1.0,"i":2.0,"j":1,"k":"k","l":null,"m":["a","b"],"n":-1.5,"o":{},"p":{}}"#
+    )
   }
 
   @Test("Names of any characters are those of the document")

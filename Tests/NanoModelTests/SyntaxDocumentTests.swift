@@ -50,7 +50,8 @@ struct SyntaxDocumentTests {
   @Test("Dictionaries are read as Codable writes them too")
   func dictionaries() throws {
     let id = UUID()
-    let start = #"{"suit":"clubs","coded":"left","payload":{"empty":{}},"part":{"name":"","more":[]}"#
+    let start =
+      #"{"suit":"clubs","coded":"left","payload":{"empty":{}},"part":{"name":"","more":[]}"#
     let kinds = try read(
       SyntaxKinds.self,
       start + #","byID":["\#(id)",true],"bySuit":["hearts",[1]],"byNumber":{},"byText":[]}"#)
@@ -64,15 +65,18 @@ struct SyntaxDocumentTests {
   @Test(
     "A value of another type is an error with collection, key and field",
     arguments: [
-      (#","age":"x"}"#, "age"), (#","age":1.5}"#, "age"), (#","home":{"street":1}}"#, "home.street"),
+      (#","age":"x"}"#, "age"), (#","age":1.5}"#, "age"),
+      (#","home":{"street":1}}"#, "home.street"),
       (#","home":{"street":"a","country":{}}}"#, "home.country"), (#","home":[]}"#, "home"),
       (#","past":[{"street":"a"},{"street":null}]}"#, "past.1.street"),
       (#","past":[{"street":"a"},7]}"#, "past.1"), (#","tags":["a",2]}"#, "tags.1"),
-      (#","mood":"odd"}"#, "mood"), (#","shape":{"circle":{"radius":"x"}}}"#, "shape.circle.radius"),
+      (#","mood":"odd"}"#, "mood"),
+      (#","shape":{"circle":{"radius":"x"}}}"#, "shape.circle.radius"),
       (#","shape":{"circle":{}}}"#, "shape.circle"), (#","salary":"1"}"#, "salary"),
       (#","parts":[1]}"#, "parts.0"),
       // In an order that is not the declared one.
-      (#","salary":"1","age":1}"#, "salary"), (#","past":[{"country":"x","street":1}]}"#, "past.0.street"),
+      (#","salary":"1","age":1}"#, "salary"),
+      (#","past":[{"country":"x","street":1}]}"#, "past.0.street"),
     ])
   func mismatch(rest: String, field: String) throws {
     try store["people"].insert(json: Self.person + rest, key: UUID().uuidString)
@@ -181,7 +185,8 @@ struct SyntaxDepthTests {
     #expect(try store[SyntaxNode.self].models() == [nested(2)])
   }
 
-  @Test("Too deep a document, as another program may write it, is not read", arguments: [600, 100_000])
+  @Test(
+    "Too deep a document, as another program may write it, is not read", arguments: [600, 100_000])
   func tooDeepToRead(depth: Int) throws {
     for open in [#"{"name":"","children":["#, #"{"children":[{"name":"a"},"#] {
       let text =
@@ -200,7 +205,9 @@ struct SyntaxDepthTests {
 
   @Test("Too deep a document that came in through SQL is an error, and the others are read")
   func tooDeepInFile() throws {
-    let text = String(repeating: #"{"name":"","next":"#, count: 600) + "null" + String(repeating: "}", count: 600)
+    let text =
+      String(repeating: #"{"name":"","next":"#, count: 600) + "null"
+      + String(repeating: "}", count: 600)
     try store[SyntaxRing.self].insert(SyntaxRing(name: "flat"), key: "flat")
     try store.execute(#"INSERT INTO "SyntaxRing" (body) VALUES (?)"#, text)
     let error = #expect(throws: StoreError.self) { try store[SyntaxRing.self].models() }

@@ -41,7 +41,9 @@ import Testing
 
 @Suite("Random values and documents of a model")
 struct SyntaxPropertyTests {
-  @Test("A model is stored as Codable stores it, and each reads what the other wrote", arguments: 0..<20)
+  @Test(
+    "A model is stored as Codable stores it, and each reads what the other wrote", arguments: 0..<20
+  )
   func sameForm(seed: UInt64) throws {
     var random = SyntaxRandom(seed: seed)
     for _ in 0..<20 {
@@ -60,7 +62,9 @@ struct SyntaxPropertyTests {
     }
   }
 
-  @Test("Fields in any order, left out, said twice or unknown are read as Codable reads them", arguments: 0..<20)
+  @Test(
+    "Fields in any order, left out, said twice or unknown are read as Codable reads them",
+    arguments: 0..<20)
   func anyDocument(seed: UInt64) throws {
     var random = SyntaxRandom(seed: seed &+ 1000)
     for _ in 0..<30 {
@@ -73,7 +77,8 @@ struct SyntaxPropertyTests {
       if random.chance(0.5) {
         unknown = ["zz", "$new", "q\"", "ü"].filter { _ in random.chance(0.5) }
         for name in unknown {
-          fields.insert((name, ["x": [1, nil]]), at: Int.random(in: 0...fields.count, using: &random))
+          fields.insert(
+            (name, ["x": [1, nil]]), at: Int.random(in: 0...fields.count, using: &random))
         }
       }
       let text = Self.text(fields, &random)
@@ -164,7 +169,9 @@ struct SyntaxRandom: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 
-  mutating func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &self) < probability }
+  mutating func chance(_ probability: Double) -> Bool {
+    Double.random(in: 0..<1, using: &self) < probability
+  }
   mutating func int() -> Int {
     [0, 1, -1, .max, .min, Int.random(in: -1000...1000, using: &self)].randomElement(using: &self)!
   }
@@ -174,8 +181,11 @@ struct SyntaxRandom: RandomNumberGenerator {
     return (0..<count).map { _ in characters.randomElement(using: &self)! }.joined()
   }
   mutating func number() -> Double {
-    [0, -0.5, 1e300, .leastNonzeroMagnitude, .infinity, 0.1, Double.random(in: -1e6...1e6, using: &self)]
-      .randomElement(using: &self)!
+    [
+      0, -0.5, 1e300, .leastNonzeroMagnitude, .infinity, 0.1,
+      Double.random(in: -1e6...1e6, using: &self),
+    ]
+    .randomElement(using: &self)!
   }
   mutating func list<Element>(_ make: (inout SyntaxRandom) -> Element) -> [Element] {
     let count = Int.random(in: 0...3, using: &self)
@@ -207,7 +217,8 @@ extension SyntaxMany {
       text: random.text(), int: random.int(), small: UInt8.random(in: 0...255, using: &random),
       flag: random.chance(0.5), number: random.number(), single: Float(random.number()),
       when: random.date(), data: Data(random.text().utf8), id: UUID(),
-      price: Decimal(random.int()) / 100, url: random.maybe { _ in URL(string: "https://a.b/c?d")! },
+      price: Decimal(random.int()) / 100,
+      url: random.maybe { _ in URL(string: "https://a.b/c?d")! },
       maybe: random.maybe { $0.int() }, maybeText: random.maybe { $0.text() },
       list: random.list { $0.int() }, texts: random.list { $0.text() },
       set: Set(random.list { $0.int() }),

@@ -20,7 +20,7 @@ import Testing
   package var tags: Set<String> = []
 }
 
-@Model fileprivate struct SyntaxFileprivate: Equatable {
+@Model private struct SyntaxFileprivate: Equatable {
   var name: String
 }
 
@@ -74,8 +74,8 @@ extension SyntaxSpace {
     public var name: String
   }
 }
-public extension SyntaxSpace {
-  @Model struct InPublicExtension: Equatable {
+extension SyntaxSpace {
+  @Model public struct InPublicExtension: Equatable {
     var name: String
   }
 }
@@ -86,7 +86,8 @@ public extension SyntaxSpace {
   var none: Value?
 }
 
-@Model struct SyntaxPair<A, B>: Equatable where A: FieldValue & Equatable, B: FieldValue & Equatable {
+@Model struct SyntaxPair<A, B>: Equatable
+where A: FieldValue & Equatable, B: FieldValue & Equatable {
   @Key var id: String
   var first: A
   var second: B
@@ -113,5 +114,6 @@ func checkHiddenTypes() throws {
   try values[SyntaxPrivate.self].insert(SyntaxPrivate("b"))
   #expect(try values[SyntaxPrivate.self].models() == [SyntaxPrivate("b")])
   try values[SyntaxPrivateParts.self].insert(SyntaxPrivateParts(shown: "c", some: nil))
-  #expect(try values[SyntaxPrivateParts.self].models() == [SyntaxPrivateParts(shown: "c", some: nil)])
+  #expect(
+    try values[SyntaxPrivateParts.self].models() == [SyntaxPrivateParts(shown: "c", some: nil)])
 }

@@ -39,7 +39,10 @@ enum SyntaxSuit: String, FieldValue, FieldNameConvertible, Codable, CaseIterable
   case clubs, diamonds, hearts
 }
 /// Neither a field value nor Codable by its declaration.
-enum SyntaxPlain: Int, CaseIterable { case one = 1, two }
+enum SyntaxPlain: Int, CaseIterable {
+  case one = 1
+  case two
+}
 enum SyntaxCodable: String, Codable, CaseIterable { case left, right }
 enum SyntaxPayload: Codable, Hashable {
   case empty
