@@ -4,12 +4,13 @@
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
-.PHONY: help setup demo test cases bench bench-million format lint clean
+.PHONY: help setup demo test cases bench bench-million docs format lint clean
 help:
 	@echo "make demo    installs what is missing, builds the command line tool and shows it at work"
 	@echo "make test    runs all tests"
 	@echo "make cases   runs the acceptance cases, of the folder NANOSTORE_CASES if that is set"
 	@echo "make bench   measures against raw SQLite and GRDB, and fills in the README's table"
+	@echo "make docs    makes the reference as web pages"
 	@echo "make format  formats the source"
 
 setup:
@@ -30,6 +31,9 @@ bench: setup
 
 bench-million: setup
 	@scripts/bench --documents 1000000
+
+docs: setup
+	@scripts/docs
 
 format:
 	swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks Examples

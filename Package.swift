@@ -107,16 +107,29 @@ let package = Package(
     .executableTarget(
       name: "nanostore-test-helper", dependencies: ["NanoStore"], path: "Tests/Helper",
       swiftSettings: strict),
+    .target(
+      name: "NanoTestSupport", dependencies: ["NanoStore"], path: "Tests/Support",
+      swiftSettings: strict),
     .testTarget(
       name: "NanoStoreTests",
       dependencies: [
+        "NanoTestSupport",
         "NanoStore", "NanoStoreCore", "NanoSQLite", "NanoTesting", "nanostore-test-helper",
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict),
+    .executableTarget(
+      name: "example-quickstart", dependencies: ["NanoStore"],
+      path: "Examples/QuickStart/Sources/QuickStart"),
+    .executableTarget(
+      name: "example-models", dependencies: ["NanoStoreModels"],
+      path: "Examples/Models/Sources/Models"),
     .testTarget(
       name: "NanoModelTests",
-      dependencies: ["NanoStoreModels", "NanoStoreCore", "NanoModel", "NanoTesting"],
+      dependencies: [
+        "NanoStoreModels", "NanoStore", "NanoStoreCore", "NanoModel", "NanoTesting",
+        "NanoTestSupport", "example-quickstart", "example-models",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "NanoModelSyntaxTests",

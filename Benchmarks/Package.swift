@@ -22,6 +22,7 @@ let package = Package(
       name: "nanobench",
       dependencies: [
         .product(name: "NanoStore", package: "NanoStore"),
+        .product(name: "NanoStoreModels", package: "NanoStore"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

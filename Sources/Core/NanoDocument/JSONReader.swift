@@ -103,8 +103,12 @@ public struct JSONReader {
   /// Skips white space, then consumes a byte if it stands there.
   @inlinable @inline(__always)
   public mutating func peekConsume(_ byte: UInt8) -> Bool {
-    skipWhitespace()
-    guard cursor < end, cursor.pointee == byte else { return false }
+    guard cursor < end else { return false }
+    if cursor.pointee != byte {
+      guard _slowPath(cursor.pointee <= ASCII.space) else { return false }
+      skipWhitespace()
+      guard cursor < end, cursor.pointee == byte else { return false }
+    }
     cursor += 1
     return true
   }
@@ -152,6 +156,8 @@ public struct JSONReader {
     if _slowPath(!peekConsume(ASCII.openBracket)) { throw mismatch("an array") }
     var elements: [Element] = []
     if peekConsume(ASCII.closeBracket) { return elements }
+    // Grown from room for one, a list of two would be allocated twice.
+    elements.reserveCapacity(2)
     repeat {
       elements.append(try read(&self))
     } while peekConsume(ASCII.comma)

@@ -112,7 +112,12 @@ public struct StoreError: Error, Sendable, Hashable {
 
   /// The same error with another value of a detail.
   public func replacing(_ name: Detail, _ value: String) -> StoreError {
-    StoreError(code, message, details: details.filter { $0.name != name } + [(name, value)])
+    removing(name).adding(name, value)
+  }
+
+  /// The same error without a detail.
+  public func removing(_ name: Detail) -> StoreError {
+    StoreError(code, message, details: details.filter { $0.name != name })
   }
 
   private init(_ code: Code, _ message: String, details: [(name: Detail, value: String)]) {

@@ -52,6 +52,22 @@ public struct StoredDocument {
   }
 }
 
+/// What a value is made of: a part of what an engine shows, borrowed until the closure returns.
+public struct StoredContent {
+  public var key: BorrowedKey
+  /// The version of the class, nil for its first.
+  public var version: Int64?
+  /// The fields as stored JSON.
+  public var body: UnsafeRawBufferPointer
+
+  @inlinable
+  public init(key: BorrowedKey, version: Int64?, body: UnsafeRawBufferPointer) {
+    self.key = key
+    self.version = version
+    self.body = body
+  }
+}
+
 /// A document to be written; the bytes are borrowed for the call and are stored JSON, already
 /// checked.
 public struct NewDocument {
@@ -73,6 +89,12 @@ public struct NewDocument {
     self.added = added
     self.body = body
   }
+}
+
+extension NewDocument {
+  /// How many are best inserted by one call. Arbitrary; the gain grows little beyond, and SQLite's
+  /// statement for so many has 60 parameters, of which ours keeps account.
+  public static let together = 20
 }
 
 /// How a document is addressed.

@@ -26,8 +26,7 @@ public struct QueryCompiler {
   ///   - ordered: Whether the order matters.
   public func select(_ query: Query, columns: String? = nil, ordered: Bool = true) -> Compiled {
     let (tail, rest) = source(query, ordered: ordered)
-    let wantsNoField = query.fields?.isEmpty == true
-    let columns = columns ?? facts.parts.columns(body: wantsNoField ? "'{}'" : "body")
+    let columns = columns ?? facts.parts.columns(body: query.bodyColumn)
     return Compiled(sql: SQLFragment("SELECT \(columns) ") + tail, rest: rest)
   }
 
@@ -75,6 +74,11 @@ public struct QueryCompiler {
     return Compiled(
       sql: SQLFragment("DELETE FROM \(table) WHERE id IN (") + found.sql + ")", rest: found.rest)
   }
+}
+
+extension Query {
+  /// The column of the body, or an empty one where no field is wanted.
+  public var bodyColumn: String { fields?.isEmpty == true ? "'{}'" : "body" }
 }
 
 extension QueryCompiler {

@@ -135,8 +135,11 @@ final class CollectionTable {
 extension CollectionTable {
   /// What is done with single documents.
   enum Statement: Int, CaseIterable {
-    case getByKey, getByRowID, insert, insertPlain, save, replaceByKey, replaceByRowID, removeByKey
+    case getByKey, getByRowID, insert, insertPlain, insertTogether, save, replaceByKey,
+      replaceByRowID, removeByKey
     case removeByRowID, rowIDOfKey, bodyByKey, bodyByRowID, revision
+    /// Whether documents may be inserted several at a time.
+    case mayInsertTogether
     /// The largest id ever removed, the largest there is, and whether foreign rows are there.
     case rowIDState
 
@@ -160,6 +163,16 @@ extension CollectionTable {
       case .insert: return insert
       case .insertPlain:
         return "INSERT INTO \(table)(key, added, revision, body) VALUES (?1, ?2, 1, ?3)"
+      case .insertTogether:
+        let rows = (0..<NewDocument.together).map {
+          "(?\(3 * $0 + 1), ?\(3 * $0 + 2), 1, ?\(3 * $0 + 3))"
+        }
+        return "INSERT INTO \(table)(key, added, revision, body) VALUES "
+          + rows.joined(separator: ", ")
+      case .mayInsertTogether:
+        return "SELECT coalesce(max(id), 0) < \(Int64.max >> 1) AND NOT EXISTS (SELECT 1 FROM "
+          + "sqlite_schema WHERE type = 'trigger' AND name NOT LIKE 'nano\\_%' ESCAPE '\\') "
+          + "FROM \(table)"
       case .save:
         return "\(insert) ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
           + "type = excluded.type, version = excluded.version, body = excluded.body, "

@@ -14,6 +14,8 @@ import Synchronization
 final class SQLiteConnection {
   let handle: OpaquePointer
   private var statements: [String: SQLiteStatement] = [:]
+  /// The statements that begin and end transactions, found without hashing their texts.
+  private var boundaries: [(text: String, statement: SQLiteStatement)] = []
   var tables: [String: CollectionTable] = [:] {
     didSet { last = nil }
   }
@@ -82,6 +84,7 @@ final class SQLiteConnection {
   /// Forgets statements and tables, as must be done before the connection closes.
   func removeAll() {
     statements.removeAll()
+    boundaries.removeAll()
     tables.removeAll()
   }
 
@@ -173,6 +176,16 @@ final class SQLiteConnection {
     }
   }
 
+  /// Runs `COMMIT`, or one of the statements that begin a transaction.
+  fileprivate func runBoundary(_ text: String) throws {
+    if let known = boundaries.first(where: { $0.text == text }) {
+      return try use(known.statement) { try $0.run() }
+    }
+    let statement = try SQLiteStatement(text, on: self)
+    boundaries.append((text, statement))
+    try use(statement) { try $0.run() }
+  }
+
   func run(_ fragment: SQLFragment) throws { try with(fragment) { try $0.run() } }
 
   /// How the file keeps texts: `UTF-8`, `UTF-16le` or `UTF-16be`.
@@ -232,7 +245,7 @@ final class SQLiteConnection {
 extension SQLiteConnection {
   /// Runs a block between BEGIN and COMMIT; an error rolls back.
   func transaction<Result>(_ begin: String, _ work: () throws -> Result) throws -> Result {
-    try with(begin) { try $0.run() }
+    try runBoundary(begin)
     isTransactionOpen = true
     defer {
       isTransactionOpen = false
@@ -241,7 +254,7 @@ extension SQLiteConnection {
     do {
       let result = try work()
       try requireTransaction()
-      try with("COMMIT") { try $0.run() }
+      try runBoundary("COMMIT")
       return result
     } catch {
       // After a full disk or an interruption SQLite may have rolled back already. Executed, since

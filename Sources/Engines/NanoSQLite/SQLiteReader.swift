@@ -143,21 +143,50 @@ class SQLiteReader: EngineReader {
       let incarnation = table.incarnation
       let compiled = QueryCompiler(facts).select(query, ordered: ordered)
       try connection.with(compiled.sql) { statement in
-        if var watch = connection.watch(statement, table, query) {
-          while try statement.step() {
-            if try !watch.showing({
-              try show(Self.document(statement, incarnation, layout))
-            }) {
-              break
-            }
-          }
-          return watch.end()
-        }
-        while try statement.step() {
-          if try !show(Self.document(statement, incarnation, layout)) { return }
+        try eachRow(statement, table, query) {
+          try show(Self.document($0, incarnation, layout))
         }
       }
     }
+  }
+
+  func contents(
+    _ query: Query, in collection: String, withKeys: Bool,
+    _ show: (StoredContent) throws -> Bool
+  ) throws {
+    try querying(query, collection) { table in
+      let parts = table.facts.parts
+      let (hasKeys, hasVersions) = (withKeys && parts.contains(.key), parts.contains(.type))
+      let columns = query.bodyColumn + (hasKeys ? ", key" : "") + (hasVersions ? ", version" : "")
+      let compiled = QueryCompiler(table.facts).select(query, columns: columns)
+      try connection.with(compiled.sql) { statement in
+        try eachRow(statement, table, query) { row in
+          try show(
+            StoredContent(
+              key: hasKeys ? row.borrowedKey(1) : .none,
+              version: hasVersions ? row.optionalInt(hasKeys ? 2 : 1) : nil,
+              body: row.storedBytes(0)))
+        }
+      }
+    }
+  }
+
+  /// Steps through what a query finds, until the closure says false.
+  @inline(__always)
+  private func eachRow(
+    _ statement: SQLiteStatement, _ table: CollectionTable, _ query: Query,
+    _ show: (SQLiteStatement) throws -> Bool
+  ) throws {
+    guard var watch = connection.watch(statement, table, query) else {
+      while try statement.step() {
+        if try !show(statement) { return }
+      }
+      return
+    }
+    while try statement.step() {
+      if try !watch.showing({ try show(statement) }) { break }
+    }
+    watch.end()
   }
 
   func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs {

@@ -16,8 +16,8 @@ final class SQLiteStatement {
   private(set) var held: [Program] = []
   /// The parameters that are NULL, a bit each; a new statement's are.
   private var nulls = UInt64.max
-  /// Where a UUID's bytes stand while they are bound.
-  private let uuid: UnsafeMutablePointer<UInt64> = .allocate(capacity: 2)
+  /// Where the bytes of UUIDs stand while they are bound, two words for each parameter.
+  private let uuids: UnsafeMutablePointer<UInt64>
   /// Where the digits of a foreign key stand while its row is shown.
   private var foreignKeyText: UnsafeMutableRawBufferPointer?
   /// Whether the database keeps its texts in UTF-8.
@@ -54,6 +54,7 @@ final class SQLiteStatement {
         code, String(cString: sqlite3_errmsg(connection)), operation: "prepare")
     }
     self.handle = handle
+    uuids = .allocate(capacity: 2 * max(1, Int(sqlite3_bind_parameter_count(handle))))
     self.connection = connection
     self.isUTF8 = isUTF8
     self.tail = tail
@@ -61,7 +62,7 @@ final class SQLiteStatement {
 
   deinit {
     sqlite3_finalize(handle)
-    uuid.deallocate()
+    uuids.deallocate()
     foreignKeyText?.deallocate()
   }
 
@@ -163,6 +164,7 @@ extension SQLiteStatement {
 
   @inline(__always)
   func bind(uuid high: UInt64, _ low: UInt64, at index: Int32) {
+    let uuid = uuids + 2 * Int(index - 1)
     uuid[0] = high.bigEndian
     uuid[1] = low.bigEndian
     markBound(index)

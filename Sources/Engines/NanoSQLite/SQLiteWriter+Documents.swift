@@ -28,7 +28,7 @@ extension SQLiteWriter {
   /// that a long transaction changes at its beginning and again at its end makes SQLite compute the
   /// checksums of the whole log anew, which took a sixth of the time of inserting 100,000 documents.
   @inline(__always)
-  private func noteWritten(_ table: CollectionTable) throws {
+  func noteWritten(_ table: CollectionTable) throws {
     written += 1
     if written & (written - 1) == 0, written <= Self.lastEarlyFlush { try flushPaths(of: table) }
   }

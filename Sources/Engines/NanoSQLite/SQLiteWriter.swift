@@ -12,6 +12,8 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   private var touched: [String: CollectionTable] = [:]
   private var last: (name: String, table: CollectionTable)?
   private var savepoints = 0
+  /// The table whose documents may be inserted several at a time, or may not.
+  var togetherState: (table: CollectionTable, isAllowed: Bool)?
   /// Documents that the transaction has written.
   var written = 0
   /// Whether indexes are being made while a progress closure of the caller runs.
@@ -52,10 +54,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   }
 
   private func existingOrNew(_ name: String) throws -> CollectionTable {
-    // Nobody else has committed since this connection did, so it knows what is in the file.
-    if connection.isUnchanged, let table = connection.tables[name], table.isPrepared {
-      return table
-    }
+    if let table = knownTable(name) { return table }
     if let table = try connection.table(name) {
       try prepareRowIDs(table)
       return table
@@ -64,6 +63,15 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     guard let table = try connection.table(name) else {
       throw StoreError(.database, "A collection could not be made", [.collection: name])
     }
+    return table
+  }
+
+  /// Nobody else has committed since this connection did, so it knows what is in the file.
+  private func knownTable(_ name: String) -> CollectionTable? {
+    guard connection.isUnchanged, let table = connection.lastTable(name) ?? connection.tables[name],
+      table.isPrepared
+    else { return nil }
+    connection.noteLast(name, table)
     return table
   }
 
@@ -117,7 +125,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   func existing(_ name: String) throws -> CollectionTable? {
     try requireFree()
     if let table = try touchedTable(name) { return table }
-    guard try connection.table(name) != nil else { return nil }
+    guard try knownTable(name) != nil || connection.table(name) != nil else { return nil }
     return try tableForWriting(name)
   }
 
@@ -233,6 +241,7 @@ extension SQLiteWriter {
     connection.tables.removeAll()
     touched.removeAll()
     last = nil
+    togetherState = nil
   }
 
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import NanoStoreModels
 
 /// The document of every scenario: strings, numbers, an array, a nested object and a date in
 /// about 250 bytes of JSON.
+@Model(collection: "people")
 struct Person: Codable, Equatable, Sendable {
-  var firstName: String
-  var lastName: String
-  var age: Int
-  var city: String
-  var salary: Double
-  var emails: [String]
-  var address: Address
-  var joined: Date
+  @Field("FirstName") var firstName: String
+  @Field("LastName") var lastName: String
+  @Field("Age") var age: Int
+  @Field("City") var city: String
+  @Field("Salary") var salary: Double
+  @Field("Emails") var emails: [String]
+  @Field("Address") var address: Address
+  @Field("Joined") var joined: Date
 
   enum CodingKeys: String, CodingKey {
     case firstName = "FirstName"
@@ -26,10 +28,11 @@ struct Person: Codable, Equatable, Sendable {
   }
 }
 
+@Model
 struct Address: Codable, Equatable, Sendable {
-  var street: String
-  var zip: String
-  var country: String
+  @Field("Street") var street: String
+  @Field("Zip") var zip: String
+  @Field("Country") var country: String
 
   enum CodingKeys: String, CodingKey {
     case street = "Street"

@@ -36,13 +36,17 @@ extension ScenarioResult {
     let other = (original ?? variants(as: .record).first?.ratio)?.ratioText ?? ""
     let ours = variants(as: .ours)
     guard !ours.isEmpty else { return [["\(work), per \(unit)", raw, "", "", other]] }
-    return ours.map { variant in
-      [
-        "\(work) (\(variant.name)), per \(unit)", raw,
-        variant.missesTarget ? "**\(variant.ratio.ratioText)** missed" : variant.ratio.ratioText,
-        variant.target?.ratioText ?? "", other,
-      ]
+    let comparisons = variants(as: .other).map { variant in
+      ["\(work) (\(variant.name)), per \(unit)", raw, variant.ratio.ratioText, "", ""]
     }
+    return comparisons
+      + ours.map { variant in
+        [
+          "\(work) (\(variant.name)), per \(unit)", raw,
+          variant.missesTarget ? "**\(variant.ratio.ratioText)** missed" : variant.ratio.ratioText,
+          variant.target?.ratioText ?? "", other,
+        ]
+      }
   }
 }
 

@@ -2,7 +2,7 @@
 
 /// Which side a variant stands for.
 enum Role: String, Codable {
-  case raw, record, ours
+  case raw, record, other, ours
 }
 
 /// What the rounds of one variant took, in nanoseconds.

@@ -49,7 +49,8 @@ struct Runner {
 
 extension Scenario {
   fileprivate var contestants: [(role: Role, variant: Variant)] {
-    [(.raw, raw)] + (record.map { [(.record, $0)] } ?? []) + ours.map { (.ours, $0) }
+    [(.raw, raw)] + (record.map { [(.record, $0)] } ?? []) + others.map { (.other, $0) }
+      + ours.map { (.ours, $0) }
   }
 }
 

@@ -17,6 +17,8 @@ protocol Scenario {
   var raw: Variant { get }
   /// What a user of GRDB would write with Codable records; nil if that was not written.
   var record: Variant? { get }
+  /// Other ways, to compare with.
+  var others: [Variant] { get }
   /// The ways our store does it.
   var ours: [Variant] { get }
   /// The ratio at which the older library stood whose benchmark this is, on a machine of this kind.
@@ -25,5 +27,6 @@ protocol Scenario {
 
 extension Scenario {
   var record: Variant? { nil }
+  var others: [Variant] { [] }
   var original: Double? { nil }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import NanoStore
+import NanoStoreModels
 
 extension Store {
   /// A store that makes no index by itself.
@@ -15,6 +15,7 @@ extension Store {
 struct People {
   let store: Store
   let collection: DocumentCollection
+  var models: ModelCollection<Person> { collection.models() }
 
   init(_ folder: Folder, _ durability: Store.Configuration.Durability = .normal) throws {
     var configuration = Store.Configuration()
@@ -48,11 +49,11 @@ extension People {
 extension InsertScenario {
   var ours: [Variant] {
     [
-      Variant("typed, own codec", target: 1.3) { [workload] folder in
+      Variant("models", target: 1.25) { [workload] folder in
         { watch in
           let people = try People(folder)
           try watch.measure {
-            try people.collection.insert(contentsOf: workload.people)
+            try people.models.insert(contentsOf: workload.people)
             // Closing checkpoints.
             try people.store.close()
           }
@@ -96,13 +97,13 @@ struct CodablePerson: Codable, Sendable {
 extension CommitScenario {
   var ours: [Variant] {
     [
-      Variant("typed, own codec", target: 1.25) { [workload, durability] folder in
+      Variant("models", target: 1.25) { [workload, durability] folder in
         { watch in
           let people = try People(folder, durability == .full ? .full : .normal)
           try people.collection.insert(["first": true])
           try watch.measure {
             for number in 0..<workload.commits {
-              try people.collection.insert(contentsOf: CollectionOfOne(workload.people[number]))
+              try people.models.insert(workload.people[number])
             }
           }
           return try people.collection.count() - 1
@@ -150,12 +151,12 @@ extension ScanScenario {
       scan("lazy documents, two fields read", target: 2.0) { document in
         document["LastName"] == nil || document["Age"] == nil ? 0 : 1
       },
-      Variant("typed, own codec", target: 2.6) { [workload] folder in
+      Variant("models", target: 2.6) { [workload] folder in
         let people = try People.filled(folder, workload)
         return { watch in
           try watch.measure {
             var count = 0
-            try people.collection.find().each(as: Person.self) { count += $0.age > 0 ? 1 : 0 }
+            try people.models.find().each { count += $0.age > 0 ? 1 : 0 }
             return count
           }
         }

@@ -9,6 +9,7 @@ func allScenarios(_ workload: Workload) -> [any Scenario] {
     ObserverScenario(workload: workload),
     GetScenario(workload: workload),
     ScanScenario(workload: workload),
+    KeptScenario(workload: workload),
     FindScenario(workload: workload),
     TenthScenario(workload: workload),
     FilterScenario(workload: workload),

@@ -10,7 +10,7 @@ extension ModelCollection {
   ///
   /// The first write through a model does so by itself; call it where that would come at a bad time, for
   /// a large collection of an earlier program. Indexes that the model no longer declares stay; see
-  /// ``dropUndeclaredIndexes()-()``.
+  /// `dropUndeclaredIndexes()`.
   ///
   /// - Throws: ``StoreError/Code/uniqueViolation`` if documents have the same values of a property that is
   ///   to be unique, with the index and the documents. None of the missing indexes was made then.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
+public import NanoDocument
 public import NanoStoreCore
 
 extension ModelCollection {
@@ -22,7 +22,7 @@ extension ModelCollection {
 
   /// Stores a value under its key, in place of the one that has it.
   ///
-  /// - Throws: As ``insert(_:key:)-(_,String?)``, but not for a key that is there. What was stored stays.
+  /// - Throws: As `insert(_:key:)`, but not for a key that is there. What was stored stays.
   @discardableResult
   public func save(_ value: M, key: String? = nil) throws -> Stored<M> {
     try write(.save, value, key)
@@ -71,12 +71,15 @@ extension ModelCollection {
   func write(_ mode: WriteMode, _ values: some Sequence<M>) throws -> [Int64] {
     try prepareIfNeeded()
     let version = M.storedVersion
-    return try documents.writeBatch(mode, capacity: values.underestimatedCount) { batch in
-      for value in values {
-        value.writeDocument(to: &batch.writer)
-        try batch.add(
-          key: try value.documentKey, version: value._$unknownFields.version(version))
+    return try documents.writeBatch(mode, capacity: values.underestimatedCount) { batch, writer in
+      // Written where they stand: a copy of each would retain and release all that it holds.
+      let isDone: Void? = try values.withContiguousStorageIfAvailable { values in
+        for index in values.indices {
+          try values[index].add(to: batch, &writer, version)
+        }
       }
+      if isDone != nil { return }
+      for value in values { try value.add(to: batch, &writer, version) }
     }
   }
 
@@ -128,6 +131,17 @@ extension ModelCollection {
   /// Removes every value and says how many there were. The collection and its indexes stay.
   @discardableResult
   public func removeAll() throws -> Int { try documents.removeAll() }
+}
+
+extension Model {
+  /// Adds the value to a batch.
+  @inlinable @inline(__always)
+  func add(
+    to batch: DocumentBatch, _ writer: inout JSONWriter, _ version: Int64?
+  ) throws {
+    writeDocument(to: &writer)
+    try batch.add(&writer, key: documentKey, version: _$unknownFields.version(version))
+  }
 }
 
 extension ModelCollection where M: Sendable {

@@ -72,6 +72,12 @@ extension ModelCollection {
     try documents.get(key).map { try stored($0) }
   }
 
+  /// The value with this key, and what the store knows of it.
+  public func getStored(_ key: some ModelKey) throws -> Stored<M>? {
+    guard let key = try key.documentKey else { return nil }
+    return try getStored(key.description)
+  }
+
   /// The values with these keys, in their order; a key that no document has is left out.
   public func get(keys: [String]) throws -> [M] {
     let decoder = decoder
@@ -94,6 +100,9 @@ extension ModelCollection where M: Sendable {
     try await documents.onReader { try self.get(rowID: rowID) }
   }
   public func getStored(_ key: String) async throws -> Stored<M>? {
+    try await documents.onReader { try self.getStored(key) }
+  }
+  public func getStored(_ key: some ModelKey & Sendable) async throws -> Stored<M>? {
     try await documents.onReader { try self.getStored(key) }
   }
   public func get(keys: [String]) async throws -> [M] {

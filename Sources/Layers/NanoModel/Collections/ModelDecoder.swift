@@ -17,15 +17,21 @@ struct ModelDecoder<M: Model>: Sendable {
     self.collection = collection
   }
 
-  /// The value of a document as an engine shows it.
+  /// The value of what an engine shows. An error does not say of which document it is.
   @inlinable @inline(__always)
+  func value(_ content: StoredContent) throws(StoreError) -> M {
+    if _slowPath((content.version ?? 1) != version) { return try otherVersion(content) }
+    var reader = JSONReader(content.body)
+    return try M(reading: &reader, key: content.key)
+  }
+
+  /// The value of a document as an engine shows it.
   func value(_ stored: StoredDocument) throws(StoreError) -> M {
-    if _slowPath((stored.version ?? 1) != version) { return try otherVersion(stored) }
     do throws(StoreError) {
-      var reader = JSONReader(stored.body)
-      return try M(reading: &reader, key: stored.borrowedKey)
+      return try value(
+        StoredContent(key: stored.borrowedKey, version: stored.version, body: stored.body))
     } catch {
-      throw located(error, stored.body, stored.borrowedKey.key, stored.rowID)
+      throw located(error, stored.body, stored.key, stored.rowID)
     }
   }
 
@@ -43,58 +49,65 @@ struct ModelDecoder<M: Model>: Sendable {
   }
 
   @usableFromInline @inline(never)
-  func otherVersion(_ stored: StoredDocument) throws(StoreError) -> M {
-    let written = stored.version ?? 1
-    guard written < version else { return try newerVersion(stored, written) }
+  func otherVersion(_ content: StoredContent) throws(StoreError) -> M {
+    let written = content.version ?? 1
     do {
-      var reader = JSONReader(stored.body)
+      guard written < version else { return try newerVersion(content, written) }
+      var reader = JSONReader(content.body)
       var object = try reader.object()
       try M.upgrade(&object, from: Int(written))
       var writer = JSONWriter()
       writer.object(object)
       if let failure = writer.failure { throw failure }
-      var upgraded = JSONReader(writer.bytes)
-      return try M(reading: &upgraded, key: stored.borrowedKey)
+      return try upgraded(writer.bytes, content.key)
     } catch let error as StoreError {
-      throw located(error, stored.body, stored.borrowedKey.key, stored.rowID)
-        .adding(.actual, "a document of version \(written)")
+      throw error.adding(.actual, "a document of version \(written), read as \(version)")
     } catch {
-      throw located(
-        StoreError(
-          .typeMismatch, "A document cannot be upgraded",
-          [.actual: "a document of version \(written)", .value: "\(error)"]),
-        stored.body, stored.borrowedKey.key, stored.rowID)
+      throw StoreError(
+        .typeMismatch, "A document cannot be upgraded",
+        [.actual: "a document of version \(written), read as \(version)", .value: "\(error)"])
+    }
+  }
+
+  /// What an upgrade made. Its bytes are not those of the document, so that an error says the field at once.
+  private func upgraded(
+    _ bytes: UnsafeRawBufferPointer, _ key: BorrowedKey
+  ) throws(StoreError) -> M {
+    do throws(StoreError) {
+      var reader = JSONReader(bytes)
+      return try M(reading: &reader, key: key)
+    } catch {
+      throw error.withField(in: bytes)
     }
   }
 
   /// What a newer version wrote is read as far as it is known; when it is saved, it stays of that version.
   private func newerVersion(
-    _ stored: StoredDocument, _ written: Int64
+    _ content: StoredContent, _ written: Int64
   ) throws(StoreError) -> M {
-    do throws(StoreError) {
-      var reader = JSONReader(stored.body)
-      var value = try M(reading: &reader, key: stored.borrowedKey)
-      value._$unknownFields.keep(newerVersion: written)
-      return value
-    } catch {
-      throw located(error, stored.body, stored.borrowedKey.key, stored.rowID)
-        .adding(.actual, "a document of version \(written), newer than \(version)")
-    }
+    var reader = JSONReader(content.body)
+    var value = try M(reading: &reader, key: content.key)
+    value._$unknownFields.keep(newerVersion: written)
+    return value
   }
 
   /// The error with the collection, the document and the field.
-  @usableFromInline @inline(never)
   func located(
     _ error: StoreError, _ body: UnsafeRawBufferPointer, _ key: DocumentKey?, _ rowID: Int64
   ) -> StoreError {
-    var located = error
-    if let offset = error[.byteOffset].flatMap({ Int($0) }) {
-      let names = JSONReader.path(toByte: offset, in: body)
-      let field = (names + (error[.field].map { [$0] } ?? [])).joined(separator: ".")
-      if !field.isEmpty { located = located.replacing(.field, field) }
-    }
-    located = located.adding(.collection, collection)
+    var located = error.withField(in: body).adding(.collection, collection)
     if let key { located = located.adding(.key, key.description) }
     return located.adding(.rowID, "\(rowID)")
+  }
+}
+
+extension StoreError {
+  /// The error with the path of the field in place of the byte at which it was found.
+  func withField(in body: UnsafeRawBufferPointer) -> StoreError {
+    guard let offset = self[.byteOffset].flatMap({ Int($0) }) else { return self }
+    let names = JSONReader.path(toByte: offset, in: body)
+    let field = (names + (self[.field].map { [$0] } ?? [])).joined(separator: ".")
+    let plain = removing(.byteOffset)
+    return field.isEmpty ? plain : plain.replacing(.field, field)
   }
 }

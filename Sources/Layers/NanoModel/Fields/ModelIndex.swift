@@ -12,7 +12,7 @@ import NanoEngine
 /// }
 /// ```
 ///
-/// It is made when the program first writes to the collection; see ``ModelCollection/prepare()-(_)``.
+/// It is made when the program first writes to the collection; see `prepare()` of ``ModelCollection``.
 public struct ModelIndex<Root: Model>: Sendable {
   let places: Result<[(place: FieldPlace, descending: Bool)], StoreError>
   let isUnique: Bool

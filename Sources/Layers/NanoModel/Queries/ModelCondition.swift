@@ -44,9 +44,6 @@ public struct ModelCondition<Root: Model>: Sendable {
 
   /// Whether it was not limited yet.
   var isAll: Bool { condition == .constant(true) && failure == nil }
-
-  /// Whether documents with former names are asked in another way.
-  var dependsOnFormerNames: Bool { condition != current }
 }
 
 /// Both hold.

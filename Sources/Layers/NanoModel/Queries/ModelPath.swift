@@ -6,6 +6,8 @@ import NanoQuery
 /// The properties of a model, to write conditions with.
 @dynamicMemberLookup
 public struct ModelProperties<Root: Model>: Sendable {
+  public init() {}
+
   /// A property.
   public subscript<Value>(
     dynamicMember keyPath: any KeyPath<Root, Value> & Sendable

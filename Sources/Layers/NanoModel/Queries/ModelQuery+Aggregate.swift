@@ -189,9 +189,10 @@ extension ModelQuery {
 }
 
 extension FieldValue {
-  /// The value by which documents are grouped; null stands for those that lack the field.
+  /// The value by which documents are grouped; null stands for those that lack the field, and for those
+  /// that lack an optional value on the way, where no default counts.
   init(group value: DocumentValue, _ place: FieldPlace) throws(StoreError) {
-    if value.isNull, let missing = place.missing {
+    if value.isNull, place.optionalParents.isEmpty, let missing = place.missing {
       self = try Self(stored: missing)
     } else {
       self = try Self(stored: value)

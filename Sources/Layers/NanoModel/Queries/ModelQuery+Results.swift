@@ -13,12 +13,32 @@ extension ModelQuery {
   @inlinable
   public func models() throws -> [M] {
     var models: [M] = []
-    let decoder = collection.decoder
-    try documentQuery().showStored { stored in
-      models.append(try decoder.value(stored))
-      return true
-    }
+    try eachContent { content, decoder in models.append(try decoder.value(content)) }
     return models
+  }
+
+  /// Shows what is found to a closure that makes values of it.
+  ///
+  /// Of a document only what a value is made of is read. If one is no such value, it is read again with the
+  /// rest, to say which one it is.
+  @usableFromInline
+  func eachContent(
+    _ show: (StoredContent, ModelDecoder<M>) throws -> Void
+  ) throws {
+    let decoder = collection.decoder
+    let query = try documentQuery()
+    do {
+      try query.showContents(withKeys: M.fieldTable.hasKey) { content in
+        try show(content, decoder)
+        return true
+      }
+    } catch let error as StoreError where error[.byteOffset] != nil || error[.actual] != nil {
+      try query.showStored { stored in
+        _ = try decoder.value(stored)
+        return true
+      }
+      throw error
+    }
   }
 
   /// The first one; nil if there is none.
@@ -41,19 +61,15 @@ extension ModelQuery {
   /// - Throws: What the closure throws, which ends the query.
   @inlinable
   public func each(_ show: (M) throws -> Void) throws {
-    let decoder = collection.decoder
     if collection.store.isInTransaction {
       // What a closure writes could be found again, without end.
       for model in try models() { try show(model) }
       return
     }
-    try documentQuery().showStored { stored in
-      try show(try decoder.value(stored))
-      return true
-    }
+    try eachContent { content, decoder in try show(try decoder.value(content)) }
   }
 
-  /// The next values behind the place where the last page ended; see ``DocumentQuery/page(_:)-(Int)``.
+  /// The next values behind the place where the last page ended; as `page(_:)` of ``DocumentQuery``.
   public func page(_ size: Int) throws -> ModelPage<M> {
     let page = try documentQuery().page(size)
     return ModelPage(

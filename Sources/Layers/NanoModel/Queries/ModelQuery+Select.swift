@@ -87,11 +87,14 @@ extension ModelQuery {
 private struct SelectedField<M: Model, Value: FieldValue>: Sendable {
   /// The names on each way to the value, that of the newest version first.
   let ways: [[StoredName]]
+  /// The same of each optional value on the way.
+  let parents: [[[StoredName]]]
   let place: FieldPlace
 
   init(_ keyPath: any KeyPath<M, Value> & Sendable) throws(StoreError) {
     place = try M.place(of: keyPath)
     ways = ([place.path] + place.formerPaths).map { $0.components.map { StoredName($0) } }
+    parents = place.optionalParents.map { $0.map { $0.components.map { StoredName($0) } } }
   }
 
   func value(
@@ -111,10 +114,23 @@ private struct SelectedField<M: Model, Value: FieldValue>: Sendable {
       if reader.isNull, Value.missingValue == nil, place.missing != nil { continue }
       return try Value(reading: &reader)
     }
-    if let missing = place.missing { return try Value(stored: missing) }
+    if let missing = place.missing, try hasParents(body) { return try Value(stored: missing) }
     if let missing = Value.missingValue { return missing }
     throw StoreError(
       .typeMismatch, "A required field is missing", [.field: "\(place.path)"])
+  }
+
+  /// Whether every optional value on the way is there, so that a default counts.
+  private func hasParents(_ body: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    for ways in parents {
+      var isThere = false
+      for way in ways where !isThere {
+        var reader = JSONReader(body)
+        isThere = try reader.find(way) && !reader.isNull
+      }
+      guard isThere else { return false }
+    }
+    return true
   }
 }
 

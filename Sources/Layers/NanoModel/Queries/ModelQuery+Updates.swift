@@ -85,7 +85,7 @@ extension ModelQuery {
   /// - Throws: ``StoreError``, and what an upgrade throws. Nothing was changed.
   @discardableResult
   public func update(_ changes: ModelChange<M>...) throws -> Int { try update(changes) }
-  /// As ``update(_:)-(ModelChange<M>...)``.
+  /// As `update(_:)`.
   @discardableResult
   public func update(_ changes: [ModelChange<M>]) throws -> Int {
     try collection.prepareIfNeeded()
@@ -110,16 +110,19 @@ extension ModelCollection {
   /// Changes some properties of one value and leaves the others as they are.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is none with this key, and as
-  ///   ``ModelQuery/update(_:)-(ModelChange<M>...)``.
+  ///   `update(_:)` of ``ModelQuery``.
   public func update(_ key: String, _ changes: ModelChange<M>...) throws {
     try update(key, changes)
   }
-  /// As ``update(_:_:)-(String,_...)``, for the type of the model's key.
+  /// As `update(_:_:)`, for the type of the model's key.
   public func update(_ key: some ModelKey, _ changes: ModelChange<M>...) throws {
     try update(key.documentKey?.description ?? "", changes)
   }
   public func update(_ key: String, _ changes: ModelChange<M>...) async throws {
     try await documents.onWriter { try self.update(key, changes) }
+  }
+  public func update(_ key: some ModelKey & Sendable, _ changes: ModelChange<M>...) async throws {
+    try await documents.onWriter { try self.update(key.documentKey?.description ?? "", changes) }
   }
 
   private func update(_ key: String, _ changes: [ModelChange<M>]) throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+public import Foundation
 public import NanoDocument
 import NanoEngine
 public import NanoQuery
@@ -65,7 +66,7 @@ public struct ModelQuery<M: Model>: Sendable {
   /// Leaves out so many at the beginning, counted after sorting.
   public func offset(_ offset: Int) -> ModelQuery { changed { $0.offset = offset } }
 
-  /// Only what comes behind a place that ``page(_:)-(Int)`` gave.
+  /// Only what comes behind a place that `page(_:)` gave.
   public func after(_ position: PagePosition?) -> ModelQuery { changed { $0.after = position } }
 }
 
@@ -84,6 +85,17 @@ extension ModelCollection {
   public func find(
     _ condition: (ModelProperties<M>) -> ModelCondition<M>
   ) -> ModelQuery<M> { find(condition(ModelProperties())) }
+
+  /// The values for which a predicate is true.
+  ///
+  /// ```swift
+  /// people.find(#Predicate { $0.lastName == "Hopper" && $0.emails.contains("a@x") })
+  /// ```
+  ///
+  /// The predicate becomes a condition of the store, so that indexes serve it; docs/MODELS-PREDICATES.md
+  /// lists what can be in it. What cannot is an error, ``StoreError/Code/unsupported`` or
+  /// ``StoreError/Code/invalidQuery`` with that part, when the query runs.
+  public func find(_ predicate: Predicate<M>) -> ModelQuery<M> { find(ModelCondition(predicate)) }
 
   /// The values that fulfil a condition on the documents, with the names that fields have there.
   @_disfavoredOverload
@@ -138,16 +150,13 @@ extension ModelQuery {
 
   /// Whether documents may have fields under the former names of properties that are asked for.
   private func hasFormerNames() throws -> Bool {
-    let places = try orderings.map { (ordering) throws(StoreError) in try ordering.place.get() }
-    guard condition.dependsOnFormerNames || places.contains(where: { !$0.formerPaths.isEmpty })
-    else { return false }
-    let former = Set(M.modelFields.flatMap(\.formerNames))
-    let isTop = try collection.documents.observedPaths().contains { observed in
-      former.contains(FieldPath(observed.path.replacing("[]", with: "")).components[0])
+    let current = Set(condition.current.fields)
+    var former = Set(condition.condition.fields).subtracting(current)
+    for ordering in orderings { former.formUnion(try ordering.place.get().formerPaths) }
+    guard !former.isEmpty else { return false }
+    return try collection.documents.observedPaths().contains { observed in
+      former.contains(FieldPath(observed.path.replacing("[]", with: "")))
     }
-    // Those of nested models are not told apart.
-    return isTop || former.isEmpty
-      || places.contains { $0.formerPaths.contains { $0.components.count > 1 } }
   }
 
   /// Whether some document lacks a field that counts with a default: then an index has another order.

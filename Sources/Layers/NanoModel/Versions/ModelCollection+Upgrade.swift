@@ -37,6 +37,7 @@ extension ModelCollection {
     return walk.upgraded
   }
 
+  @discardableResult
   public func upgrade(
     batch: Int = 1_000, progress: (@Sendable (UpgradeProgress) async throws -> Void)? = nil
   ) async throws -> Int {

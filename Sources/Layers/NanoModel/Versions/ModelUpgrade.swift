@@ -20,7 +20,7 @@ public import NanoDocument
 /// ```
 ///
 /// Documents are upgraded when they are read, and stored so when they are saved, or all at once by
-/// ``ModelCollection/upgrade(batch:progress:)-(_,_)``. A version without an upgrade needs none.
+/// `upgrade(batch:progress:)` of ``ModelCollection``. A version without an upgrade needs none.
 public struct ModelUpgrade: Sendable {
   /// The version of the documents that it changes.
   public let version: Int

@@ -80,7 +80,10 @@ extension ExprSyntax {
     case .integerLiteralExpr, .floatLiteralExpr, .booleanLiteralExpr: true
     case .prefixOperatorExpr: cast(PrefixOperatorExprSyntax.self).expression.isConstant
     case .arrayExpr: cast(ArrayExprSyntax.self).elements.allSatisfy { $0.expression.isConstant }
-    case .memberAccessExpr: cast(MemberAccessExprSyntax.self).base == nil
+    case .dictionaryExpr: trimmedDescription == "[:]"
+    // A case of an enum; `.now` is another one each time.
+    case .memberAccessExpr:
+      cast(MemberAccessExprSyntax.self).base == nil && trimmedDescription != ".now"
     default: false
     }
   }

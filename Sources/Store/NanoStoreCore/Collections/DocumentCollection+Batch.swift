@@ -13,10 +13,18 @@ extension DocumentCollection {
   public func insert<Value: DocumentRepresentable>(
     contentsOf values: some Sequence<Value>
   ) throws -> [Int64] {
-    try writeBatch(.insert, capacity: values.underestimatedCount) { batch in
+    try writeBatch(.insert, capacity: values.underestimatedCount) { batch, writer in
+      // Written where they stand: a copy of each would retain and release all that it holds.
+      let isDone: Void? = try values.withContiguousStorageIfAvailable { values in
+        for index in values.indices {
+          values[index].write(to: &writer)
+          try batch.add(&writer)
+        }
+      }
+      if isDone != nil { return }
       for value in values {
-        value.write(to: &batch.writer)
-        try batch.add()
+        value.write(to: &writer)
+        try batch.add(&writer)
       }
     }
   }
@@ -30,10 +38,10 @@ extension DocumentCollection {
   /// Stores objects given as literals; see ``insert(contentsOf:)-(Sequence<Value>)``.
   @discardableResult
   public func insert(contentsOf objects: [DocumentObject]) throws -> [Int64] {
-    try writeBatch(.insert, capacity: objects.count) { batch in
+    try writeBatch(.insert, capacity: objects.count) { batch, writer in
       for object in objects {
-        batch.writer.object(object.withoutRowID)
-        try batch.add()
+        writer.object(object.withoutRowID)
+        try batch.add(&writer)
       }
     }
   }
@@ -64,13 +72,13 @@ extension DocumentCollection {
   }
 
   private func write(_ mode: WriteMode, _ documents: [Document]) throws -> [Int64] {
-    try writeBatch(mode, capacity: documents.count) { batch in
+    try writeBatch(mode, capacity: documents.count) { batch, writer in
       for document in documents {
         guard !document.isPartial else { throw Self.partial }
-        try document.write(to: &batch.writer)
+        try document.write(to: &writer)
         let header = document.header
         try batch.add(
-          key: header.key, type: header.type, version: header.version, added: header.added)
+          &writer, key: header.key, type: header.type, version: header.version, added: header.added)
       }
     }
   }
@@ -80,10 +88,10 @@ extension DocumentCollection {
   @_disfavoredOverload
   public func insert<Value: Encodable>(contentsOf values: some Sequence<Value>) throws -> [Int64] {
     let encoder = DocumentEncoder()
-    return try writeBatch(.insert, capacity: values.underestimatedCount) { batch in
+    return try writeBatch(.insert, capacity: values.underestimatedCount) { batch, writer in
       for value in values {
-        try encoder.encode(value, into: &batch.writer)
-        try batch.add()
+        try encoder.encode(value, into: &writer)
+        try batch.add(&writer)
       }
     }
   }
@@ -98,77 +106,33 @@ extension DocumentCollection {
   /// Stores documents that a closure encodes one after the other, all of them or none.
   ///
   /// ```swift
-  /// try people.writeBatch(.save) { batch in
-  ///   batch.writer.literal(#"{"name":"Ada"}"#)
-  ///   try batch.add(key: DocumentKey("ada"))
+  /// try people.writeBatch(.save) { batch, writer in
+  ///   writer.literal(#"{"name":"Ada"}"#)
+  ///   try batch.add(&writer, key: DocumentKey("ada"))
   /// }
   /// ```
   ///
-  /// - Parameter capacity: How many there will be, as far as that is known.
+  /// - Parameters:
+  ///   - capacity: How many there will be, as far as that is known.
+  ///   - fill: Gets a buffer, to write a document into in stored form before each
+  ///     ``DocumentBatch/add(_:key:type:version:added:)``.
   /// - Returns: Their row ids, in order.
   /// - Throws: As for a single one, with the position in the batch, or what the closure throws. Nothing
   ///   was stored.
   public func writeBatch(
-    _ mode: WriteMode, capacity: Int = 0, _ fill: (DocumentBatch) throws -> Void
+    _ mode: WriteMode, capacity: Int = 0,
+    _ fill: (DocumentBatch, inout JSONWriter) throws -> Void
   ) throws -> [Int64] {
     try InternalCollection.refuse(name)
     return try writing(atomic: true, callsBack: true) { engine in
       let batch = try DocumentBatch(mode, self, engine, capacity: capacity)
+      defer { batch.end() }
       do {
-        try fill(batch)
+        try batch.all { writer in try fill(batch, &writer) }
       } catch let error as StoreError {
         throw error.adding(.position, "document \(batch.rowIDs.count + 1) of the batch")
       }
       return batch.rowIDs
     }
-  }
-}
-
-/// Documents that are written one after the other with one buffer, in one transaction.
-public final class DocumentBatch {
-  /// What the next document is encoded into, in stored form.
-  public var writer = JSONWriter()
-  private(set) var rowIDs: [Int64] = []
-  private let engine: any EngineWriter
-  private let mode: WriteMode
-  private let name: String
-  private let keys: KeyGenerator?
-  private let maximumSize: Int
-  private let store: Store
-  private let added = Clock.microseconds()
-
-  init(
-    _ mode: WriteMode, _ collection: DocumentCollection, _ engine: any EngineWriter, capacity: Int
-  ) throws {
-    self.mode = mode
-    self.engine = engine
-    name = collection.name
-    store = collection.store
-    maximumSize = collection.store.maximumDocumentSize
-    keys = try engine.identity(of: collection.name) == .key ? collection.store.keys : nil
-    rowIDs.reserveCapacity(capacity)
-  }
-
-  /// Writes what the buffer holds as one document, and empties the buffer.
-  ///
-  /// - Parameters:
-  ///   - key: Made where documents have keys, if nil.
-  ///   - type: The name of the class; nil for the collection's own.
-  ///   - version: The version of the class; nil for its first.
-  ///   - given: Microseconds since 1970; the moment at which the batch was begun if nil.
-  /// - Throws: As inserting or saving a single document does.
-  public func add(
-    key: DocumentKey? = nil, type: String? = nil, version: Int64? = nil, added given: Int64? = nil
-  ) throws {
-    try store.checkNames(writer.bytes)
-    try writer.checkStorable(limit: maximumSize)
-    let document = NewDocument(
-      key: key ?? keys?.next(at: UInt64(added) / 1_000), type: type, version: version,
-      added: given ?? added,
-      body: writer.bytes)
-    rowIDs.append(
-      mode == .insert
-        ? try engine.insert(document, into: name) : try engine.save(document, into: name))
-    writer.removeAll()
   }
 }

@@ -223,12 +223,14 @@ extension DocumentQuery {
   /// Values of your own type made from what is found.
   ///
   /// - Throws: `DecodingError` for a document whose fields do not fit.
+  @_disfavoredOverload
   public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> [Value] {
     let decoder = DocumentDecoder()
     var values: [Value] = []
-    try eachStored { values.append(try decoder.decode(type, from: $0.body)) }
+    try eachBody { values.append(try decoder.decode(type, from: $0)) }
     return values
   }
+  @_disfavoredOverload
   public func decoded<Value: Decodable & Sendable>(
     as type: Value.Type = Value.self
   ) async throws -> [Value] {
@@ -236,12 +238,13 @@ extension DocumentQuery {
   }
 
   /// Values that read themselves, made from what is found.
+  @inlinable
   public func decoded<Value: DocumentRepresentable>(
     as type: Value.Type = Value.self
   ) throws -> [Value] {
     var values: [Value] = []
-    try eachStored { stored in
-      var reader = JSONReader(stored.body)
+    try eachBody { body in
+      var reader = JSONReader(body)
       values.append(try Value(reading: &reader))
     }
     return values
@@ -264,8 +267,32 @@ extension DocumentQuery {
     }
   }
 
+  /// Shows of what is found only what values are made of, which takes less time than
+  /// ``showStored(_:)``.
+  ///
+  /// - Parameters:
+  ///   - withKeys: Whether keys are wanted.
+  ///   - show: Gives false to end the query. It may read from the store.
+  /// - Throws: What the closure throws, which ends the query.
+  public func showContents(
+    withKeys: Bool, _ show: (StoredContent) throws -> Bool
+  ) throws {
+    try query.validate()
+    try collection.showing { reader in
+      try reader.contents(query, in: collection.name, withKeys: withKeys, show)
+    }
+  }
+
+  /// Shows the bodies of what is found to a type that makes itself of them.
+  @usableFromInline
+  func eachBody(_ show: (UnsafeRawBufferPointer) throws -> Void) throws {
+    try showContents(withKeys: false) { content in
+      try show(content.body)
+      return true
+    }
+  }
+
   func eachStored(_ show: (StoredDocument) throws -> Void) throws {
-    // The closure may be a type's own way of decoding, which may use the store.
     try showStored { stored in
       try show(stored)
       return true
@@ -372,11 +399,12 @@ extension DocumentQuery {
 
 extension DocumentQuery {
   /// Shows one value after the other, each made by its own codec, without keeping them.
+  @inlinable
   public func each<Value: DocumentRepresentable>(
     as type: Value.Type, _ show: (Value) throws -> Void
   ) throws {
-    try eachStored { stored in
-      var reader = JSONReader(stored.body)
+    try eachBody { body in
+      var reader = JSONReader(body)
       try show(try Value(reading: &reader))
     }
   }
@@ -387,6 +415,6 @@ extension DocumentQuery {
     as type: Value.Type, _ show: (Value) throws -> Void
   ) throws {
     let decoder = DocumentDecoder()
-    try eachStored { try show(try decoder.decode(type, from: $0.body)) }
+    try eachBody { try show(try decoder.decode(type, from: $0)) }
   }
 }

@@ -28,6 +28,8 @@ final class TransactionContext: @unchecked Sendable {
   let compensations: Compensations?
   /// Whether the database holds bags; nil before somebody asked.
   var hasBags: Bool?
+  /// Documents that are being written, some of which the engine may not have yet.
+  var batch: DocumentBatch?
 
   private init(
     _ store: Store, _ reader: any EngineReader, _ writer: (any EngineWriter)?,
@@ -50,6 +52,7 @@ final class TransactionContext: @unchecked Sendable {
       if pthread_equal(candidate.thread, pthread_self()) != 0, candidate.isActive,
         candidate.store == ObjectIdentifier(store)
       {
+        candidate.batch?.prepareForUse()
         return candidate
       }
       context = candidate.outer

@@ -51,6 +51,28 @@ extension EngineConformance {
       try expectEqual(try probe.write { try $0.save(["n": 2], key: "k") }, keyed, "save by key")
       try expectEqual(try probe.read { try $0.collections() }, [description], "collections")
     },
+    Check("Several new documents are stored like one after the other") { probe in
+      let key = try DocumentKey("k")
+      let documents = (0..<NewDocument.together).map { n in
+        GeneratedDocument(["n": .int(Int64(n))], key: n == 0 ? key : nil)
+      }
+      let ids = try probe.write { writer in
+        var ids = [try writer.insert(["n": -1])]
+        try writer.insert(all: documents, &ids)
+        try writer.insert(all: Array(documents.dropFirst()), &ids)
+        try expectError(.duplicateKey, "the first one again") {
+          try writer.insert(all: documents.reversed(), &ids)
+        }
+        return ids
+      }
+      try expectEqual(ids.count, 3 * NewDocument.together - 1, "row ids")
+      try expectEqual(ids, ids.sorted(), "their order")
+      let last = try probe.read { try $0.document(.rowID(ids[ids.count - 1])) }
+      try expectEqual(last?.body, #"{"n":1}"#, "the last one before the refused one")
+      try expectEqual(last?.revision, 1, "its revision")
+      let count = try probe.read { try $0.count(Query(), in: "c") }
+      try expectEqual(count, ids.count, "documents")
+    },
     Check("A collection is created again only with the same identity") { probe in
       try probe.write { writer in
         try writer.createCollection(CollectionDescription(name: "c"))

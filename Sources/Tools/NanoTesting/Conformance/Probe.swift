@@ -70,6 +70,24 @@ extension EngineWriter {
     return try GeneratedDocument(object, key: key).new { try insert($0, into: collection) }
   }
 
+  /// Inserts several documents by one call.
+  func insert(
+    all documents: [GeneratedDocument], into collection: String = "c", _ rowIDs: inout [Int64]
+  ) throws {
+    var writer = JSONWriter()
+    var ends: [Int] = []
+    for document in documents {
+      writer.object(document.object)
+      ends.append(writer.count)
+    }
+    let new = zip(documents, zip([0] + ends, ends)).map { document, range in
+      NewDocument(
+        key: document.key, type: document.type, version: document.version, added: document.added,
+        body: UnsafeRawBufferPointer(rebasing: writer.bytes[range.0..<range.1]))
+    }
+    try insert(new, into: collection, &rowIDs)
+  }
+
   @discardableResult
   func save(_ object: DocumentObject, key: String? = nil, in collection: String = "c") throws
     -> Int64

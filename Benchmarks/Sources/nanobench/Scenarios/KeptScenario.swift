@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import GRDB
+import NanoStoreModels
+
+/// Every document decoded, and all of them kept in an array. Raw SQLite only steps, so that its ratios
+/// also hold what Swift needs to make and keep the values. The answer is how many there were.
+struct KeptScenario: Scenario {
+  let workload: Workload
+
+  let name = "scan-kept"
+  let work = "scan all into an array"
+  let unit = "document"
+  var operations: Int { workload.documents }
+
+  var raw: Variant { ScanScenario(workload: workload).raw }
+
+  var record: Variant? {
+    Variant("GRDB Codable record, fetchAll") { [workload] folder in
+      let table = try RecordTable.filled(folder, workload)
+      return { watch in
+        try watch.measure { try table.queue.read { try PersonRecord.fetchAll($0) } }.count
+      }
+    }
+  }
+
+  var others: [Variant] {
+    [
+      Variant("raw SQLite C and Foundation's JSONDecoder on the same bytes") { [workload] folder in
+        let table = try RawTable.filled(folder, workload)
+        let select = try table.connection.prepare("SELECT body FROM d")
+        return { watch in try watch.measure { try [Person](decoding: select) }.count }
+      }
+    ]
+  }
+
+  var ours: [Variant] {
+    [
+      Variant("models", target: 4.5) { [workload] folder in
+        let people = try People.filled(folder, workload)
+        return { watch in try watch.measure { try people.models.find().models() }.count }
+      },
+      Variant("Codable") { [workload] folder in
+        let people = try People.filled(folder, workload)
+        return { watch in
+          try watch.measure { try people.collection.find().decoded(as: CodablePerson.self) }.count
+        }
+      },
+    ]
+  }
+}
+
+extension [Person] {
+  /// What somebody would write who has the bytes that we store and nothing but Foundation.
+  fileprivate init(decoding select: RawStatement) throws {
+    self = []
+    let decoder = JSONDecoder()
+    let dates = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    decoder.dateDecodingStrategy = .custom { decoder in
+      try dates.parse(StoredDate(from: decoder).text)
+    }
+    while try select.step() {
+      let text = select.text(0)
+      guard let start = UnsafeMutableRawPointer(mutating: text.baseAddress) else { continue }
+      let body = Data(bytesNoCopy: start, count: text.count, deallocator: .none)
+      append(try decoder.decode(Person.self, from: body))
+    }
+    select.reset()
+  }
+}
+
+private struct StoredDate: Decodable {
+  var text: String
+  enum CodingKeys: String, CodingKey { case text = "$date" }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+
+@Model struct Person {
+  @Key var id: String
+  var firstName: String
+  @Indexed var lastName: String
+  var emails: [String] = []
+  var address: Address?
+}
+
+@Model struct Address {
+  var city: String
+  var country = "UK"
+}
+
+let store = try Store(.file("team.db"))
+let team = store[Person.self]
+try team.insert(contentsOf: [
+  Person(id: "ada", firstName: "Ada", lastName: "Lovelace", address: Address(city: "London")),
+  Person(id: "grace", firstName: "Grace", lastName: "Hopper", emails: ["grace@example.org"]),
+])
+
+let british = try team.find(\.address?.country == "UK").sorted(by: \.lastName).models()
+print("British:", british.map(\.firstName))
+let reachable = try team.find { !$0.emails.isEmpty && $0.lastName.beginsWith("Ho") }.count()
+print("Reachable:", reachable)
+
+// One that was found can be changed and saved back; one property, or that of many, without reading.
+var ada = try team.find(\.firstName == "Ada").firstStored()!
+ada.emails.append("ada@example.org")
+try team.save(ada)
+try team.update("grace", .set(\.address, Address(city: "New York", country: "US")))
+print("Names:", try team.find().distinct(\.lastName))
+
+// A live query gives what is found, and gives it again after each commit that changes it.
+for try await hoppers in try team.find(\.lastName == "Hopper").sorted(by: \.firstName).updates() {
+  print("Hoppers:", hoppers.map(\.firstName))
+  guard hoppers.count == 1 else { break }
+  try team.insert(Person(id: "mary", firstName: "Mary", lastName: "Hopper"))
+}
+
+// A year later the program has another idea of a person. The documents are still the old ones, and every
+// one of them can be read: what is new has a default, what has another name says its former one, and what
+// neither covers is upgraded.
+enum Later {
+  @Model(collection: "Person", version: 2)
+  struct Person {
+    @Key var id: String
+    @Field(renamedFrom: "firstName") var givenName: String
+    @Indexed var lastName: String
+    var initials: String
+    var isActive = true
+    var emails: [String] = []
+
+    static let upgrades = [
+      ModelUpgrade(from: 1) { fields in
+        let names = ["firstName", "lastName"].compactMap { fields[$0]?.string }
+        fields["initials"] = .string(names.compactMap(\.first).map(String.init).joined())
+      }
+    ]
+  }
+}
+
+let later = store[Later.Person.self]
+let grace = try later.get("grace")!
+print("Later:", grace.givenName, grace.initials, grace.isActive)
+print("Kept:", try grace.unknownFields.jsonString())
+
+let upgraded = try later.upgrade { print("Upgraded \($0.done) of \($0.total)") }
+print(try later.find(\.initials == "MH" && \.isActive == true).count(), "of", upgraded)
+try store.close()

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoQuery
+
+extension PredicateExpressions.Arithmetic: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    let operation: NanoQuery.Arithmetic =
+      switch op {
+      case .add: .add
+      case .subtract: .subtract
+      case .multiply: .multiply
+      @unknown default: throw .untranslatable(self)
+      }
+    return try translator.arithmetic(lhs, operation, rhs, self)
+  }
+}
+
+extension PredicateExpressions.IntDivision: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    try translator.arithmetic(lhs, .divide, rhs, self)
+  }
+}
+
+extension PredicateExpressions.IntRemainder: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    try translator.arithmetic(lhs, .remainder, rhs, self)
+  }
+}
+
+extension PredicateExpressions.FloatDivision: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    try translator.arithmetic(lhs, .divide, rhs, self)
+  }
+}
+
+extension PredicateExpressions.UnaryMinus: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    let kind = StoredType(Output.self).kind
+    let term = try translator.term(wrapped).mapped { (part) throws(StoreError) in
+      try part.content.operand(kind).map { operand in
+        // Zero less it would lose the sign of zero.
+        kind.isFloating
+          ? kind.result(.arithmetic(operand, .multiply, .value(.double(-1))))
+          : kind.result(.negated(operand))
+      }
+    }
+    guard let term else { throw .untranslatable(self, StoredType.Kind.arithmeticReason) }
+    return term
+  }
+}
+
+extension PredicateTranslator {
+  fileprivate func arithmetic<L: PredicateExpression, R: PredicateExpression>(
+    _ left: L, _ operation: Arithmetic, _ right: R, _ whole: some PredicateExpression
+  ) throws(StoreError) -> Term {
+    let kind = StoredType(L.Output.self).kind
+    let other = try term(right)
+    let term = try term(left).mapped { (a) throws(StoreError) in
+      try other.mapped { (b) throws(StoreError) in
+        guard let x = try a.content.operand(kind), let y = try b.content.operand(kind) else {
+          return nil
+        }
+        return kind.computed(x, operation, y)
+      }
+    }
+    guard let term else { throw .untranslatable(whole, StoredType.Kind.arithmeticReason) }
+    return term
+  }
+}
+
+extension Term.Content {
+  /// A number to compute with. Stored ones are read as the type reads them: 12.0 as an integer, 12 as a
+  /// double.
+  fileprivate func operand(_ kind: StoredType.Kind) throws(StoreError) -> QueryExpression? {
+    let cast: CastType
+    switch kind {
+    case .double: cast = .real
+    case .integer(_, fits: true): cast = .integer
+    // Floats are rounded after each step, the store computes in doubles.
+    default: return nil
+    }
+    switch self {
+    case .constant(let value): return try storedForm(value).map(QueryExpression.value)
+    case .stored(let value): return .cast(.value(value), cast)
+    case .place(let place): return place.isKey ? nil : .cast(place.expression, cast)
+    case .computed(let expression): return expression
+    default: return nil
+    }
+  }
+}
+
+extension StoredType.Kind {
+  fileprivate static var arithmeticReason: String {
+    "integers of at most 64 bits with sign, or doubles"
+  }
+
+  fileprivate func computed(
+    _ x: QueryExpression, _ operation: Arithmetic, _ y: QueryExpression
+  ) -> Term {
+    let value = QueryExpression.arithmetic(x, operation, y)
+    guard operation == .divide || operation == .remainder else { return result(value) }
+    let isZero = Condition.comparison(y, .equal, .value(.int(0))).folded
+    guard isFloating else {
+      var term = result(value).limited(to: isZero.opposite)
+      term.fails = term.fails.or(isZero)
+      return term
+    }
+    // The store has no result there; Swift has an infinity or NaN.
+    let infinite = QueryExpression.arithmetic(
+      x, .multiply, .function(.pow, [y, .value(.double(-1))]))
+    return result(value).limited(to: isZero.opposite)
+      .joined(with: result(infinite).limited(to: isZero))
+  }
+
+  /// A result; where it is too large for the type, the program would stop.
+  fileprivate func result(_ value: QueryExpression) -> Term {
+    guard case .integer(let type, _) = self else { return Term(.computed(value)) }
+    let fits = Self.fits(value, type).folded
+    return Term([Term.Case(when: fits, content: .computed(value))], fails: fits.opposite)
+  }
+
+  private static func fits<Integer: FixedWidthInteger>(
+    _ value: QueryExpression, _ type: Integer.Type
+  ) -> Condition {
+    // What 64 bits do not hold is a double.
+    if Int64(Integer.max) == .max {
+      return .comparison(.function(.typeof, [value]), .equal, .value("integer"))
+    }
+    return .between(value, .value(.int(Int64(Integer.min))), .value(.int(Int64(Integer.max))))
+  }
+}

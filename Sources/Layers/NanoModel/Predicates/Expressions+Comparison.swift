@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoQuery
+
+extension PredicateExpressions.Equal: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    Term(try translator.equality(lhs, rhs, self))
+  }
+}
+
+/// The exact opposite of `==`.
+extension PredicateExpressions.NotEqual: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    Term(try translator.equality(lhs, rhs, self).opposite)
+  }
+}
+
+extension PredicateTranslator {
+  fileprivate func equality<L: PredicateExpression, R: PredicateExpression>(
+    _ left: L, _ right: R, _ whole: some PredicateExpression
+  ) throws(StoreError) -> Truth {
+    let type = StoredType(L.Output.self)
+    let truth = try combined(left, right) { (a, b) throws(StoreError) in
+      if let value = b.content.value { return try a.equals(value, type) }
+      if let value = a.content.value { return try b.equals(value, type) }
+      return a.equals(b, type)
+    }
+    guard let truth else {
+      throw .untranslatable(whole, "values that are stored as one number, text, flag, date or data")
+    }
+    return truth
+  }
+}
+
+extension Term.Content {
+  /// What it is before any document is read.
+  var value: Any? {
+    switch self {
+    case .constant(let value): value
+    case .stored(let value): value
+    default: nil
+    }
+  }
+
+  /// The expression for a single value in the document; nil for others.
+  var expression: QueryExpression? {
+    switch self {
+    case .place(let place): place.expression
+    case .computed(let expression): expression
+    case .truth(let condition): .truth(condition)
+    default: nil
+    }
+  }
+
+  var place: Place? { if case .place(let place) = self { place } else { nil } }
+  var isKey: Bool { place?.isKey ?? false }
+}
+
+extension Term.Case {
+  /// Where it equals a value of a type; nil if that cannot be asked.
+  func equals(_ value: Any, _ type: StoredType) throws(StoreError) -> Condition? {
+    guard unwrapped(value) != nil, value as? DocumentValue != .null else { return isNull }
+    if content.isKey { return Self.key(of: value).map(equals) ?? .constant(false) }
+    guard let stored = try storedForm(value) else { return nil }
+    guard type.kind.hasEquality || (type.kind.isFlatList && !type.isSet) else { return nil }
+    return equals(stored)
+  }
+
+  private func equals(_ stored: DocumentValue) -> Condition? {
+    guard !stored.isNaN, !(stored.array ?? []).contains(where: \.isNaN) else {
+      return .constant(false)
+    }
+    switch content {
+    case .constant(let own):
+      guard let own = try? storedForm(own) else { return nil }
+      return .constant(ValueOrder.compare(own, stored) == 0)
+    case .stored(let own): return .constant(ValueOrder.compare(own, stored) == 0)
+    case .place(let place): return place.equals(stored)
+    case .computed(let expression): return .comparison(expression, .equal, .value(stored))
+    case .truth(let condition):
+      guard case .bool(let flag) = stored else { return nil }
+      return flag ? condition : condition.opposite
+    case .count(let elements): return elements.count(.equal, stored)
+    case .extreme(let list, let isGreatest):
+      let beyond = list.holds(isGreatest ? .greater : .less, stored)
+      return list.holds(.equal, stored).and(beyond.opposite)
+    case .elements: return nil
+    }
+  }
+
+  /// Where two values of the document are equal.
+  func equals(_ other: Term.Case, _ type: StoredType) -> Condition? {
+    guard type.kind.hasEquality, let left = content.expression,
+      let right = other.content.expression,
+      type.kind.isText || !(content.isKey || other.content.isKey)
+    else { return nil }
+    var equal = Condition.comparison(left, .equal, right)
+    if type.kind.isFloating { equal = equal.and(.isNumber(left)) }
+    guard mayBeNull, other.mayBeNull else { return equal }
+    return equal.or(isNull.and(other.isNull))
+  }
+
+  /// The text of a key; nil for a value that no document has as its key.
+  static func key(of value: Any) -> DocumentValue? {
+    guard let key = unwrapped(value) as? any ModelKey,
+      let text = try? key.documentKey?.description
+    else { return nil }
+    return .string(text)
+  }
+}
+
+extension StoredType.Kind {
+  /// A list whose elements are single values, which tells it apart from them.
+  var isFlatList: Bool {
+    if case .list(let element) = self { element.kind.hasEquality } else { false }
+  }
+}
+
+extension Condition {
+  /// Swift's NaN is in no relation to anything; the store's is less than every number.
+  static func isNumber(_ expression: QueryExpression) -> Condition {
+    .comparison(expression, .greaterOrEqual, .value(.double(-.infinity)))
+  }
+}
+
+extension Place {
+  /// Where a value stands. A list may be stored as its only element, from when it was none.
+  fileprivate func equals(_ value: DocumentValue) -> Condition {
+    let equal = holds(.equal, value)
+    guard case .array(let list) = value, list.count == 1, !list[0].isNull else { return equal }
+    return equal.or(isArray.opposite.and(holds(.equal, list[0])))
+  }
+
+  /// Where some element stands in a relation to a value.
+  func holds(_ comparison: Comparison, _ value: DocumentValue) -> Condition {
+    .comparison(expression, comparison, .value(value))
+  }
+}
+
+extension Elements {
+  /// How many there are, as far as it is asked whether there are any; nil for other numbers.
+  func count(_ comparison: Comparison, _ value: DocumentValue) -> Condition? {
+    guard let number = value.int else { return nil }
+    switch (comparison, number) {
+    case (.equal, ..<0), (.less, ...0), (.lessOrEqual, ..<0): return .constant(false)
+    case (.greater, ..<0), (.greaterOrEqual, ...0): return .constant(true)
+    case (.equal, 0), (.less, 1), (.lessOrEqual, 0): return contain().opposite
+    case (.greater, 0), (.greaterOrEqual, 1): return contain()
+    default: return nil
+    }
+  }
+}
+
+extension PredicateExpressions.Comparison: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    let comparison: NanoQuery.Comparison =
+      switch op {
+      case .lessThan: .less
+      case .lessThanOrEqual: .lessOrEqual
+      case .greaterThan: .greater
+      case .greaterThanOrEqual: .greaterOrEqual
+      @unknown default: throw .untranslatable(self)
+      }
+    return Term(try translator.comparison(lhs, comparison, rhs, self))
+  }
+}
+
+extension PredicateTranslator {
+  func comparison<L: PredicateExpression, R: PredicateExpression>(
+    _ left: L, _ comparison: Comparison, _ right: R, _ whole: some PredicateExpression
+  ) throws(StoreError) -> Truth {
+    let kind = StoredType(L.Output.self).kind
+    let truth = try combined(left, right) { (a, b) throws(StoreError) in
+      guard kind.hasOrder, kind.isText || !(a.content.isKey || b.content.isKey) else { return nil }
+      return try a.compares(comparison, b, isFloating: kind.isFloating)
+    }
+    guard let truth else {
+      throw .untranslatable(
+        whole, "numbers, texts or dates; of what is filtered, whether it is empty")
+    }
+    return truth
+  }
+}
+
+extension Term.Case {
+  /// Where it stands in a relation to another case; neither is null.
+  func compares(
+    _ comparison: Comparison, _ other: Term.Case, isFloating: Bool
+  ) throws(StoreError) -> Condition? {
+    if let value = other.content.value {
+      return try compares(comparison, value, isFloating: isFloating)
+    }
+    if let value = content.value {
+      return try other.compares(comparison.mirrored, value, isFloating: isFloating)
+    }
+    guard let left = content.expression, let right = other.content.expression else { return nil }
+    let isAscending = comparison == .less || comparison == .lessOrEqual
+    let holds = Condition.comparison(left, comparison, right)
+    return isFloating ? holds.and(.isNumber(isAscending ? left : right)) : holds
+  }
+
+  private func compares(
+    _ comparison: Comparison, _ value: Any, isFloating: Bool
+  ) throws(StoreError) -> Condition? {
+    guard let stored = try storedForm(value) else { return nil }
+    guard !stored.isNaN else { return .constant(false) }
+    switch content {
+    case .constant(let own):
+      guard let own = try storedForm(own) else { return nil }
+      return compares(.value(own), comparison, stored, isFloating)
+    case .stored(let own): return compares(.value(own), comparison, stored, isFloating)
+    case .place(let place): return compares(place.expression, comparison, stored, isFloating)
+    case .computed(let expression): return compares(expression, comparison, stored, isFloating)
+    case .count(let elements): return elements.count(comparison, stored)
+    case .extreme(let list, let isGreatest):
+      // The greatest is over a value if any is, and below it if none is not.
+      let isAny = isGreatest == (comparison == .greater || comparison == .greaterOrEqual)
+      return isAny
+        ? list.holds(comparison, stored) : list.holds(comparison.complement, stored).opposite
+    case .truth, .elements: return nil
+    }
+  }
+
+  private func compares(
+    _ expression: QueryExpression, _ comparison: Comparison, _ value: DocumentValue,
+    _ isFloating: Bool
+  ) -> Condition {
+    let holds = Condition.comparison(expression, comparison, .value(value)).folded
+    let isAscending = comparison == .less || comparison == .lessOrEqual
+    return isFloating && isAscending ? holds.and(Condition.isNumber(expression).folded) : holds
+  }
+}
+
+extension Comparison {
+  fileprivate var complement: Comparison {
+    switch self {
+    case .less: .greaterOrEqual
+    case .lessOrEqual: .greater
+    case .greater: .lessOrEqual
+    case .greaterOrEqual: .less
+    case .equal: .notEqual
+    case .notEqual: .equal
+    }
+  }
+}

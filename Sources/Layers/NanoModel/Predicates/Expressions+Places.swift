@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoQuery
+
+extension PredicateExpressions.Value: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    Term(.constant(value))
+  }
+}
+
+extension PredicateExpressions.NilLiteral: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    Term(.constant(Wrapped?.none as Any))
+  }
+}
+
+extension PredicateExpressions.Variable: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    guard let term = translator.variables[key] else { throw .untranslatable(self) }
+    return term
+  }
+}
+
+extension PredicateExpressions.KeyPath: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    let outer = try translator.term(root)
+    let term = try outer.mapped { (part) throws(StoreError) in
+      switch part.content {
+      case .constant(let value):
+        guard let value = value as? Root.Output else { return nil }
+        return Term(.constant(value[keyPath: keyPath]))
+      case .stored(let value): return try property(ofStored: value)
+      case .place(let place): return try property(of: place, translator)
+      case .elements(let elements): return property(of: elements)
+      default: return nil
+      }
+    }
+    guard let term else { throw .untranslatable(self, Self.reason) }
+    return term
+  }
+
+  private static var reason: String {
+    "a stored property of a model, isEmpty, or count and first of a list"
+  }
+
+  /// The property of a model itself; longer ways are several key paths in a predicate.
+  private func field() -> FieldPlace? {
+    guard let model = Root.Output.self as? any Model.Type,
+      let field = model.fieldTable.place(of: keyPath), field.path.components.count == 1
+    else { return nil }
+    return field
+  }
+
+  private func property(of place: Place, _ translator: PredicateTranslator) throws(StoreError)
+    -> Term?
+  {
+    if let field = field() {
+      if field.isKey, place.path == nil { return key }
+      guard place.depth == translator.depth else {
+        throw .untranslatable(self, "conditions in a closure that name only the element")
+      }
+      return fields(field, in: place, countsFormerNames: translator.countsFormerNames)
+    }
+    guard place.depth == translator.depth else { return nil }
+    switch (kind, StoredType(Root.Output.self).kind) {
+    case (_, .dictionary) where isEmptyOfDictionary: return place.equals(.object([:]))
+    case (.collectionIsEmpty, .text): return place.equals("")
+    case (.collectionIsEmpty, .list(let element)) where !element.kind.isList:
+      return place.equals(.array([]))
+    case (.collectionCount, .list(let element)) where !element.kind.isList: return place.count
+    case (.collectionFirst, .list(let element))
+    where !element.kind.isList && !StoredType(Root.Output.self).isSet:
+      return place.first(element)
+    default: return nil
+    }
+  }
+
+  private var isEmptyOfDictionary: Bool {
+    (Root.Output.self as? any DictionaryType.Type)?.isEmptyPath == keyPath
+  }
+
+  private var key: Term {
+    let type = StoredType(Output.self)
+    let place = Place(path: nil, depth: 0, type: type, isKey: true)
+    return Term(.place(place), mayBeNull: type.isOptional)
+  }
+
+  /// A field as the type reads it: under its name, under a former one, or else its default. A null stands
+  /// for itself in an optional, and for nothing in a property that has a default.
+  private func fields(_ field: FieldPlace, in outer: Place, countsFormerNames: Bool) -> Term {
+    let type = StoredType(Output.self)
+    var open = Condition.constant(true)
+    var cases: [Term.Case] = []
+    for path in [field.path] + (countsFormerNames ? field.formerPaths : []) {
+      let place = outer.appending(path.components[0], type)
+      let isMissing: Condition =
+        type.isOptional ? .not(.exists(place.path ?? path)) : place.isNull
+      cases.append(
+        Term.Case(
+          when: open.and(isMissing.opposite), content: .place(place), mayBeNull: type.isOptional))
+      // Nothing there is null, if there is no default.
+      if field.missing?.isNull ?? true,
+        cases.count == field.formerPaths.count + 1 || !countsFormerNames
+      {
+        cases[cases.count - 1].when = open
+      }
+      open = open.and(isMissing)
+    }
+    if let missing = field.missing, !missing.isNull {
+      cases.append(Term.Case(when: open, content: .stored(missing)))
+    }
+    return Term(cases)
+  }
+
+  private func property(of elements: Elements) -> Term? {
+    switch kind {
+    case .collectionIsEmpty: Term(.truth(elements.contain().opposite))
+    case .collectionCount: Term(.count(elements))
+    default: nil
+    }
+  }
+
+  /// Of a default.
+  private func property(ofStored value: DocumentValue) throws(StoreError) -> Term? {
+    if let field = field() {
+      guard case .object(let object) = value else { return nil }
+      for path in [field.path] + field.formerPaths {
+        if let found = object[path.components[0]] { return Term(.stored(found)) }
+      }
+      return Term(.stored(field.missing ?? .null))
+    }
+    switch (kind, value) {
+    case (.collectionIsEmpty, .string(let text)): return Term(.constant(text.isEmpty))
+    case (_, .object(let object)) where isEmptyOfDictionary: return Term(.constant(object.isEmpty))
+    case (.collectionIsEmpty, .array(let list)): return Term(.constant(list.isEmpty))
+    case (.collectionCount, .array(let list)): return Term(.constant(list.count))
+    case (.collectionFirst, .array(let list)): return Term(.stored(list.first ?? .null))
+    default: return nil
+    }
+  }
+}
+
+extension Place {
+  fileprivate func equals(_ value: DocumentValue) -> Term {
+    Term(.truth(.comparison(expression, .equal, .value(value))))
+  }
+
+  /// How many elements a list has. A list may be stored as its only element, from when it was none.
+  fileprivate var count: Term {
+    Term([
+      Term.Case(when: isArray, content: .computed(.function(.arrayLength, [expression]))),
+      Term.Case(when: isArray.opposite, content: .constant(1)),
+    ])
+  }
+
+  fileprivate func first(_ element: StoredType) -> Term {
+    Term([
+      Term.Case(when: isArray, content: .place(appending("0", element)), mayBeNull: true),
+      Term.Case(
+        when: isArray.opposite,
+        content: .place(Place(path: path, depth: depth, type: element)), mayBeNull: true),
+    ])
+  }
+}
+
+extension PredicateExpressions.CollectionIndexSubscript: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    guard case .list(let element) = StoredType(Wrapped.Output.self).kind, !element.kind.isList,
+      let index = try translator.term(index).constant as? Int
+    else { throw .untranslatable(self, "a list and a constant index") }
+    let term = try translator.term(wrapped).mapped { part in
+      switch part.content {
+      case .stored(.array(let list)):
+        guard list.indices.contains(index) else { return .failing }
+        return Term(.stored(list[index]))
+      case .place(let list): return list[index, element]
+      default: return nil
+      }
+    }
+    guard let term else { throw .untranslatable(self, "a list and a constant index") }
+    return term
+  }
+}
+
+extension Place {
+  fileprivate subscript(index: Int, element: StoredType) -> Term {
+    guard index >= 0 else { return .failing }
+    let place = appending(String(index), element)
+    let exists = isArray.and(.exists(place.path ?? FieldPath(components: [])))
+    var cases = [Term.Case(when: exists, content: .place(place), mayBeNull: element.isOptional)]
+    var found = exists
+    if index == 0 {
+      let only = Place(path: path, depth: depth, type: element)
+      cases.append(Term.Case(when: isArray.opposite, content: .place(only)))
+      found = found.or(isArray.opposite)
+    }
+    return Term(cases, fails: found.opposite)
+  }
+}
+
+extension Term {
+  /// What has no value for any document.
+  static var failing: Term { Term([], fails: .constant(true)) }
+
+  /// The value, if it is one of the program.
+  var constant: Any? {
+    guard cases.count == 1, case .constant(let value) = cases[0].content else { return nil }
+    return value
+  }
+}
+
+extension PredicateExpressions.DictionaryKeySubscript: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    try translator.value(wrapped, key, StoredType(Value.self), self)
+  }
+}
+
+extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: TranslatableExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
+    let found = try translator.value(wrapped, key, StoredType(Default.Output.self), self)
+    return try found.present.joined(
+      with: translator.term(self.default).limited(to: found.isNull))
+  }
+}
+
+extension PredicateTranslator {
+  fileprivate func value<W: PredicateExpression, K: PredicateExpression, E: PredicateExpression>(
+    _ dictionary: W, _ key: K, _ type: StoredType, _ whole: E
+  ) throws(StoreError) -> Term {
+    let reason = "a dictionary of values that are no optionals, and a constant key"
+    guard !type.isOptional, let key = try term(key).constant as? any FieldNameConvertible,
+      !key.fieldName.isEmpty
+    else { throw .untranslatable(whole, reason) }
+    let found = try term(dictionary).mapped { part in
+      switch part.content {
+      case .stored(.object(let object)): Term(.stored(object[key.fieldName] ?? .null))
+      case .place(let place): Term(.place(place.appending(key.fieldName, type)), mayBeNull: true)
+      default: nil
+      }
+    }
+    guard let found else { throw .untranslatable(whole, reason) }
+    return found
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+
+extension StoreError {
+  /// A part of a predicate has no counterpart in the store.
+  ///
+  /// - Parameter reason: What would have been understood.
+  static func untranslatable<E: PredicateExpression>(
+    _ expression: E, _ reason: String? = nil
+  ) -> StoreError {
+    let name = "\(E.self)".prefix { $0 != "<" }
+    var error = StoreError(
+      .unsupported, "A part of the predicate cannot be translated", [.operation: String(name)])
+    if let field = firstField(in: expression) { error = error.adding(.field, field) }
+    if let reason { error = error.adding(.expected, reason) }
+    return error.adding(.hint, "find more, and evaluate the predicate on the values that are found")
+  }
+
+  /// The field that an expression names first.
+  private static func firstField(in value: Any) -> String? {
+    let inner = Mirror(reflecting: value).children.lazy
+      .filter { $0.value is any PredicateExpression }
+      .compactMap { firstField(in: $0.value) }.first
+    let own = (value as? any FieldNaming)?.fieldName
+    guard let inner, let own else { return inner ?? own }
+    return "\(inner).\(own)"
+  }
+}
+
+/// An expression that may lead to a field of a model.
+private protocol FieldNaming {
+  var fieldName: String? { get }
+}
+
+extension PredicateExpressions.KeyPath: FieldNaming {
+  fileprivate var fieldName: String? {
+    (Root.Output.self as? any Model.Type)?.fieldTable.place(of: keyPath)?.path.description
+  }
+}

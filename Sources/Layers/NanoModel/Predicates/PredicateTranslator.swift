@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoQuery
+
+/// A kind of expression in predicates that is understood.
+protocol TranslatableExpression: PredicateExpression {
+  func translated(by translator: PredicateTranslator) throws(StoreError) -> Term
+}
+
+/// Makes conditions of predicates.
+struct PredicateTranslator {
+  /// Whether documents may have fields under former names.
+  let countsFormerNames: Bool
+  /// How many lists are entered.
+  var depth: Int
+  var variables: [PredicateExpressions.VariableID: Term]
+  /// What an expression gives.
+  func term<E: PredicateExpression>(_ expression: E) throws(StoreError) -> Term {
+    guard let translatable = expression as? any TranslatableExpression else {
+      throw .untranslatable(expression)
+    }
+    return try translatable.translated(by: self)
+  }
+
+  /// Where an expression is true.
+  func truth<E: PredicateExpression>(_ expression: E) throws(StoreError) -> Truth {
+    let term = try term(expression)
+    var holds = Condition.constant(false)
+    for part in term.cases {
+      guard let condition = part.content.isTrue else { throw .untranslatable(expression) }
+      holds = holds.or(part.when.and(condition))
+    }
+    return Truth(holds: holds, fails: term.fails)
+  }
+
+  /// The same, inside of a list's elements.
+  func entering<Element>(
+    _ variable: PredicateExpressions.Variable<Element>, _ term: Term, deeper: Bool = false
+  ) -> PredicateTranslator {
+    var inner = self
+    inner.depth += deeper ? 1 : 0
+    inner.variables[variable.key] = term
+    return inner
+  }
+
+  /// What an operator says of each two cases.
+  func combined<L: PredicateExpression, R: PredicateExpression>(
+    _ left: L, _ right: R,
+    _ condition: (Term.Case, Term.Case) throws(StoreError) -> Condition?
+  ) throws(StoreError) -> Truth? {
+    let (lefts, rights) = (try term(left), try term(right))
+    var holds = Condition.constant(false)
+    for a in lefts.cases {
+      for b in rights.cases {
+        let when = a.when.and(b.when)
+        guard when != .constant(false) else { continue }
+        guard let part = try condition(a, b) else { return nil }
+        holds = holds.or(when.and(part.folded))
+      }
+    }
+    return Truth(holds: holds, fails: lefts.fails.or(rights.fails))
+  }
+}
+
+extension Term {
+  /// Each case by cases of its own.
+  func mapped(
+    _ change: (Case) throws(StoreError) -> Term?
+  ) throws(StoreError) -> Term? {
+    var result = Term([], fails: fails)
+    for part in cases {
+      guard let inner = try change(part) else { return nil }
+      for var next in inner.cases {
+        next.when = part.when.and(next.when)
+        if next.when != .constant(false) { result.cases.append(next) }
+      }
+      result.fails = result.fails.or(part.when.and(inner.fails))
+    }
+    return result
+  }
+
+  /// The cases where there is a value.
+  var present: Term {
+    var present = self
+    present.cases = cases.compactMap { part in
+      var part = part
+      part.when = part.when.and(part.isNull.opposite)
+      part.mayBeNull = false
+      return part.when == .constant(false) ? nil : part
+    }
+    return present
+  }
+
+  /// Where there is none.
+  var isNull: Condition {
+    cases.reduce(.constant(false)) { $0.or($1.when.and($1.isNull)) }
+  }
+  /// Where some case applies.
+  var applies: Condition { cases.reduce(.constant(false)) { $0.or($1.when) } }
+
+  /// Other cases where a condition holds.
+  func limited(to condition: Condition) -> Term {
+    Term(
+      cases.map { part in
+        var part = part
+        part.when = condition.and(part.when)
+        return part
+      }, fails: condition.and(fails))
+  }
+
+  /// These cases and others, which apply elsewhere.
+  func joined(with other: Term) -> Term {
+    Term(cases + other.cases, fails: fails.or(other.fails))
+  }
+}
+
+extension Term.Case {
+  /// Where its content is null.
+  var isNull: Condition {
+    switch content {
+    case .constant(let value): .constant(unwrapped(value) == nil)
+    case .stored(let value): .constant(value.isNull)
+    case .place(let place): mayBeNull ? place.isNull : .constant(false)
+    case .computed(let expression): mayBeNull ? .isNull(expression) : .constant(false)
+    case .extreme(let list, _):
+      mayBeNull ? .comparison(list.expression, .equal, .value(.array([]))) : .constant(false)
+    case .truth, .elements, .count: .constant(false)
+    }
+  }
+}
+
+extension Term.Content {
+  /// Where it is true; nil if it is neither true nor false.
+  var isTrue: Condition? {
+    switch self {
+    case .constant(let value): (unwrapped(value) as? Bool).map(Condition.constant)
+    case .stored(.bool(let flag)): .constant(flag)
+    case .place(let place): .comparison(place.expression, .equal, .value(true))
+    case .truth(let condition): condition
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+
+/// What a type of the program is in documents, as far as predicates ask for it.
+struct StoredType {
+  let kind: Kind
+  let isOptional: Bool
+  /// Whether it is a set, whose elements have no order.
+  let isSet: Bool
+
+  indirect enum Kind {
+    case text, bool, date, data, url, uuid, decimal
+    case double, float
+    /// - Parameter fits: Whether all its values are integers of 64 bits with sign.
+    case integer(any FixedWidthInteger.Type, fits: Bool)
+    /// Equal where the raw values are; without their order.
+    case raw(Kind)
+    case model(any Model.Type)
+    case list(StoredType)
+    case dictionary(StoredType)
+    case other
+  }
+
+  init(_ type: Any.Type) {
+    if let optional = type as? any OptionalType.Type {
+      let wrapped = StoredType(optional.wrappedType)
+      kind = wrapped.isOptional ? .other : wrapped.kind
+      isOptional = true
+      isSet = wrapped.isSet
+    } else {
+      kind = Kind(type)
+      isOptional = false
+      isSet = type is any SetType.Type
+    }
+  }
+}
+
+extension StoredType.Kind {
+  fileprivate init(_ type: Any.Type) {
+    switch type {
+    case is String.Type: self = .text
+    case is Bool.Type: self = .bool
+    case is Double.Type: self = .double
+    case is Float.Type: self = .float
+    case is Date.Type: self = .date
+    case is Data.Type: self = .data
+    case is URL.Type: self = .url
+    case is UUID.Type: self = .uuid
+    case is Decimal.Type: self = .decimal
+    case let type as any FixedWidthInteger.Type: self = Self.integer(of: type)
+    case let type as any Model.Type: self = .model(type)
+    case let type as any ListType.Type: self = .list(StoredType(type.elementType))
+    case let type as any DictionaryType.Type: self = .dictionary(StoredType(type.valueType))
+    case let type as any RawRepresentable.Type: self = .raw(Self.raw(of: type))
+    default: self = .other
+    }
+  }
+
+  private static func integer<Integer: FixedWidthInteger>(of type: Integer.Type) -> Self {
+    .integer(type, fits: Int64(exactly: Integer.max) != nil && Int64(exactly: Integer.min) != nil)
+  }
+  private static func raw<Raw: RawRepresentable>(of type: Raw.Type) -> Self {
+    Self(Raw.RawValue.self)
+  }
+
+  /// Whether its values are equal where their stored forms are.
+  var hasEquality: Bool {
+    switch self {
+    case .text, .bool, .date, .data, .url, .uuid, .decimal, .double, .float, .integer: true
+    case .raw(let kind): kind.hasEquality
+    case .model, .list, .dictionary, .other: false
+    }
+  }
+
+  /// Whether its values have the order of their stored forms.
+  var hasOrder: Bool {
+    switch self {
+    case .text, .date, .double, .float, .integer: true
+    default: false
+    }
+  }
+
+  var isFloating: Bool {
+    switch self {
+    case .double, .float: true
+    case .raw(let kind): kind.isFloating
+    default: false
+    }
+  }
+
+  var isText: Bool { if case .text = self { true } else { false } }
+  var isList: Bool { if case .list = self { true } else { false } }
+}
+
+/// Optionals of any type.
+protocol OptionalType {
+  static var wrappedType: Any.Type { get }
+  var wrapped: Any? { get }
+}
+extension Optional: OptionalType {
+  static var wrappedType: Any.Type { Wrapped.self }
+  var wrapped: Any? { self }
+}
+
+private protocol ListType { static var elementType: Any.Type { get } }
+extension Array: ListType { static var elementType: Any.Type { Element.self } }
+extension Set: ListType { static var elementType: Any.Type { Element.self } }
+
+private protocol SetType {}
+extension Set: SetType {}
+
+protocol DictionaryType {
+  static var valueType: Any.Type { get }
+  static var isEmptyPath: AnyKeyPath { get }
+}
+extension Dictionary: DictionaryType {
+  static var valueType: Any.Type { Value.self }
+  static var isEmptyPath: AnyKeyPath { \Self.isEmpty }
+}
+
+/// A value of the program with optionals taken off; nil for nil.
+func unwrapped(_ value: Any) -> Any? {
+  guard let optional = value as? any OptionalType else { return value }
+  return optional.wrapped.flatMap { unwrapped($0) }
+}
+
+/// What a value of the program is stored as; null for nil.
+///
+/// - Returns: Nil for a type that is not stored as one value.
+func storedForm(_ value: Any) throws(StoreError) -> DocumentValue? {
+  guard let value = unwrapped(value) else { return .null }
+  switch value {
+  case let value as DocumentValue: return value
+  case let value as any FieldValue: return try value.storedValue
+  case let value as any RawRepresentable: return try storedRaw(value)
+  case let values as any Sequence: return try storedList(values)
+  default: return nil
+  }
+}
+
+private func storedRaw(_ value: some RawRepresentable) throws(StoreError) -> DocumentValue? {
+  try storedForm(value.rawValue)
+}
+
+private func storedList(_ values: some Sequence) throws(StoreError) -> DocumentValue? {
+  var list: [DocumentValue] = []
+  for value in values {
+    guard let stored = try storedForm(value) else { return nil }
+    list.append(stored)
+  }
+  return .array(list)
+}
+
+extension DocumentValue {
+  /// Whether it is equal to nothing, itself included.
+  var isNaN: Bool { if case .double(let number) = self { number.isNaN } else { false } }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+import NanoEngine
+
+/// Documents that are written one after the other with one buffer, in one transaction.
+///
+/// Of many, some are gathered and handed to the engine together, which costs it less. Nobody sees the
+/// difference: what is gathered is written before code of the caller looks at the store, and an error
+/// is that of the first document that has one.
+public final class DocumentBatch {
+  private(set) var rowIDs: [Int64] = []
+  private let engine: any EngineWriter
+  private let mode: WriteMode
+  private let name: String
+  private let keys: KeyGenerator?
+  private let maximumSize: Int
+  private let store: Store
+  private let added = Clock.microseconds()
+
+  /// What the engine does not have yet; the bodies stand one after the other in `bodies`.
+  private var gathered: [NewDocument] = []
+  private var bodies = JSONWriter(capacity: 64)
+  /// The transaction that knows of it, while documents are gathered, and the batch around this one.
+  private var context: TransactionContext?
+  private var outer: DocumentBatch?
+  /// Why it cannot be finished: documents that were added are missing.
+  private var failure: (any Error)?
+
+  init(
+    _ mode: WriteMode, _ collection: DocumentCollection, _ engine: any EngineWriter, capacity: Int
+  ) throws {
+    self.mode = mode
+    self.engine = engine
+    name = collection.name
+    store = collection.store
+    maximumSize = collection.store.maximumDocumentSize
+    keys = try engine.identity(of: collection.name) == .key ? collection.store.keys : nil
+    rowIDs.reserveCapacity(capacity)
+  }
+
+  /// Runs a block that adds documents, and writes what is left of them.
+  func all(_ fill: (inout JSONWriter) throws -> Void) throws {
+    var writer = JSONWriter()
+    do {
+      try fill(&writer)
+    } catch {
+      // A document before the one at fault may be refused; then it is told of that.
+      try writeGathered()
+      throw error
+    }
+    try writeGathered()
+  }
+
+  /// Writes what the buffer holds as one document, and empties the buffer.
+  ///
+  /// - Parameters:
+  ///   - key: Made where documents have keys, if nil.
+  ///   - type: The name of the class; nil for the collection's own.
+  ///   - version: The version of the class; nil for its first.
+  ///   - given: Microseconds since 1970; the moment at which the batch was begun if nil.
+  /// - Throws: As inserting or saving a single document does. Of documents that are gathered, one may be
+  ///   refused by a later call or at the end.
+  public func add(
+    _ writer: inout JSONWriter, key: DocumentKey? = nil, type: String? = nil,
+    version: Int64? = nil, added given: Int64? = nil
+  ) throws {
+    try store.checkNames(writer.bytes)
+    try writer.checkStorable(limit: maximumSize)
+    let document = NewDocument(
+      key: key ?? keys?.next(at: UInt64(added) / 1_000), type: type, version: version,
+      added: given ?? added,
+      body: writer.bytes)
+    if mode == .insert, rowIDs.count >= Self.writtenSingly {
+      try gather(document)
+    } else {
+      rowIDs.append(
+        mode == .insert
+          ? try engine.insert(document, into: name) : try engine.save(document, into: name))
+    }
+    writer.removeAll()
+  }
+
+  /// Documents that are not gathered, so that small batches pay nothing for it. Arbitrary.
+  private static let writtenSingly = 60
+}
+
+extension DocumentBatch {
+  private func gather(_ document: NewDocument) throws {
+    if context == nil { begin() }
+    bodies.raw(document.body)
+    gathered.append(document)
+    let isFull = gathered.count == NewDocument.together || bodies.count > Self.maximumGathered
+    if isFull { try writeGathered() }
+  }
+
+  /// Bytes that are gathered at most, and one document more. Arbitrary.
+  private static let maximumGathered = 1 << 20
+
+  private func begin() {
+    context = TransactionContext.current(of: store)
+    outer = context?.batch
+    context?.batch = self
+    gathered.reserveCapacity(NewDocument.together)
+  }
+
+  /// Hands out what is gathered.
+  private func writeGathered() throws {
+    if let failure { throw failure }
+    guard !gathered.isEmpty else { return }
+    defer {
+      gathered.removeAll(keepingCapacity: true)
+      bodies.removeAll()
+    }
+    // Only now do the bodies stay where they are.
+    var start = 0
+    for index in gathered.indices {
+      let end = start + gathered[index].body.count
+      gathered[index].body = UnsafeRawBufferPointer(rebasing: bodies.bytes[start..<end])
+      start = end
+    }
+    do {
+      try engine.insert(gathered, into: name, &rowIDs)
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  /// Code of the caller is about to use the store. What is refused fails the batch, not that code.
+  func prepareForUse() {
+    guard failure == nil else { return }
+    try? writeGathered()
+  }
+
+  func end() {
+    context?.batch = outer
+    context = nil
+  }
+}

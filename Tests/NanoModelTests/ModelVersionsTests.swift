@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStoreModels
+import NanoTestSupport
+import Testing
+
+@Suite("Models that change")
+struct ModelVersionsTests {
+  private let folder: Scratch
+  init() throws { folder = try Scratch() }
+
+  /// A state of the program that writes Ada to a file, and reads her in the file of any other state.
+  struct Program: Sendable, CustomTestStringConvertible {
+    let number: Int
+    let write: @Sendable (Store) throws -> Void
+    /// The first and the last name, the points, and how many addresses there are.
+    let read: @Sendable (Store) throws -> [String]
+    /// Reads her and saves her as she is.
+    let save: @Sendable (Store) throws -> Void
+    var testDescription: String { "program \(number)" }
+  }
+
+  static let programs: [Program] = [
+    Program(
+      number: 1,
+      write: { try $0[V1.Person.self].insert(V1.Person(id: "ada", name: "Ada Lovelace", age: 36)) },
+      read: { store in
+        let ada = try #require(try store[V1.Person.self].get("ada"))
+        return [ada.name, "\(ada.age)"]
+      },
+      save: { try $0[V1.Person.self].save(#require(try $0[V1.Person.self].get("ada"))) }),
+    Program(
+      number: 2,
+      write: {
+        try $0[V2.Person.self].insert(
+          V2.Person(id: "ada", name: "Ada Lovelace", age: 36, emails: ["a@x"], points: 7))
+      },
+      read: { store in
+        let ada = try #require(try store[V2.Person.self].get("ada"))
+        return [ada.name, "\(ada.age)", "\(ada.points)", "\(ada.emails)"]
+      },
+      save: { try $0[V2.Person.self].save(#require(try $0[V2.Person.self].get("ada"))) }),
+    Program(
+      number: 3,
+      write: {
+        try $0[V3.Person.self].insert(
+          V3.Person(
+            id: "ada", fullName: "Ada Lovelace", age: 36.5, emails: ["a@x"], points: 7,
+            city: ["London"]))
+      },
+      read: { store in
+        let ada = try #require(try store[V3.Person.self].get("ada"))
+        return [ada.fullName, "\(ada.age)", "\(ada.points)", "\(ada.emails)", "\(ada.city)"]
+      },
+      save: { try $0[V3.Person.self].save(#require(try $0[V3.Person.self].get("ada"))) }),
+    Program(
+      number: 4,
+      write: {
+        try $0[V4.Person.self].insert(
+          V4.Person(
+            id: "ada", firstName: "Ada", lastName: "Lovelace", age: 36.5, emails: ["a@x"],
+            points: 7))
+      },
+      read: { store in
+        let ada = try #require(try store[V4.Person.self].get("ada"))
+        return [ada.firstName, ada.lastName, "\(ada.age ?? 0)", "\(ada.points)", "\(ada.emails)"]
+      },
+      save: { try $0[V4.Person.self].save(#require(try $0[V4.Person.self].get("ada"))) }),
+    Program(
+      number: 5,
+      write: {
+        try $0[V5.Person.self].insert(
+          V5.Person(
+            id: "ada", firstName: "Ada", lastName: "Lovelace", age: 36.5,
+            contacts: [Contact(kind: "email", address: "a@x")], points: 7))
+      },
+      read: { store in
+        let ada = try #require(try store[V5.Person.self].get("ada"))
+        return [
+          ada.firstName, ada.lastName, "\(ada.age ?? 0)", "\(ada.points)",
+          "\(ada.contacts.map(\.address))",
+        ]
+      },
+      save: { try $0[V5.Person.self].save(#require(try $0[V5.Person.self].get("ada"))) }),
+  ]
+
+  /// What each program (line) reads of what each program wrote (column). A program of before does not
+  /// know what became of a field that it needs, and says so.
+  static let expected: [[[String]?]] = [
+    [["Ada Lovelace", "36"], ["Ada Lovelace", "36"], nil, nil, nil],
+    [
+      ["Ada Lovelace", "36", "10", "[]"], ["Ada Lovelace", "36", "7", #"["a@x"]"#], nil, nil, nil,
+    ],
+    [
+      ["Ada Lovelace", "36.0", "10", "[]", "[]"],
+      ["Ada Lovelace", "36.0", "7", #"["a@x"]"#, "[]"],
+      ["Ada Lovelace", "36.5", "7", #"["a@x"]"#, #"["London"]"#], nil, nil,
+    ],
+    [
+      ["Ada", "Lovelace", "36.0", "10", "[]"], ["Ada", "Lovelace", "36.0", "7", #"["a@x"]"#],
+      ["Ada", "Lovelace", "36.5", "7", #"["a@x"]"#],
+      ["Ada", "Lovelace", "36.5", "7", #"["a@x"]"#], ["Ada", "Lovelace", "36.5", "7", "[]"],
+    ],
+    [
+      ["Ada", "Lovelace", "36.0", "10", "[]"], ["Ada", "Lovelace", "36.0", "7", #"["a@x"]"#],
+      ["Ada", "Lovelace", "36.5", "7", #"["a@x"]"#],
+      ["Ada", "Lovelace", "36.5", "7", #"["a@x"]"#],
+      ["Ada", "Lovelace", "36.5", "7", #"["a@x"]"#],
+    ],
+  ]
+
+  @Test("Each program reads the file of each", arguments: programs, programs)
+  func eachWithEach(reader: Program, writer: Program) throws {
+    let file = folder.file("people-\(writer.number)-\(reader.number).db")
+    try Store(.file(file)).using(writer.write)
+    let before = try Store(.file(file)).using { try $0["people"].get("ada")?.object() }
+
+    try Store(.file(file)).using { store in
+      guard let expected = Self.expected[reader.number - 1][writer.number - 1] else {
+        let error = #expect(throws: StoreError.self) { _ = try reader.read(store) }
+        #expect(error?.code == .typeMismatch)
+        #expect(error?[.collection] == "people")
+        #expect(error?[.key] == "ada")
+        #expect(error?[.field] != nil)
+        return
+      }
+      let read = try reader.read(store)
+      #expect(read == expected)
+    }
+
+    // Reading changes nothing in the file.
+    let after = try Store(.file(file)).using { try $0["people"].get("ada")?.object() }
+    #expect(after == before)
+  }
+
+  @Test("Saving with an older program loses nothing that the newer one wrote", arguments: programs)
+  func savedBack(writer: Program) throws {
+    for reader in Self.programs where Self.expected[reader.number - 1][writer.number - 1] != nil {
+      let file = folder.file("back-\(writer.number)-\(reader.number).db")
+      try Store(.file(file)).using(writer.write)
+      let before = try Store(.file(file)).using { try writer.read($0) }
+      try Store(.file(file)).using(reader.save)
+      if reader.number <= writer.number {
+        #expect(try Store(.file(file)).using { try writer.read($0) } == before)
+      }
+      #expect(
+        try Store(.file(file)).using { try reader.read($0) }
+          == Self.expected[reader.number - 1][writer.number - 1])
+    }
+  }
+
+  @Test("A document that a newer version wrote stays of that version when an older one saves it")
+  func newerVersionStays() throws {
+    let store = try Store(.memory)
+    try Self.programs[4].write(store)
+    let people = store[V4.Person.self]
+    var ada = try #require(try people.get("ada"))
+    ada.points = 8
+    try people.save(ada)
+    let document = try #require(try store["people"].get("ada"))
+    #expect(document.version == 3)
+    #expect(document["contacts.0.address"] == "a@x")
+    #expect(try store[V5.Person.self].get("ada")?.contacts.count == 1)
+    #expect(try store[V5.Person.self].get("ada")?.points == 8)
+  }
+
+  @Test("An older document keeps its version until it is saved")
+  func upgradedWhenSaved() throws {
+    let store = try Store(.memory)
+    try Self.programs[0].write(store)
+    let people = store[V5.Person.self]
+    let ada = try #require(try people.get("ada"))
+    #expect(try store["people"].get("ada")?.version == nil)
+    try people.save(ada)
+    let document = try #require(try store["people"].get("ada"))
+    #expect(document.version == 3)
+    #expect(document["name"] == nil)
+    #expect(document["last"] == "Lovelace")
+  }
+
+  @Test("Documents are found and sorted by what they are read as, whichever program wrote them")
+  func foundAcrossVersions() throws {
+    let store = try Store(.memory)
+    let names = ["Ada", "Bob", "Cyd", "Dan", "Eve", "Flo"]
+    for (index, name) in names.enumerated() {
+      let age = Int8(20 + index)
+      switch index % 3 {
+      case 0: try store[V1.Person.self].insert(V1.Person(id: name, name: name, age: age))
+      case 1:
+        try store[V2.Person.self].insert(
+          V2.Person(id: name, name: name, age: age, points: index))
+      default:
+        try store[V3.Person.self].insert(
+          V3.Person(id: name, fullName: name, age: Double(age), points: -index))
+      }
+    }
+    let people = store[V3.Person.self]
+    let all = try people.models()
+    #expect(all.map(\.fullName) == names)
+    for name in names { #expect(try people.find(\.fullName == name).count() == 1) }
+    #expect(try people.find(\.fullName != "Bob").count() == 5)
+    #expect(try people.find { !$0.fullName.beginsWith("A") }.count() == 5)
+    #expect(
+      try people.find().sorted(by: .descending(\.fullName)).models().map(\.fullName)
+        == names.reversed())
+    for points in [-5, 0, 1, 4, 9, 10, 11] {
+      #expect(
+        try people.find(\.points > points).models() == all.filter { $0.points > points })
+      #expect(
+        try people.find(\.points == points).models() == all.filter { $0.points == points })
+    }
+    #expect(
+      try people.find().sorted(by: \.points, \.fullName).models()
+        == all.sorted { ($0.points, $0.fullName) < ($1.points, $1.fullName) })
+    #expect(try people.find { $0.city.isEmpty }.count() == 6)
+  }
+
+  @Test("After the upgrade of a whole collection, an index finds all by the new name")
+  func upgradeAll() throws {
+    let store = try Store(.memory)
+    for number in 0..<250 {
+      try store[V1.Person.self].insert(
+        V1.Person(id: "\(number)", name: "First Last\(number)", age: 20))
+    }
+    let people = store[V4.Person.self]
+    var seen: [UpgradeProgress] = []
+    let count = try people.upgrade(batch: 100) { seen.append($0) }
+    #expect(count == 250)
+    #expect(seen.map(\.done) == [100, 200, 250])
+    #expect(seen.allSatisfy { $0.total == 250 })
+    #expect(try people.upgrade() == 0)
+    #expect(try people.find(\.lastName == "Last7").models().map(\.id) == ["7"])
+    #expect(try store["people"].find("[__version__] = 2").count() == 250)
+  }
+
+  @Test("An upgrade that ended early goes on where it was")
+  func upgradeGoesOn() async throws {
+    struct Enough: Error {}
+    let store = try Store(.memory)
+    for number in 0..<30 {
+      try await store[V1.Person.self].insert(
+        V1.Person(id: "\(number)", name: "First Last", age: 20))
+    }
+    let people = store[V5.Person.self]
+    let stopping: @Sendable (UpgradeProgress) async throws -> Void = { progress in
+      if progress.done >= 20 { throw Enough() }
+    }
+    await #expect(throws: Enough.self) {
+      _ = try await people.upgrade(batch: 10, progress: stopping)
+    }
+    let upgraded = try await store["people"].find("[__version__] = 3").count()
+    #expect(upgraded == 20)
+    let rest = try await people.upgrade(batch: 10)
+    #expect(rest == 10)
+    let found = try await people.find(\.lastName == "Last").count()
+    #expect(found == 30)
+  }
+
+  @Test("A document that an upgrade refuses stays, and the error names it")
+  func refusedUpgrade() throws {
+    struct Refused: Error {}
+    let store = try Store(.memory)
+    try Self.programs[0].write(store)
+    let error = #expect(throws: StoreError.self) { _ = try store[Refusing.self].get("ada") }
+    #expect(error?.code == .typeMismatch)
+    #expect(error?[.key] == "ada")
+    #expect(error?[.actual] == "a document of version 1")
+    #expect(throws: StoreError.self) { _ = try store[Refusing.self].upgrade() }
+    #expect(try store[V1.Person.self].get("ada")?.name == "Ada Lovelace")
+  }
+
+  @Test("A change of one property upgrades the document that it is made in")
+  func changeUpgrades() throws {
+    let store = try Store(.memory)
+    try Self.programs[0].write(store)
+    let people = store[V4.Person.self]
+    try people.update("ada", .set(\.points, 3), .remove(\.age))
+    #expect(
+      try people.get("ada")
+        == V4.Person(id: "ada", firstName: "Ada", lastName: "Lovelace", age: nil, points: 3))
+    #expect(try store["people"].get("ada")?.version == 2)
+    #expect(try people.find().update(.set(\.points, 4)) == 1)
+    #expect(try people.get("ada")?.points == 4)
+  }
+}
+
+@Model(collection: "people", version: 2) private struct Refusing {
+  @Key var id: String
+  var name: String
+  static let upgrades = [ModelUpgrade(from: 1) { _ in throw CocoaError(.coderInvalidValue) }]
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStoreModels
+import NanoTestSupport
+import Testing
+
+@Model private struct Account: Equatable {
+  @Key var id: String?
+  @Unique var email: String
+  @Indexed var tags: Set<String> = []
+  var owner: String
+  var country = "UK"
+  static let indexes = [
+    ModelIndex<Account>(.ascending(\.owner), .descending(\.country)), .unique(\.owner, \.email),
+  ]
+}
+
+@Model private struct Numbered: Equatable {
+  @Key var number: Int
+  var text: String
+}
+
+@Model private final class Counter {
+  var name: String
+  var count = 0
+  init(name: String) { self.name = name }
+}
+
+@Suite("Writing models")
+struct ModelWritingTests {
+  private let store: Store
+  private var accounts: ModelCollection<Account> { store[Account.self] }
+  init() throws { store = try Store(.memory) }
+
+  @Test("A value without a key gets the one that is made for it")
+  func madeKey() throws {
+    let stored = try accounts.insert(Account(email: "a@x", owner: "Ada"))
+    let id = try #require(stored.id)
+    #expect(id == stored.key)
+    #expect(try accounts.get(id) == stored.value)
+    #expect(try accounts.models().map(\.id) == [id])
+    #expect(try accounts.find(\.id == id).count() == 1)
+  }
+
+  @Test("A key that is there is refused by insert and replaced by save")
+  func keys() throws {
+    let numbered = store[Numbered.self]
+    try numbered.insert(Numbered(number: 7, text: "seven"))
+    let error = #expect(throws: StoreError.self) {
+      _ = try numbered.insert(Numbered(number: 7, text: "again"))
+    }
+    #expect(error?.code == .duplicateKey)
+    #expect(try numbered.get(7)?.text == "seven")
+    try numbered.save(Numbered(number: 7, text: "again"))
+    #expect(try numbered.get(7)?.text == "again")
+    #expect(try numbered.get("7")?.number == 7)
+    #expect(try numbered.count() == 1)
+    #expect(try numbered.remove(7))
+    #expect(try !numbered.remove(7))
+  }
+
+  @Test("A value is not stored under another key than its own")
+  func otherKey() throws {
+    let error = #expect(throws: StoreError.self) {
+      _ = try accounts.save(Account(id: "a", email: "a@x", owner: "Ada"), key: "b")
+    }
+    #expect(error?.code == .invalidArgument)
+    var stored = try accounts.insert(Account(id: "a", email: "a@x", owner: "Ada"))
+    stored.id = "b"
+    #expect(throws: StoreError.self) { _ = try accounts.save(stored) }
+    #expect(try accounts.models().map(\.id) == ["a"])
+  }
+
+  @Test("A stored value is saved in place of its document")
+  func savedInPlace() throws {
+    var stored = try accounts.insert(Account(email: "a@x", owner: "Ada"))
+    stored.country = "FR"
+    try accounts.save(stored)
+    #expect(try accounts.count() == 1)
+    let again = try #require(try accounts.find(\.country == "FR").firstStored())
+    #expect(again.value == stored.value)
+    #expect(again.rowID == stored.rowID)
+    #expect(again.revision == 2)
+
+    // Where documents are known by row id alone, too.
+    let counters = store["counters"].models(Counter.self)
+    try store.createCollection("counters", identity: .rowID)
+    let counter = try counters.insert(Counter(name: "one"))
+    #expect(counter.key == nil)
+    counter.value.count = 5
+    try counters.save(counter)
+    #expect(try counters.models().map(\.count) == [5])
+    #expect(try counters.remove(counter))
+    let error = #expect(throws: StoreError.self) { _ = try counters.save(counter) }
+    #expect(error?.code == .notFound)
+  }
+
+  @Test("Declared indexes are made by the first write, and hold")
+  func indexes() throws {
+    try accounts.insert(Account(email: "a@x", tags: ["x", "y"], owner: "Ada"))
+    #expect(
+      try accounts.documents.indexes().map(\.name)
+        == ["email_unique", "owner_country_desc", "owner_email_unique", "tags_elements"])
+    let error = #expect(throws: StoreError.self) {
+      _ = try accounts.insert(Account(email: "a@x", owner: "Bob"))
+    }
+    #expect(error?.code == .uniqueViolation)
+    #expect(error?[.index] == "email_unique")
+    #expect(try accounts.count() == 1)
+    #expect(try !accounts.find { $0.tags.contains("x") }.explain().indexes.isEmpty)
+    try accounts.documents.createIndex("country")
+    #expect(try accounts.dropUndeclaredIndexes() == 1)
+    #expect(try accounts.documents.indexes().count == 4)
+  }
+
+  @Test("Documents that collide keep a unique index from being made, and stay")
+  func collidingDocuments() throws {
+    try store["Account"].insert(["email": "a@x", "owner": "Ada"])
+    try store["Account"].insert(["email": "a@x", "owner": "Bob"])
+    let error = #expect(throws: StoreError.self) { try accounts.prepare() }
+    #expect(error?.code == .uniqueViolation)
+    #expect(try accounts.documents.indexes().isEmpty)
+    #expect(try accounts.count() == 2)
+    #expect(try accounts.models().map(\.owner) == ["Ada", "Bob"])
+  }
+
+  @Test("Many values are stored together or not at all")
+  func together() throws {
+    let accounts = accounts
+    let many = (0..<200).map { Account(email: "\($0)@x", owner: "Ada") }
+    #expect(try accounts.insert(contentsOf: many).count == 200)
+    let error = #expect(throws: StoreError.self) {
+      _ = try accounts.insert(
+        contentsOf: [
+          Account(email: "new@x", owner: "Bob"), Account(email: "7@x", owner: "Bob"),
+        ])
+    }
+    #expect(error?[.position] == "document 2 of the batch")
+    #expect(try accounts.count() == 200)
+    let keyed = try accounts.models()
+    #expect(try accounts.save(contentsOf: keyed.prefix(5)).count == 5)
+    #expect(try accounts.count() == 200)
+  }
+
+  @Test("An index that was made in a transaction which is undone is made again")
+  func undoneIndexes() throws {
+    struct Undo: Error {}
+    #expect(throws: Undo.self) {
+      try store.write {
+        try accounts.insert(Account(email: "a@x", owner: "Ada"))
+        throw Undo()
+      }
+    }
+    try accounts.insert(Account(email: "a@x", owner: "Ada"))
+    #expect(try accounts.documents.indexes().count == 4)
+  }
+
+  @Test("Every call is there with await")
+  func asynchronous() async throws {
+    let accounts = accounts
+    let stored = try await accounts.insert(Account(id: "a", email: "a@x", owner: "Ada"))
+    try await accounts.save(stored)
+    try await accounts.insert(contentsOf: [Account(id: "b", email: "b@x", owner: "Bob")])
+    try await accounts.update("b", .set(\.country, "FR"))
+    let french = try await accounts.find(\.country == "FR").models()
+    #expect(french.map(\.id) == ["b"])
+    let first = try await accounts.find().sorted(by: .descending(\.owner)).first()
+    #expect(first?.owner == "Bob")
+    var streamed: [String] = []
+    for try await account in accounts.find().sorted(by: \.owner).stream() {
+      streamed.append(account.owner)
+    }
+    #expect(streamed == ["Ada", "Bob"])
+    let (count, last) = try await accounts.find().aggregate(.count, .maximum(\.owner))
+    #expect(count == 2 && last == "Bob")
+    let pairs = try await accounts.find().select(\.owner, \.country)
+    #expect(pairs.map(\.1) == ["UK", "FR"])
+    let removed = try await accounts.find(\.owner == "Ada").remove()
+    #expect(removed == 1)
+    let rest = try await accounts.count()
+    #expect(rest == 1)
+  }
+
+  @Test("A live query gives values again after each change")
+  func updates() async throws {
+    let accounts = accounts
+    try await accounts.insert(Account(id: "a", email: "a@x", owner: "Ada"))
+    var seen: [[String]] = []
+    for try await found in try accounts.find(\.country == "UK").updates() {
+      seen.append(found.map(\.owner))
+      switch seen.count {
+      case 1: try await accounts.insert(Account(id: "b", email: "b@x", owner: "Bob"))
+      case 2: try await accounts.update("a", .set(\.country, "FR"))
+      default: break
+      }
+      if seen.count == 3 { break }
+    }
+    #expect(seen == [["Ada"], ["Ada", "Bob"], ["Bob"]])
+  }
+
+  @Test("Pages, groups, distinct values and smaller models")
+  func shapes() throws {
+    let accounts = accounts
+    for number in 0..<9 {
+      try accounts.insert(
+        Account(
+          email: "\(number)@x", tags: number % 2 == 0 ? ["even", "all"] : ["all"],
+          owner: "o\(number % 3)"))
+    }
+    var page = try accounts.find().sorted(by: \.owner).page(4)
+    var emails = page.models.map(\.email)
+    while let next = page.next {
+      page = try accounts.find().sorted(by: \.owner).after(next).page(4)
+      emails += page.models.map(\.email)
+    }
+    #expect(emails == [0, 3, 6, 1, 4, 7, 2, 5, 8].map { "\($0)@x" })
+    let groups = try accounts.find().grouped(by: \.owner, .count, .minimum(\.email))
+    #expect(groups.map(\.group) == ["o0", "o1", "o2"])
+    #expect(groups.map(\.values.0) == [3, 3, 3])
+    #expect(groups.map(\.values.1) == ["0@x", "1@x", "2@x"])
+    #expect(try accounts.find().distinct(\.owner) == ["o0", "o1", "o2"])
+    let contacts = try accounts.find(\.owner == "o1").models(as: Mail.self)
+    #expect(contacts == ["1@x", "4@x", "7@x"].map { Mail(email: $0) })
+    #expect(try accounts.find { $0.tags.contains("even") }.count() == 5)
+    var shown = 0
+    try accounts.find().each { shown += $0.owner.count }
+    #expect(shown == 18)
+  }
+
+  @Test("A document that is no such value is an error with collection, key and field")
+  func wrongDocument() throws {
+    try store["Account"].insert(["email": "a@x", "owner": 5], key: "k")
+    for read in [
+      { _ = try accounts.models() }, { _ = try accounts.get("k") },
+      { _ = try accounts.find().select(\.owner) }, { _ = try accounts.find().stored() },
+      { try accounts.find().each { _ in } },
+    ] as [() throws -> Void] {
+      let error = #expect(throws: StoreError.self) { try read() }
+      #expect(error?.code == .typeMismatch)
+      #expect(error?[.collection] == "Account")
+      #expect(error?[.key] == "k")
+      #expect(error?[.field] == "owner")
+    }
+    try store["Account"].save(["email": "a@x"], key: "k")
+    let error = #expect(throws: StoreError.self) { _ = try accounts.models() }
+    #expect(error?[.field] == "owner")
+    #expect(error?.message == "A required field is missing")
+    #expect(error?.description.contains("a@x") == false)
+  }
+}
+
+@Model private struct Mail: Equatable {
+  var email: String
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStoreModels
+import Testing
+
+@Model struct Friend: Codable, Equatable {
+  var name: String
+  var age: Int
+}
+
+@Suite("What the article Queries with key paths and predicates says")
+struct ModelQueriesSnippets {
+  @Model struct Person: Equatable {
+    @Key var id: String
+    var firstName: String
+    @Indexed var lastName: String
+    var age: Int?
+    var salary = 0.0
+    var tags: [String] = []
+    var address: Address?
+    var friends: [Friend] = []
+  }
+
+  private let store: Store
+  private var people: ModelCollection<Person> { store[Person.self] }
+
+  init() throws {
+    store = try Store(.memory)
+    try people.insert(contentsOf: [
+      Person(
+        id: "ada", firstName: "Ada", lastName: "Lovelace", age: 36, salary: 10, tags: ["maths"],
+        address: Address(city: "London"),
+        friends: [Friend(name: "Mary", age: 70), Friend(name: "Charles", age: 44)]),
+      Person(
+        id: "grace", firstName: "Grace", lastName: "Hopper", age: 85, salary: 20,
+        tags: ["maths", "navy"], address: Address(city: "New York", country: "US")),
+      Person(id: "jane", firstName: "Jane", lastName: "Doe", salary: 30),
+    ])
+  }
+
+  @Test("Key paths") func keyPaths() throws {
+    let people = store[Person.self]
+    let hoppers = try people.find(\.lastName == "Hopper").models()
+    let old = try people.find(\.age > 40 && \.salary >= 10 || \.firstName == "Jane").count()  // 2
+    let ageless = try people.find(\.age == nil).models()  // Jane
+    let british = try people.find(\.address?.country == "UK").models()  // Ada
+    let others = try people.find(!(\.lastName == "Doe")).count()  // 2
+    #expect(hoppers.map(\.id) == ["grace"])
+    #expect(old == 2)
+    #expect(ageless.map(\.id) == ["jane"])
+    #expect(british.map(\.id) == ["ada"])
+    #expect(others == 2)
+  }
+
+  @Test("Properties in a closure") func closures() throws {
+    let ladies = people.find { $0.lastName.beginsWith("Ho") || $0.firstName.isIn(["Ada", "Jane"]) }
+    let either = people.find { $0.lastName.matches(.insensitiveContains, "LOVE") }
+    let mathematicians = people.find { $0.tags.contains("maths") && !$0.friends.isEmpty }
+    let middle = people.find { $0.age.isBetween(30, and: 40) && $0.address.country == "UK" }
+    let some = people.find { $0.friends.age > 50 && $0.friends.name == "Charles" }
+    let same = people.find { $0.friends.element { $0.age > 50 && $0.name == "Charles" } }
+    #expect(try ladies.count() == 3)
+    #expect(try either.keys() == ["ada"])
+    #expect(try mathematicians.keys() == ["ada"])
+    #expect(try middle.keys() == ["ada"])
+    #expect(try some.keys() == ["ada"])
+    #expect(try same.count() == 0)
+  }
+
+  @Test("Predicates") func predicates() throws {
+    let least = 30
+    let old = #Predicate<Person> { ($0.age ?? 0) > least && $0.address?.country == "UK" }
+    let found = try people.find(old).sorted(by: \.lastName).models()  // Ada
+    let tagged = try people.find(#Predicate { $0.tags.contains("navy") }).count()  // 1
+    #expect(found.map(\.id) == ["ada"])
+    #expect(tagged == 1)
+  }
+
+  @Test("Conditions on documents") func documents() throws {
+    let byField = people.find(Field("address.city").glob("New*"))
+    let byText = try people.find("[address.city] = ? OR [age] IS NULL", "London")
+    let asDocuments = try people.find(\.age > 40).documentQuery().keys()
+    #expect(try byField.keys() == ["grace"])
+    #expect(try byText.keys() == ["ada", "jane"])
+    #expect(asDocuments == ["grace"])
+  }
+
+  @Test("Order and pages") func pages() throws {
+    let sorted = try people.find().sorted(by: \.lastName, \.firstName).models()
+    let highest = try people.find().sorted(by: .descending(\.salary), .ascending(\.lastName))
+      .limit(2).models()
+
+    var page = try people.find().sorted(by: \.lastName).page(2)  // Doe, Hopper
+    while let next = page.next {
+      page = try people.find().sorted(by: \.lastName).after(next).page(2)  // Lovelace
+    }
+    #expect(sorted.map(\.id) == ["jane", "grace", "ada"])
+    #expect(highest.map(\.id) == ["jane", "grace"])
+    #expect(page.models.map(\.id) == ["ada"])
+  }
+
+  @Test("Parts of values") func parts() throws {
+    for (name, age) in try people.find().sorted(by: \.lastName).select(\.lastName, \.age) {
+      print(name, age ?? 0)  // Doe 0, Hopper 85, Lovelace 36
+    }
+    let cities = try people.find().sorted(by: \.lastName).select(\.address?.city)
+    let tags = try people.find().distinct(\.tags)  // ["maths", "navy"]
+    #expect(cities == [nil, "New York", "London"])
+    #expect(tags == ["maths", "navy"])
+    let countries = try people.find().sorted(by: \.lastName).select(\.address?.country)
+    #expect(countries == [nil, "US", "UK"])
+    #expect(try people.find().distinct(\.address?.country) == ["UK", "US"])
+  }
+
+  @Test("Aggregates and groups") func aggregates() throws {
+    let (count, total, oldest) = try people.find(\.salary > 5)
+      .aggregate(.count, .total(\.salary), .maximum(\.age))  // 3, 60.0, 85
+    for (country, (count, average)) in try people.find()
+      .grouped(by: \.address?.country, .count, .average(\.salary))
+    {
+      print(country ?? "-", count, average ?? 0)  // - 1 30.0, UK 1 10.0, US 1 20.0
+    }
+    #expect(count == 3 && total == 60 && oldest == 85)
+    let groups = try people.find().grouped(by: \.address?.country, .count, .average(\.salary))
+    #expect(groups.map(\.group) == [nil, "UK", "US"])
+    #expect(groups.map(\.values.1) == [30, 10, 20])
+  }
+
+  @Test("Live queries", .timeLimit(.minutes(1))) func live() async throws {
+    let list = List()
+    let people = store[Person.self]
+    let task = Task {
+      for try await people in try people.find(\.age > 40).sorted(by: \.lastName).updates() {
+        await list.show(people)  // Grace; then Alan and Grace
+      }
+    }
+    try await list.shown("Hopper")
+    try await people.insert(Person(id: "alan", firstName: "Alan", lastName: "Fry", age: 41))
+    try await list.shown("Fry Hopper")
+    task.cancel()
+
+    let updates = try people.find().sorted(by: \.lastName).updates().differences()
+    for try await update in updates {
+      await list.apply(update.difference, update.documents)
+      break
+    }
+    #expect(await list.names == "Doe Fry Hopper Lovelace")
+  }
+
+  private actor List {
+    private var people: [Person] = []
+    var names: String { people.map(\.lastName).joined(separator: " ") }
+    func show(_ people: [Person]) { self.people = people }
+    func apply(_ difference: DocumentDifference, _ new: [Person]) {
+      people = []
+      difference.apply(to: &people, new)
+    }
+    func shown(_ names: String) async throws {
+      while self.names != names { try await Task.sleep(for: .milliseconds(5)) }
+    }
+  }
+
+  @Test("With await") func asynchronously() async throws {
+    let count = try await people.find(\.age > 40).count()
+    let first = try await people.find().sorted(by: \.lastName).first()
+    for try await person in people.find().sorted(by: \.lastName).stream() {
+      print(person.firstName)  // Jane, Grace, Ada
+    }
+    #expect(count == 1)
+    #expect(first?.id == "jane")
+  }
+
+  @Test("What is wrong is told when the question is asked") func failures() throws {
+    let query = people.find(\.firstName.count > 3)
+    do {
+      _ = try query.models()
+    } catch let error as StoreError where error.code == .invalidArgument {
+      print(error)  // A query names a property that is not stored as a field of a model …
+    }
+    #expect(throws: StoreError.self) { try query.models() }
+  }
+}

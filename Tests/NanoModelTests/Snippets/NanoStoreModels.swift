@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStoreModels
+import Testing
+
+@Suite("What the page of NanoStoreModels says")
+struct NanoStoreModelsSnippets {
+  @Model struct Person {
+    var firstName: String
+    @Indexed var lastName: String
+    var emails: [String] = []
+  }
+
+  @Test("Its code runs") func code() throws {
+    let store = try Store(.memory)
+    let people = store[Person.self]
+    try people.insert(Person(firstName: "Grace", lastName: "Hopper"))
+
+    var grace = try people.find(\.lastName == "Hopper").firstStored()!
+    grace.emails.append("grace@example.org")
+    try people.save(grace)
+
+    let reachable = try people.find { !$0.emails.isEmpty }.sorted(by: \.firstName).models()
+    print(reachable.map(\.firstName))  // ["Grace"]
+    #expect(reachable.map(\.firstName) == ["Grace"])
+  }
+
+  @Model final class Account {
+    var owner: String
+    var balance = 0
+
+    init(owner: String) { self.owner = owner }
+  }
+
+  @Test("Classes") func classes() throws {
+    let accounts = try Store(.memory)[Account.self]
+    let stored = try accounts.insert(Account(owner: "Ada"))
+    stored.value.balance += 100
+    try accounts.save(stored)
+    let found = try accounts.find(\.owner == "Ada").first()  // another instance
+    #expect(found?.balance == 100)
+    #expect(found !== stored.value)
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import NanoTestSupport
+import Testing
+
+@Suite("What the article Performance says")
+struct PerformanceSnippets {
+  @Test("Its code runs") func code() async throws {
+    let scratch = try Scratch()
+    let path = scratch.path + "/library.db"
+    var configuration = Store.Configuration()
+    configuration.durability = .full  // each commit waits for the disk
+    configuration.documentCacheSize = 1_000  // documents of each collection that stay in memory
+    let store = try Store(.file(path), configuration: configuration)
+    let films = store["films"]
+    try plainly(store, films)
+
+    async let one = films.save(["title": "Brazil"], key: "brazil")
+    async let other = films.save(["title": "Dune"], key: "dune")
+    _ = try await (one, other)  // waiting writes share a commit
+    #expect(try await films.count() == 1_004)
+    try store.close()
+  }
+
+  private func plainly(_ store: Store, _ films: DocumentCollection) throws {
+    let batch: [DocumentObject] = (1...1_000).map {
+      ["title": .string("Film \($0)"), "year": 1985]
+    }
+    try films.insert(contentsOf: batch)
+    try store.write {
+      try films.save(["title": "Alien", "year": 1979], key: "alien")
+      try films.save(["title": "Ran", "year": 1985], key: "ran")
+    }
+    #expect(try films.count() == 1_002)
+
+    let some = try films.get(keys: ["ran", "alien"])
+    let (alien, count) = try store.read {
+      (try films.get("alien"), try films.find(Field("year") == 1985).count())
+    }
+    #expect(some.map(\.key) == ["ran", "alien"])
+    #expect(alien?["year"] == 1979 && count == 1_001)
+
+    try films.createIndex("year", "-title")
+    let plan = try films.find(Field("year") == 1979).sorted(by: "-title").explain()
+    print(plan.indexes)  // ["year_title_desc"]
+    #expect(plan.indexes == ["year_title_desc"])
+
+    for advice in try store.indexAdvice() where advice.isDue {
+      print(advice.index.name, advice.reason)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+
+/// A person in five states of a program, one after the other.
+enum V1 {
+  @Model(collection: "people") struct Person: Equatable {
+    @Key var id: String
+    var name: String
+    var age: Int8
+    var city: String?
+  }
+}
+
+/// A field was removed, two were added.
+enum V2 {
+  @Model(collection: "people") struct Person: Equatable {
+    @Key var id: String
+    var name: String
+    var age: Int8
+    var emails: [String] = []
+    var points = 10
+  }
+}
+
+/// A field was renamed, one was widened, one became a list.
+enum V3 {
+  @Model(collection: "people") struct Person: Equatable {
+    @Key var id: String
+    @Indexed @Field(renamedFrom: "name") var fullName: String
+    var age: Double
+    var emails: [String] = []
+    @Indexed var points = 10
+    var city: [String] = []
+  }
+}
+
+/// One field became two, which takes an upgrade.
+enum V4 {
+  @Model(collection: "people", version: 2) struct Person: Equatable {
+    @Key var id: String
+    @Field("first") var firstName: String
+    @Indexed @Field("last") var lastName: String
+    var age: Double?
+    var emails: [String] = []
+    @Indexed var points = 10
+
+    static let upgrades = [split]
+  }
+
+  static let split = ModelUpgrade(from: 1) { fields in
+    let name = fields["fullName"]?.string ?? fields["name"]?.string ?? ""
+    let words = name.split(separator: " ", maxSplits: 1).map { String($0) }
+    fields["first"] = .string(words.first ?? "")
+    fields["last"] = .string(words.dropFirst().first ?? "")
+    fields["fullName"] = nil
+    fields["name"] = nil
+  }
+}
+
+@Model struct Contact: Equatable {
+  var kind: String
+  var address: String
+  var isVerified = false
+}
+
+/// Values became objects, which takes a second upgrade.
+enum V5 {
+  @Model(collection: "people", version: 3) struct Person: Equatable {
+    @Key var id: String
+    @Field("first") var firstName: String
+    @Indexed @Field("last") var lastName: String
+    var age: Double?
+    var contacts: [Contact] = []
+    @Indexed var points = 10
+
+    static let upgrades = [
+      V4.split,
+      ModelUpgrade(from: 2) { fields in
+        let emails = fields["emails"].flatMap(\.array) ?? []
+        fields["contacts"] = .array(emails.map { ["kind": "email", "address": $0] })
+        fields["emails"] = nil
+      },
+    ]
+  }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("Large batches")
+struct LargeBatchTests {
+  private let store: Store
+  private let people: DocumentCollection
+
+  init() throws {
+    store = try Store(.memory)
+    people = store["people"]
+  }
+
+  private func documents(
+    _ count: Int, _ change: (Int) -> DocumentObject? = { _ in nil }
+  ) throws -> [Document] {
+    try (0..<count).map { n in
+      try Document(change(n) ?? ["n": .int(Int64(n))], key: "k\(n)")
+    }
+  }
+
+  @Test(
+    "Each document has the row id that was given for it", arguments: [59, 60, 61, 80, 81, 1234])
+  func rowIDs(count: Int) throws {
+    let ids = try people.insert(contentsOf: documents(count))
+
+    #expect(ids == Array(1...Int64(count)))
+    for n in [0, count / 2, count - 1] {
+      #expect(try people.get(rowID: ids[n])?["n"] == .int(Int64(n)))
+      #expect(try people.get("k\(n)")?.rowID == ids[n])
+    }
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("A row id that belonged to a removed document is not given again")
+  func highWater() throws {
+    try people.insert(contentsOf: documents(100))
+    try people.removeAll()
+
+    let ids = try people.insert(contentsOf: documents(200))
+
+    #expect(ids == Array(101...300))
+  }
+
+  @Test("Documents without keys, with classes and of any size stand beside each other")
+  func mixed() throws {
+    let long = String(repeating: "x", count: 300_000)
+    let objects = (0..<200).map { n -> DocumentObject in
+      n % 50 == 7 ? ["n": .int(Int64(n)), "text": .string(long)] : ["n": .int(Int64(n))]
+    }
+    let documents = try objects.enumerated().map { n, object in
+      try Document(object, key: n % 3 == 0 ? "k\(n)" : nil, type: n % 70 == 0 ? "Special" : nil)
+    }
+
+    try people.insert(contentsOf: documents)
+
+    let stored = try people.documents()
+    #expect(stored.map { $0["n"] } == objects.map { $0["n"] })
+    #expect(stored.map(\.type) == documents.map(\.type))
+    #expect(stored[157]["text"]?.string?.utf8.count == 300_000)
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test(
+    "The document that is refused is told, and nothing is stored", arguments: [61, 79, 150, 199])
+  func refused(at n: Int) throws {
+    var batch = try documents(200)
+    batch[n] = try Document(["again": true], key: "k13")
+
+    let error = error { try people.insert(contentsOf: batch) }
+
+    #expect(error?.code == .duplicateKey)
+    #expect(error?[.key] == "k13")
+    #expect(error?[.position] == "document \(n + 1) of the batch")
+    #expect(try people.count() == 0)
+  }
+
+  @Test("After a refused batch the transaction goes on without it")
+  func insideTransaction() throws {
+    try store.write {
+      try people.insert(["n": -1], key: "before")
+      #expect(
+        code { try people.insert(contentsOf: documents(150) + documents(1)) } == .duplicateKey)
+      #expect(try people.count() == 1)
+      try people.insert(contentsOf: documents(150))
+    }
+
+    #expect(try people.count() == 151)
+    #expect(try people.observedPaths().map(\.path.description) == ["n"])
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("Of two faults the one of the earlier document is told")
+  func firstFault() throws {
+    let late = Date.distantFuture.addingTimeInterval(1e12)
+    var batch = try documents(200)
+    batch[170] = try Document([:], key: "k3")
+    batch[175] = try Document(["d": .date(late)], key: "late")
+
+    let error = error { try people.insert(contentsOf: batch) }
+
+    #expect(error?.code == .duplicateKey)
+    #expect(error?[.position] == "document 171 of the batch")
+  }
+
+  @Test("Code that runs within a batch sees the documents before")
+  func visible() throws {
+    let people = people
+    let objects = (0..<150).lazy.map { n -> DocumentObject in
+      ["n": .int(Int64(n)), "before": .int(Int64((try? people.count()) ?? -1))]
+    }
+
+    try people.insert(contentsOf: objects)
+
+    #expect(try people.documents().allSatisfy { $0["n"] == $0["before"] })
+  }
+
+  @Test("A document that is refused when other code looks fails the batch")
+  func refusedMeanwhile() throws {
+    struct Looking: DocumentRepresentable {
+      let n: Int
+      let people: DocumentCollection
+      func write(to writer: inout JSONWriter) {
+        if n == 133 { _ = try? people.count() }
+        // 1 and 130 have one value of a field that must be unique.
+        writer.literal(#"{"n":"#)
+        writer.integer(Int64(n == 130 ? 1 : n))
+        writer.literal("}")
+      }
+      init(n: Int, people: DocumentCollection) { (self.n, self.people) = (n, people) }
+      init(reading reader: inout JSONReader) throws(StoreError) {
+        throw reader.missingField("people")
+      }
+    }
+    try people.createIndex("n", unique: true)
+
+    let error = error {
+      try people.insert(contentsOf: (0..<200).map { Looking(n: $0, people: people) })
+    }
+
+    #expect(error?.code == .uniqueViolation)
+    #expect(error?[.position] == "document 131 of the batch")
+    #expect(try people.count() == 0)
+  }
+
+  @Test("A batch within a batch comes before what follows")
+  func nested() throws {
+    let (people, store) = (people, store)
+    let objects = (0..<150).lazy.map { n -> DocumentObject in
+      if n == 100 { _ = try? store["others"].insert(contentsOf: (0..<90).map { ["m": .int($0)] }) }
+      if n == 110 { _ = try? people.insert(["n": -1], key: "between") }
+      return ["n": .int(Int64(n))]
+    }
+
+    let ids = try people.insert(contentsOf: objects)
+
+    #expect(try people.get("between")?.rowID == 111)
+    #expect(ids == Array(1...110) + Array(112...151))
+    #expect(try store["others"].count() == 90)
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("A trigger of another program does what it does for single documents")
+  func triggers() throws {
+    try people.insert(["n": -1])
+    try store.execute(
+      """
+      CREATE TRIGGER mine AFTER INSERT ON people WHEN NEW.id % 10 = 0
+      BEGIN INSERT INTO people(body) VALUES ('{"mine":true}'); END
+      """)
+
+    let ids = try people.insert(contentsOf: documents(150))
+
+    for (n, id) in ids.enumerated() {
+      #expect(try people.get(rowID: id)?["n"] == .int(Int64(n)))
+    }
+  }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+
+/// A folder of its own for a test, gone with it.
+public final class Scratch: Sendable {
+  public let path: String
+
+  public init() throws {
+    path = NSTemporaryDirectory() + "nanostore-tests-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  public func file(_ name: String) -> String { path + "/" + name }
+
+  public func write(_ bytes: some Sequence<UInt8>, _ name: String) throws -> String {
+    try Data(bytes).write(to: URL(fileURLWithPath: file(name)))
+    return file(name)
+  }
+
+  public func bytes(_ name: String) throws -> Data {
+    try Data(contentsOf: URL(fileURLWithPath: file(name)))
+  }
+
+  public var names: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+  }
+}
