@@ -52,14 +52,15 @@ struct Diagnosis {
     let file = Parser.parse(source: source)
     let context = BasicMacroExpansionContext(
       sourceFiles: [file: .init(moduleName: "Test", fullFilePath: "Test.swift")])
-    expanded = file.expand(
-      macroSpecs: macros,
-      contextGenerator: {
-        BasicMacroExpansionContext(
-          sharingWith: context, lexicalContext: $0.allMacroLexicalContexts())
-      },
-      indentationWidth: .spaces(2)
-    ).description
+    expanded =
+      file.expand(
+        macroSpecs: macros,
+        contextGenerator: {
+          BasicMacroExpansionContext(
+            sharingWith: context, lexicalContext: $0.allMacroLexicalContexts())
+        },
+        indentationWidth: .spaces(2)
+      ).description
     func offset(_ position: AbsolutePosition, _ node: some SyntaxProtocol) -> Int {
       context.location(for: position, anchoredAt: Syntax(node), fileName: "").offset
     }

@@ -80,20 +80,6 @@ struct TypeProblemTests {
     expectNoProblem("@Model(collection: nil) struct Person { var a: Int }")
   }
 
-  @Test("A type is marked once")
-  func twice() {
-    expectProblem(
-      """
-      @Model →@Model(version: 2)
-      struct Person { var a: Int }
-      """, "'@Model' stands here twice",
-      fixes: [
-        "remove '@Model'": """
-        @Model struct Person { var a: Int }
-        """
-      ])
-  }
-
   @Test("A model stands outside of functions")
   func local() {
     let message = "a '@Model' cannot stand in a function; declare it outside"
@@ -136,6 +122,12 @@ struct TypeProblemTests {
     expectProblem(
       "@Model struct Person { var a: Int; struct →_$write {} }",
       "names that begin with '_$' belong to what '@Model' writes")
+    for name in ["self", "Type"] {
+      expectProblem(
+        "@Model struct Person { var a: Int; var →`\(name)` = 1 }",
+        "no key path leads to a property named '\(name)'; give it another name, and '@Field(\"\(name)\")'"
+      )
+    }
     expectNoProblem("@Model struct Person { var collectionName: String; var modelVersion = 1 }")
   }
 

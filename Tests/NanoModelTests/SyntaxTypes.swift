@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import NanoStoreModels
+public import NanoStoreModels
+import Testing
 
 /// Kinds of declarations that a model can be; that they compile without a warning is tested too.
 
@@ -19,7 +20,7 @@ import NanoStoreModels
   package var tags: Set<String> = []
 }
 
-@Model fileprivate struct SyntaxFileprivate: Equatable {
+@Model private struct SyntaxFileprivate: Equatable {
   var name: String
 }
 
@@ -73,8 +74,8 @@ extension SyntaxSpace {
     public var name: String
   }
 }
-public extension SyntaxSpace {
-  @Model struct InPublicExtension: Equatable {
+extension SyntaxSpace {
+  @Model public struct InPublicExtension: Equatable {
     var name: String
   }
 }
@@ -85,7 +86,8 @@ public extension SyntaxSpace {
   var none: Value?
 }
 
-@Model struct SyntaxPair<A, B>: Equatable where A: FieldValue & Equatable, B: FieldValue & Equatable {
+@Model struct SyntaxPair<A, B>: Equatable
+where A: FieldValue & Equatable, B: FieldValue & Equatable {
   @Key var id: String
   var first: A
   var second: B
@@ -102,4 +104,16 @@ public extension SyntaxSpace {
 @Model final class SyntaxDefaults {
   var name = "nobody"
   var next: SyntaxDefaults?
+}
+
+/// Here, where they can be seen.
+func checkHiddenTypes() throws {
+  let values = try Store(.memory)
+  try values[SyntaxFileprivate.self].insert(SyntaxFileprivate(name: "a"))
+  #expect(try values[SyntaxFileprivate.self].models() == [SyntaxFileprivate(name: "a")])
+  try values[SyntaxPrivate.self].insert(SyntaxPrivate("b"))
+  #expect(try values[SyntaxPrivate.self].models() == [SyntaxPrivate("b")])
+  try values[SyntaxPrivateParts.self].insert(SyntaxPrivateParts(shown: "c", some: nil))
+  #expect(
+    try values[SyntaxPrivateParts.self].models() == [SyntaxPrivateParts(shown: "c", some: nil)])
 }

@@ -39,7 +39,10 @@ enum SyntaxSuit: String, FieldValue, FieldNameConvertible, Codable, CaseIterable
   case clubs, diamonds, hearts
 }
 /// Neither a field value nor Codable by its declaration.
-enum SyntaxPlain: Int, CaseIterable { case one = 1, two }
+enum SyntaxPlain: Int, CaseIterable {
+  case one = 1
+  case two
+}
 enum SyntaxCodable: String, Codable, CaseIterable { case left, right }
 enum SyntaxPayload: Codable, Hashable {
   case empty
@@ -118,9 +121,8 @@ typealias SyntaxMaybePayload = SyntaxPayload?
   var größer = 0
   var `default`: Int
   var `in` = 0
-  var `self`: Int?
   var `init`: Int = 1
-  var `Type` = ""
+  var `class` = ""
 }
 
 /// Their values mention names that are also those of local variables in what is written.

@@ -139,7 +139,10 @@ struct DecodingCore: ~Copyable {
       next = try endOfValue(value, depth: depth + 1)
       hint.pointee.after = next
     }
-    if next < end, next.pointee == ASCII.comma { next += 1 }
+    if next < end {
+      if _slowPath(next.pointee <= ASCII.space) { next = behindSpace(next) }
+      if next.pointee == ASCII.comma { next += 1 }
+    }
     if isName(name, at: next) {
       hint.pointee.name = next
       hint.pointee.value = next + (name.count + 3)
@@ -147,6 +150,14 @@ struct DecodingCore: ~Copyable {
       return next + (name.count + 3)
     }
     return try search(name, in: object, from: next, hint)
+  }
+
+  /// As other programs write it, also before a comma.
+  @inline(never)
+  private func behindSpace(_ place: Place) -> Place {
+    var reader = reader(at: place)
+    reader.skipWhitespace()
+    return reader.cursor < end ? reader.cursor : place
   }
 
   /// Whether a name and a colon stand at a place, in the usual way.

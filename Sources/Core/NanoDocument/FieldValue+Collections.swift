@@ -172,7 +172,7 @@ extension JSONReader {
       let before = self
       let name = kind() == .number ? "\(try integer() as Int64)" : try string()
       guard let key = Key(fieldName: name) else { throw before.unknownName() }
-      guard peekConsume(ASCII.comma) else { throw mismatch("a value for each name") }
+      guard peekConsume(ASCII.comma) else { throw before.mismatch("a name with a value") }
       let value = try Value(reading: &self)
       if read[key] == nil { read[key] = value }
     } while peekConsume(ASCII.comma)

@@ -37,7 +37,7 @@ extension ModelMacroImplementation {
     let parsed = ModelDeclaration(declaration, node, context.lexicalContext, &problems)
     guard let model = parsed, !problems.hasErrors else { return [] }
     let members =
-      DescriptionRenderer(model).members + WriterRenderer(model).members
+      DescriptionRenderer(model, type).members + WriterRenderer(model).members
       + (model.isClass ? [] : ReaderRenderer(model).initializers)
     let text = members.map { "\($0)" }.joined(separator: "\n\n")
     let conformance = protocols.isEmpty ? "" : ": NanoStoreModels.Model"

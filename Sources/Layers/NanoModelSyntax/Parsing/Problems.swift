@@ -48,13 +48,12 @@ struct Fix {
   }
 
   /// Takes away an attribute and the space after it.
+  ///
+  /// The attribute alone is replaced: what a macro is given of itself stands in no declaration.
   static func remove(_ attribute: AttributeSyntax) -> Fix {
-    let message = "remove '@\(attribute.attributeName.trimmed)'"
-    guard let list = attribute.parent?.as(AttributeListSyntax.self) else {
-      return Fix(message: message, changes: [])
-    }
-    let rest = list.filter { $0.id != attribute.id }
-    return .replace(list, rest, message)
+    let nothing = TokenSyntax(
+      .identifier(""), leadingTrivia: attribute.leadingTrivia, presence: .present)
+    return .replace(attribute, nothing, "remove '@\(attribute.attributeName.trimmed)'")
   }
 
   /// Puts an attribute before a property.

@@ -72,6 +72,13 @@ struct PropertyType {
       let called = value.cast(FunctionCallExprSyntax.self).calledExpression
       guard let type = Self.typeName(called) else { return nil }
       self.init(text: type)
+    case .sequenceExpr:
+      // `x as Int`, as the parser leaves it.
+      let parts = Array(value.cast(SequenceExprSyntax.self).elements)
+      guard parts.count == 3, let cast = parts[1].as(UnresolvedAsExprSyntax.self),
+        cast.questionOrExclamationMark == nil, let type = parts[2].as(TypeExprSyntax.self)
+      else { return nil }
+      self.init(type.type)
     case .asExpr: self.init(value.cast(AsExprSyntax.self).type)
     case .arrayExpr:
       // `["a", "b"]`: the elements tell.
@@ -88,7 +95,9 @@ struct PropertyType {
     case .declReferenceExpr, .genericSpecializationExpr:
       let text = expression.trimmedDescription
       // `Array(…)` does not tell of what.
-      if ["Array", "ContiguousArray", "Dictionary", "Optional", "Set"].contains(text) { return nil }
+      if ["Array", "ContiguousArray", "Dictionary", "Optional", "Set"].contains(text) {
+        return nil
+      }
       return text.first?.isUppercase == true ? text : nil
     case .arrayExpr, .dictionaryExpr: return expression.trimmedDescription
     default: return nil
@@ -106,7 +115,9 @@ extension TupleTypeSyntax {
 extension TypeSyntax {
   /// What the type is, if it is of a kind that is never coded.
   var unstorableKind: String? {
-    if let optional = self.as(OptionalTypeSyntax.self) { return optional.wrappedType.unstorableKind }
+    if let optional = self.as(OptionalTypeSyntax.self) {
+      return optional.wrappedType.unstorableKind
+    }
     if let optional = self.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
       return optional.wrappedType.unstorableKind
     }
@@ -114,7 +125,8 @@ extension TypeSyntax {
       return attributed.baseType.unstorableKind
     }
     switch kind {
-    case .tupleType: return cast(TupleTypeSyntax.self).onlyType.map { $0.unstorableKind } ?? "a tuple"
+    case .tupleType:
+      return cast(TupleTypeSyntax.self).onlyType.map { $0.unstorableKind } ?? "a tuple"
     case .functionType: return "a function"
     case .someOrAnyType: return "of any type of a kind"
     case .metatypeType: return "a type"

@@ -22,6 +22,21 @@ struct StoredProperty {
   /// Whether it is nil without being told, as variables that are optional by a mark are.
   var isNilAtFirst: Bool { !isLet && type.isOptional }
 
+  /// The name before an argument, where keywords are not escaped.
+  var label: String {
+    let plain = name.trimmingBackticks
+    let isWord = plain.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+    return isWord && !["inout", "let", "var"].contains(plain) ? plain : name
+  }
+
+  /// Whether a document that does not have the field may be an error.
+  var isRequired: Bool {
+    switch absence {
+    case .error, .askType: true
+    case .null, .value: isKey
+    }
+  }
+
   /// What a document without the field is read as.
   enum Absence {
     /// The field has to be there.

@@ -46,9 +46,8 @@ struct TypeChecks {
   private func checkAttributes(_ problems: inout Problems) {
     let attributes = declaration.attributes.compactMap { $0.as(AttributeSyntax.self) }
     let marks = attributes.filter { $0.shortName == "Model" }
-    // The compiler asks for each of them.
-    if marks.count > 1, marks.last?.id == node.id {
-      problems.add(.error, node, "'@Model' stands here twice", fixes: [.remove(node)])
+    for mark in marks.dropFirst() {
+      problems.add(.error, mark, "'@Model' stands here twice", fixes: [.remove(mark)])
     }
     for attribute in attributes where attribute.shortName == "MainActor" {
       problems.add(
@@ -87,6 +86,9 @@ struct MemberNameChecks {
   /// Properties of each value.
   private static let ofValue: Set<String> = ["documentKey", "unknownFields"]
 
+  /// In a key path these are not properties, with backticks neither.
+  private static let withoutKeyPath: Set<String> = ["self", "Type"]
+
   func run(_ problems: inout Problems) {
     if let variable = declaration.as(VariableDeclSyntax.self) {
       let isStatic = variable.modifiers.contains {
@@ -111,6 +113,11 @@ struct MemberNameChecks {
       problems.add(.error, token, "names that begin with '_$' belong to what '@Model' writes")
     } else if isStatic, let reason = Self.ofType[name] {
       problems.add(.error, token, "'\(name)' is written by '@Model'; \(reason)")
+    } else if !isStatic, Self.withoutKeyPath.contains(name) {
+      problems.add(
+        .error, token,
+        "no key path leads to a property named '\(name)'; give it another name, and '@Field(\"\(name)\")'"
+      )
     } else if !isStatic, Self.ofValue.contains(name) {
       problems.add(
         .error, token,
@@ -135,7 +142,8 @@ struct ConditionalMembers {
           PropertyParser(variable).isStored
         {
           problems.add(
-            .error, variable.bindingSpecifier, "a stored property of a '@Model' cannot stand in '#if'")
+            .error, variable.bindingSpecifier,
+            "a stored property of a '@Model' cannot stand in '#if'")
         } else if member.decl.is(InitializerDeclSyntax.self) {
           problems.add(
             .error, member.decl, "an initializer of a '@Model' in '#if' belongs in an extension")

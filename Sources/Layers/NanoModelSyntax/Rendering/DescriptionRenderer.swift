@@ -7,7 +7,15 @@ import SwiftSyntaxBuilder
 struct DescriptionRenderer {
   private let model: ModelDeclaration
 
-  init(_ model: ModelDeclaration) { self.model = model }
+  /// The name of the type; in a class, `Self` might be another.
+  private let type: String
+  /// The type as one word, as which the formatter leaves key paths alone.
+  private var root: String { model.isClass ? "_$Model" : "Self" }
+
+  init(_ model: ModelDeclaration, _ type: some TypeSyntaxProtocol) {
+    self.model = model
+    self.type = model.isClass ? type.trimmedDescription : "Self"
+  }
 
   var members: [DeclSyntax] {
     let access = model.access
@@ -16,8 +24,8 @@ struct DescriptionRenderer {
       "\(raw: access)static var collectionName: Swift.String { \(raw: FieldText.literal(model.collectionName)) }",
       "\(raw: access)static var modelVersion: Swift.Int { \(raw: model.version) }",
       """
-      \(raw: access)static var modelFields: [NanoStoreModels.ModelField<Self>] {
-      [
+      \(raw: access)static var modelFields: [NanoStoreModels.ModelField<\(raw: type)>] {
+      \(raw: model.isClass ? "typealias _$Model = \(type)\n" : "")return [
       \(raw: fields)
       ]
       }
@@ -38,8 +46,8 @@ struct DescriptionRenderer {
 
   private func field(_ property: StoredProperty) -> String {
     var arguments = [
-      FieldText.literal(property.storedName), "\\Self.\(property.name)",
-      "\\Self?.?.\(property.name)",
+      FieldText.literal(property.storedName), "\\\(root).\(property.name)",
+      "\\\(root)?.?.\(property.name)",
     ]
     if !property.formerNames.isEmpty {
       let names = property.formerNames.map(FieldText.literal).joined(separator: ", ")

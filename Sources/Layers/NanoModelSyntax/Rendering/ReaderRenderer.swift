@@ -121,7 +121,7 @@ struct ReaderRenderer {
     guard model.hasMemberwiseInitializer else {
       return "(\((names + [unknownFields]).joined(separator: ", ")))"
     }
-    let arguments = zip(model.properties, names).map { "\($0.name): \($1)" }
+    let arguments = zip(model.properties, names).map { "\($0.label): \($1)" }
     return "Self(\(arguments.joined(separator: ", ")))"
   }
 
@@ -142,7 +142,7 @@ struct ReaderRenderer {
     }
     switch property.absence {
     case .error: return "guard \(match) else { break inOrder }\nlet \(name): \(type) = \(read)"
-    case .null: return "let \(name): \(type) = \(match) ? \(read) : nil"
+    case .null: return "let \(name): \(type) = \(match) ? \(read) : \(type).none"
     case .value(let value):
       // What an optional was when it was written is null, also if its first value is another.
       let condition =
@@ -165,7 +165,7 @@ struct ReaderRenderer {
   // MARK: In any order
 
   private var inAnyOrder: String {
-    var lines = ["let _$start = _$reader"]
+    var lines = model.properties.contains(where: \.isRequired) ? ["let _$start = _$reader"] : []
     for (index, property) in model.properties.enumerated() {
       lines.append("var _$v\(index): Swift.Optional<\(property.type.text)> = .none")
       for former in property.formerNames.indices {
@@ -246,7 +246,8 @@ struct ReaderRenderer {
   /// Reads a value that stands at the cursor.
   private func read(_ property: StoredProperty) -> String {
     guard let wrapped = property.type.wrapped else { return read(property.type.text) }
-    return "_$reader.consumeNull() ? nil : \(read(wrapped))"
+    // A plain nil would be that of the inner optional, where there are two.
+    return "_$reader.consumeNull() ? \(property.type.text).none : \(read(wrapped))"
   }
 
   private func read(_ type: String) -> String {

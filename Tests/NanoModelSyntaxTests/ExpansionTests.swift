@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@Suite("What is written into a model")
+struct ExpansionTests {
+  @Test("A struct gets its functions, and keeps the initializer of the compiler")
+  func structure() {
+    expectExpansion(
+      """
+      @Model(collection: "people", version: 2)
+      public struct Person {
+        @Key var id: String?
+        @Field("Name", renamedFrom: "n") var name: String
+        @Indexed var age: Int?
+        var kind: Kind = .good
+      }
+      """,
+      #"""
+      public struct Person {
+        var id: String?
+        var name: String
+        var age: Int?
+        var kind: Kind = .good
+
+        public var _$unknownFields = NanoStoreModels.UnknownFields()
+
+        @inline(__always)
+        nonisolated private static func _$read(_ _$reader: inout NanoStoreModels.JSONReader, _ _$key: NanoStoreModels.BorrowedKey) throws(NanoStoreModels.StoreError) -> Self {
+          try _$reader.enter()
+          let _$start = _$reader
+          inOrder: do {
+            guard _$reader.match("{") else {
+              break inOrder
+            }
+            let _$f0: Swift.Optional<String>
+            if case .none = _$key {
+              _$f0 = _$reader.matchField(",\"id\":") ? _$reader.consumeNull() ? Swift.Optional<String>.none : try _$reader.string() : nil
+            } else {
+              _$f0 = try Swift.Optional<String>(documentKey: _$key)
+            }
+            guard _$reader.matchField(",\"Name\":") else {
+              break inOrder
+            }
+            let _$f1: String = try _$reader.string()
+            let _$f2: Swift.Optional<Int> = _$reader.match(",\"age\":") ? _$reader.consumeNull() ? Swift.Optional<Int>.none : try _$reader.integer(as: Swift.Int.self) : Swift.Optional<Int>.none
+            let _$f3: Kind = _$reader.match(",\"kind\":") && !_$reader.consumeNull() ? try NanoStoreModels.ModelCoding.read(Kind.self, &_$reader) : .good
+            guard _$reader.match("}") else {
+              break inOrder
+            }
+            _$reader.leave()
+            return Self(id: _$f0, name: _$f1, age: _$f2, kind: _$f3)
+          }
+          _$reader = _$start
+          return try Self._$readInAnyOrder(&_$reader, _$key)
+        }
+
+        @inline(never)
+        nonisolated private static func _$readInAnyOrder(_ _$reader: inout NanoStoreModels.JSONReader, _ _$key: NanoStoreModels.BorrowedKey) throws(NanoStoreModels.StoreError) -> Self {
+          let _$start = _$reader
+          var _$v0: Swift.Optional<Swift.Optional<String>> = .none
+          var _$v1: Swift.Optional<String> = .none
+          var _$v1_0: Swift.Optional<String> = .none
+          var _$v2: Swift.Optional<Swift.Optional<Int>> = .none
+          var _$v3: Swift.Optional<Kind> = .none
+          var _$unknown = NanoStoreModels.UnknownFields.Collector()
+          try _$reader.fields { (_$reader: inout NanoStoreModels.JSONReader, _$name) throws(NanoStoreModels.StoreError) in
+            if _$name.matches("id") {
+              if case .none = _$v0, case .none = _$key {
+                _$v0 = _$reader.consumeNull() ? Swift.Optional<String>.none : try _$reader.string()
+              } else {
+                try _$reader.skipValue()
+              }
+            } else if _$name.matches("Name") {
+              if case .none = _$v1 {
+                _$v1 = try _$reader.string()
+              } else {
+                try _$reader.skipValue()
+              }
+            } else if _$name.matches("n") {
+              if case .none = _$v1_0 {
+                _$v1_0 = try _$reader.string()
+              } else {
+                try _$reader.skipValue()
+              }
+            } else if _$name.matches("age") {
+              if case .none = _$v2 {
+                _$v2 = _$reader.consumeNull() ? Swift.Optional<Int>.none : try _$reader.integer(as: Swift.Int.self)
+              } else {
+                try _$reader.skipValue()
+              }
+            } else if _$name.matches("kind") {
+              if case .none = _$v3 {
+                if !_$reader.consumeNull() {
+                  _$v3 = try NanoStoreModels.ModelCoding.read(Kind.self, &_$reader)
+                }
+              } else {
+                try _$reader.skipValue()
+              }
+            } else {
+              try _$unknown.keep(_$name, &_$reader)
+            }
+          }
+          if case .none = _$key {
+          } else {
+            _$v0 = try Swift.Optional<String>(documentKey: _$key)
+          }
+          guard case .some(let _$f0) = _$v0 ?? .some(.none) else {
+            throw _$start.missingField("id")
+          }
+          guard case .some(let _$f1) = _$v1 ?? _$v1_0 else {
+            throw _$start.missingField("Name")
+          }
+          let _$f2: Swift.Optional<Int> = _$v2 ?? .none
+          let _$f3: Kind = _$v3 ?? .good
+          _$reader.leave()
+          var _$value = Self(id: _$f0, name: _$f1, age: _$f2, kind: _$f3)
+          _$value._$unknownFields = _$unknown.fields
+          return _$value
+        }
+      }
+
+      nonisolated extension Person: NanoStoreModels.Model {
+        public static var collectionName: Swift.String {
+          "people"
+        }
+
+        public static var modelVersion: Swift.Int {
+          2
+        }
+
+        public static var modelFields: [NanoStoreModels.ModelField<Self>] {
+          return [
+            NanoStoreModels.ModelField("id", \Self.id, \Self?.?.id, traits: [.key]),
+            NanoStoreModels.ModelField("Name", \Self.name, \Self?.?.name, formerNames: ["n"]),
+            NanoStoreModels.ModelField("age", \Self.age, \Self?.?.age, traits: [.indexed]),
+            NanoStoreModels.ModelField("kind", \Self.kind, \Self?.?.kind, constant: {
+                .good
+              })
+          ]
+        }
+
+        public var documentKey: NanoStoreModels.DocumentKey? {
+          get throws(NanoStoreModels.StoreError) {
+            try NanoStoreModels.ModelCoding.key(self.id)
+          }
+        }
+
+        public func write(to writer: inout NanoStoreModels.JSONWriter) {
+          _$write(to: &writer, isDocument: false)
+        }
+
+        public func writeDocument(to writer: inout NanoStoreModels.JSONWriter) {
+          _$write(to: &writer, isDocument: true)
+        }
+
+        private func _$write(to writer: inout NanoStoreModels.JSONWriter, isDocument: Swift.Bool) {
+          guard writer.enter() else {
+            return
+          }
+          writer.literal("{")
+          if !isDocument, self.id != nil {
+            writer.fieldLiteral(",\"id\":")
+            NanoStoreModels.ModelCoding.write(self.id, &writer)
+          }
+          writer.fieldLiteral(",\"Name\":")
+          writer.string(self.name)
+          if let value = self.age {
+            writer.literal(",\"age\":")
+            writer.integer(value)
+          }
+          writer.literal(",\"kind\":")
+          NanoStoreModels.ModelCoding.write(self.kind, &writer)
+          self._$unknownFields.write(to: &writer)
+          writer.literal("}")
+          writer.leave()
+        }
+
+        public init(reading reader: inout NanoStoreModels.JSONReader) throws(NanoStoreModels.StoreError) {
+          try self.init(reading: &reader, key: .none)
+        }
+
+        public init(reading reader: inout NanoStoreModels.JSONReader, key: NanoStoreModels.BorrowedKey) throws(NanoStoreModels.StoreError) {
+          self = try Self._$read(&reader, key)
+        }
+      }
+      """#)
+  }
+
+  @Test("A class gets its initializers too")
+  func object() {
+    expectExpansion(
+      """
+      @available(macOS 26, *)
+      @Model final class Person {
+        var name = "nobody"
+      }
+      """,
+      #"""
+      @available(macOS 26, *)
+      final class Person {
+        var name = "nobody"
+
+        var _$unknownFields = NanoStoreModels.UnknownFields()
+
+        init(reading reader: inout NanoStoreModels.JSONReader) throws(NanoStoreModels.StoreError) {
+          let read = try Self._$read(&reader)
+          self.name = read.0
+          self._$unknownFields = read.1
+        }
+
+        init() {
+        }
+
+        @inline(__always)
+        nonisolated private static func _$read(_ _$reader: inout NanoStoreModels.JSONReader) throws(NanoStoreModels.StoreError) -> (String, NanoStoreModels.UnknownFields) {
+          try _$reader.enter()
+          let _$start = _$reader
+          inOrder: do {
+            let _$f0: String = _$reader.match("{\"name\":") && !_$reader.consumeNull() ? try _$reader.string() : "nobody"
+            guard _$reader.match("}") else {
+              break inOrder
+            }
+            _$reader.leave()
+            return (_$f0, NanoStoreModels.UnknownFields())
+          }
+          _$reader = _$start
+          return try Self._$readInAnyOrder(&_$reader)
+        }
+
+        @inline(never)
+        nonisolated private static func _$readInAnyOrder(_ _$reader: inout NanoStoreModels.JSONReader) throws(NanoStoreModels.StoreError) -> (String, NanoStoreModels.UnknownFields) {
+          var _$v0: Swift.Optional<String> = .none
+          var _$unknown = NanoStoreModels.UnknownFields.Collector()
+          try _$reader.fields { (_$reader: inout NanoStoreModels.JSONReader, _$name) throws(NanoStoreModels.StoreError) in
+            if _$name.matches("name") {
+              if case .none = _$v0 {
+                if !_$reader.consumeNull() {
+                  _$v0 = try _$reader.string()
+                }
+              } else {
+                try _$reader.skipValue()
+              }
+            } else {
+              try _$unknown.keep(_$name, &_$reader)
+            }
+          }
+          let _$f0: String = _$v0 ?? "nobody"
+          _$reader.leave()
+          return (_$f0, _$unknown.fields)
+        }
+      }
+
+      @available(macOS 26, *)
+      nonisolated extension Person: NanoStoreModels.Model {
+        static var collectionName: Swift.String {
+          "Person"
+        }
+
+        static var modelVersion: Swift.Int {
+          1
+        }
+
+        static var modelFields: [NanoStoreModels.ModelField<Person>] {
+          typealias _$Model = Person
+          return [
+            NanoStoreModels.ModelField("name", \_$Model.name, \_$Model?.?.name, constant: {
+                "nobody"
+              })
+          ]
+        }
+
+        func write(to writer: inout NanoStoreModels.JSONWriter) {
+          guard writer.enter() else {
+            return
+          }
+          writer.literal("{\"name\":")
+          writer.string(self.name)
+          self._$unknownFields.write(to: &writer)
+          writer.literal("}")
+          writer.leave()
+        }
+      }
+      """#)
+  }
+
+  @Test("What is written is found without repeating names of the source's own")
+  func names() {
+    let expanded = Diagnosis(
+      "@Model struct P { var a: Int = start; init() {} }"
+    ).expanded
+    #expect(expanded.contains(": (start)"))
+    #expect(!expanded.contains("let start"))
+  }
+}

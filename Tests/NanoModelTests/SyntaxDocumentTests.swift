@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStoreModels
+import Testing
+
+@Suite("Documents that a model reads")
+struct SyntaxDocumentTests {
+  private let store: Store
+  init() throws { store = try Store(.memory) }
+
+  /// The value of a document as another program may write it.
+  private func read<M: Model>(_ type: M.Type = M.self, _ text: String) throws -> M {
+    var bytes = Array(text.utf8)
+    return try bytes.withUnsafeMutableBytes { bytes in
+      var reader = JSONReader(UnsafeRawBufferPointer(bytes))
+      let value = try M(reading: &reader)
+      #expect(reader.isAtEnd)
+      return value
+    }
+  }
+
+  @Test(
+    "Order, white space, escapes and fields said twice do not matter",
+    arguments: [
+      #"{"street":"a","country":"b"}"#, #"{"country":"b","street":"a"}"#,
+      " {\n\t\"street\" : \"a\" , \"country\" : \"b\" } ", #"{"str\u0065et":"a","country":"b"}"#,
+      #"{"street":"a","country":"b","street":"c","country":5}"#,
+      #"{"x":{"street":"z"},"street":"a","y":[1,{}],"country":"b","z":null}"#,
+      #"{"street":"a", "country":"b"}"#, #"{"street":"\u0061","country":"b"}"#,
+    ])
+  func anyForm(text: String) throws {
+    #expect(try read(Place.self, text) == Place(street: "a", country: "b"))
+  }
+
+  @Test("What is missing or null is nil or has its first value")
+  func absent() throws {
+    for text in [
+      #"{"street":"a"}"#, #"{"street":"a","country":null}"#, #"{"country":null,"street":"a"}"#,
+    ] {
+      #expect(try read(Place.self, text) == Place(street: "a", country: "UK"))
+    }
+    for text in ["{}", #"{"first":null}"#, #"{"fourth":null,"first":null}"#, " { } "] {
+      #expect(try read(SyntaxOptionals.self, text) == SyntaxOptionals())
+    }
+    #expect(try read(SyntaxSpellings.self, #"{"e":1,"g":"","h":0,"i":0}"#).l == 5)
+    #expect(try read(SyntaxSpellings.self, #"{"e":1,"g":"","h":0,"i":0,"l":null}"#).l == nil)
+  }
+
+  @Test("Dictionaries are read as Codable writes them too")
+  func dictionaries() throws {
+    let id = UUID()
+    let start =
+      #"{"suit":"clubs","coded":"left","payload":{"empty":{}},"part":{"name":"","more":[]}"#
+    let kinds = try read(
+      SyntaxKinds.self,
+      start + #","byID":["\#(id)",true],"bySuit":["hearts",[1]],"byNumber":{},"byText":[]}"#)
+    #expect(kinds.byID == [id: true] && kinds.bySuit == [.hearts: [1]] && kinds.byText == [:])
+    #expect(throws: StoreError.self) { try read(SyntaxKinds.self, start + #","byID":["x",true]}"#) }
+    #expect(throws: StoreError.self) { try read(SyntaxKinds.self, start + #","byID":["\#(id)"]}"#) }
+  }
+
+  private static let person = #"{"FirstName":"A","lastName":"B""#
+
+  @Test(
+    "A value of another type is an error with collection, key and field",
+    arguments: [
+      (#","age":"x"}"#, "age"), (#","age":1.5}"#, "age"),
+      (#","home":{"street":1}}"#, "home.street"),
+      (#","home":{"street":"a","country":{}}}"#, "home.country"), (#","home":[]}"#, "home"),
+      (#","past":[{"street":"a"},{"street":null}]}"#, "past.1.street"),
+      (#","past":[{"street":"a"},7]}"#, "past.1"), (#","tags":["a",2]}"#, "tags.1"),
+      (#","mood":"odd"}"#, "mood"),
+      (#","shape":{"circle":{"radius":"x"}}}"#, "shape.circle.radius"),
+      (#","shape":{"circle":{}}}"#, "shape.circle"), (#","salary":"1"}"#, "salary"),
+      (#","parts":[1]}"#, "parts.0"),
+      // In an order that is not the declared one.
+      (#","salary":"1","age":1}"#, "salary"),
+      (#","past":[{"country":"x","street":1}]}"#, "past.0.street"),
+    ])
+  func mismatch(rest: String, field: String) throws {
+    try store["people"].insert(json: Self.person + rest, key: UUID().uuidString)
+    let key = try #require(try store["people"].find().documents()[0].key)
+    let error = #expect(throws: StoreError.self) { try store[Person.self].models() }
+    #expect(error?.code == .typeMismatch)
+    #expect(error?[.field] == field)
+    #expect(error?[.collection] == "people" && error?[.key] == key)
+    #expect(throws: StoreError.self) { try store[Person.self].get(key) }
+  }
+
+  @Test(
+    "A required field that is missing is an error with its place",
+    arguments: [
+      (#"{"lastName":"B"}"#, "FirstName"), (#"{"FirstName":"A"}"#, "lastName"),
+      (#"{"FirstName":"A","lastName":"B","home":{}}"#, "home.street"),
+      (#"{"FirstName":"A","lastName":"B","past":[{"street":""},{"country":""}]}"#, "past.1.street"),
+      (#"{"home":{"country":"x"},"FirstName":"A","lastName":"B"}"#, "home.street"),
+    ])
+  func missing(text: String, field: String) throws {
+    try store["people"].insert(json: text, key: UUID().uuidString)
+    let error = #expect(throws: StoreError.self) { try store[Person.self].models() }
+    #expect(error?.code == .typeMismatch && error?[.field] == field)
+    #expect(error?[.collection] == "people" && error?[.key] != nil)
+  }
+
+  @Test("Unknown fields are saved back, in nested models and their lists too")
+  func unknown() throws {
+    let text =
+      #"{"$a":1,"FirstName":"A","lastName":"B","home":{"street":"s","x":{"y":[1]},"z\n":2},"#
+      + #""past":[{"street":"p"},{"q":null,"street":"r"}],"more":{"$date":"2001-01-01T00:00:00.000000000Z"}}"#
+    let id = UUID()
+    try store["people"].insert(json: text, key: id.uuidString.lowercased())
+    var person = try #require(try store[Person.self].get(id))
+    #expect(try person.unknownFields.map(\.name) == ["$a", "more"])
+    #expect(try person.home?.unknownFields["x"] == ["y": [1]])
+    person.age = 5
+    person.past.append(Place(street: "new"))
+    try store[Person.self].save(person)
+    let saved = try #require(try store["people"].get(id.uuidString.lowercased())).object()
+    #expect(saved["$a"] == 1 && saved["more"] == .date(Date(timeIntervalSinceReferenceDate: 0)))
+    #expect(saved["home"] == ["street": "s", "country": "UK", "x": ["y": [1]], "z\n": 2])
+    #expect(saved["past"]?.array?[1] == ["street": "r", "country": "UK", "q": nil])
+    #expect(saved["age"] == 5 && saved["past"]?.array?.count == 3)
+    #expect(try store[Person.self].get(id) == person)
+  }
+
+  @Test("Unknown fields change neither equality nor what Codable writes")
+  func unknownIsInvisible() throws {
+    let plain = try read(SyntaxBoth.self, #"{"text":"a","part":{"name":"n","list":[]}}"#)
+    let more = try read(SyntaxBoth.self, #"{"z":1,"text":"a","part":{"name":"n","list":[],"y":2}}"#)
+    #expect(plain == more)
+    #expect(try more.unknownFields.count == 1 && more.part.unknownFields.count == 1)
+    let coder = JSONEncoder()
+    coder.outputFormatting = .sortedKeys
+    let text = String(decoding: try coder.encode(more), as: UTF8.self)
+    #expect(text == #"{"part":{"list":[],"name":"n"},"text":"a"}"#)
+    #expect(try JSONDecoder().decode(SyntaxBoth.self, from: Data(text.utf8)) == plain)
+    #expect(try DocumentValue(encoding: more) == ["text": "a", "part": ["name": "n", "list": []]])
+  }
+
+  @Test("A document that is damaged is an error, wherever it ends")
+  func damaged() throws {
+    let text = #"{"street":"a","country":"b","x":[1,{"y":"\""}]}"#
+    for end in 0..<text.utf8.count {
+      #expect(throws: StoreError.self) { try read(Place.self, String(text.utf8.prefix(end))!) }
+    }
+  }
+}
+
+@Suite("Models that hold themselves")
+struct SyntaxDepthTests {
+  private let store: Store
+  init() throws { store = try Store(.memory) }
+
+  private func nested(_ depth: Int) -> SyntaxNode {
+    (1..<depth).reduce(SyntaxNode(name: "")) { node, _ in SyntaxNode(name: "", children: [node]) }
+  }
+
+  @Test("A tree comes back with the fields of all its nodes")
+  func tree() throws {
+    let tree = SyntaxNode(
+      name: "a", children: [SyntaxNode(name: "b", children: [SyntaxNode(name: "c")]), nested(9)])
+    try store[SyntaxNode.self].insert(tree)
+    #expect(try store[SyntaxNode.self].models() == [tree])
+  }
+
+  @Test("What is written is readable as a document too, as deep as it may be")
+  func deepest() throws {
+    // A node and the list it stands in are two levels.
+    let deepest = nested(255)
+    try store[SyntaxNode.self].insert(deepest)
+    #expect(try store[SyntaxNode.self].models() == [deepest])
+    #expect(try store["SyntaxNode"].find().documents()[0].object()["name"] == "")
+    #expect(throws: StoreError.self) { try store[SyntaxNode.self].insert(nested(256)) }
+  }
+
+  @Test("Too deep a value is not written", arguments: [600, 5000])
+  func tooDeepToWrite(depth: Int) throws {
+    let error = #expect(throws: StoreError.self) {
+      try store[SyntaxNode.self].insert(nested(depth))
+    }
+    #expect(error?.code == .valueNotStorable)
+    #expect(try store[SyntaxNode.self].find().count() == 0)
+    try store[SyntaxNode.self].insert(nested(2))
+    #expect(try store[SyntaxNode.self].models() == [nested(2)])
+  }
+
+  @Test(
+    "Too deep a document, as another program may write it, is not read", arguments: [600, 100_000])
+  func tooDeepToRead(depth: Int) throws {
+    for open in [#"{"name":"","children":["#, #"{"children":[{"name":"a"},"#] {
+      let text =
+        String(repeating: open, count: depth)
+        + #"{"name":""}"# + String(repeating: #"],"name":""}"#, count: depth)
+      var bytes = Array(text.utf8)
+      let error = bytes.withUnsafeMutableBytes { bytes in
+        #expect(throws: StoreError.self) {
+          var reader = JSONReader(UnsafeRawBufferPointer(bytes))
+          _ = try SyntaxNode(reading: &reader)
+        }
+      }
+      #expect(error?.code == .corruptDocument)
+    }
+  }
+
+  @Test("Too deep a document that came in through SQL is an error, and the others are read")
+  func tooDeepInFile() throws {
+    let text =
+      String(repeating: #"{"name":"","next":"#, count: 600) + "null"
+      + String(repeating: "}", count: 600)
+    try store[SyntaxRing.self].insert(SyntaxRing(name: "flat"), key: "flat")
+    try store.execute(#"INSERT INTO "SyntaxRing" (body) VALUES (?)"#, text)
+    let error = #expect(throws: StoreError.self) { try store[SyntaxRing.self].models() }
+    #expect(error?.code == .corruptDocument && error?[.collection] == "SyntaxRing")
+    #expect(try store[SyntaxRing.self].get("flat")?.name == "flat")
+  }
+
+  @Test("Objects that refer to each other in a ring are not written")
+  func ring() throws {
+    let a = SyntaxRing(name: "a")
+    let b = SyntaxRing(name: "b")
+    a.next = b
+    b.next = a
+    defer { a.next = nil }
+    let error = #expect(throws: StoreError.self) { try store[SyntaxRing.self].insert(a) }
+    #expect(error?.code == .valueNotStorable && error?[.collection] == "SyntaxRing")
+    #expect(try store[SyntaxRing.self].find().count() == 0)
+  }
+}
