@@ -265,7 +265,7 @@ struct ModelVersionsTests {
     let error = #expect(throws: StoreError.self) { _ = try store[Refusing.self].get("ada") }
     #expect(error?.code == .typeMismatch)
     #expect(error?[.key] == "ada")
-    #expect(error?[.actual] == "a document of version 1")
+    #expect(error?[.actual] == "a document of version 1, read as 2")
     #expect(throws: StoreError.self) { _ = try store[Refusing.self].upgrade() }
     #expect(try store[V1.Person.self].get("ada")?.name == "Ada Lovelace")
   }

@@ -223,6 +223,10 @@ struct ModelWritingTests {
     let contacts = try accounts.find(\.owner == "o1").models(as: Mail.self)
     #expect(contacts == ["1@x", "4@x", "7@x"].map { Mail(email: $0) })
     #expect(try accounts.find { $0.tags.contains("even") }.count() == 5)
+    #expect(try accounts.find().minimum(\.email) == "0@x")
+    #expect(try accounts.find(\.owner == "none").maximum(\.email) == nil)
+    let emails0 = try accounts.models().prefix(2).compactMap(\.id)
+    #expect(try accounts.get(keys: emails0).map(\.email) == ["0@x", "1@x"])
     var shown = 0
     try accounts.find().each { shown += $0.owner.count }
     #expect(shown == 18)
@@ -247,6 +251,40 @@ struct ModelWritingTests {
     #expect(error?[.field] == "owner")
     #expect(error?.message == "A required field is missing")
     #expect(error?.description.contains("a@x") == false)
+  }
+}
+
+enum Suit: String, QueryValue { case clubs, hearts, spades }
+
+@Model private struct Hand: Equatable {
+  var trump: Suit
+  var second: Suit?
+  var suits: [Suit] = []
+  var rank = 1
+}
+
+extension ModelWritingTests {
+  @Test("Cases of enums are found, listed and told apart as the values that they are stored as")
+  func enums() throws {
+    let hands = store[Hand.self]
+    try hands.insert(contentsOf: [
+      Hand(trump: .clubs, second: .hearts, suits: [.clubs, .spades]),
+      Hand(trump: .hearts, suits: [.hearts]), Hand(trump: .spades, second: .clubs),
+    ])
+    #expect(try hands.find(\.trump == .clubs).count() == 1)
+    #expect(try hands.find(\.trump != .clubs).count() == 2)
+    #expect(try hands.find(\.second == nil).count() == 1)
+    #expect(try hands.find(\.second == .hearts).count() == 1)
+    #expect(try hands.find(\.second != .hearts).count() == 2)
+    #expect(try hands.find { $0.trump.isIn([.clubs, .spades]) }.count() == 2)
+    #expect(try hands.find { $0.suits.contains(.hearts) }.count() == 1)
+    #expect(try hands.find().distinct(\.trump) == [.clubs, .hearts, .spades])
+    #expect(
+      try hands.find().grouped(by: \.trump, .count).map(\.group) == [.clubs, .hearts, .spades])
+    #expect(try hands.find().update(.set(\.trump, .hearts)) == 3)
+    #expect(try hands.find().select(\.trump).allSatisfy { $0 == .hearts })
+    #expect(try hands.find().total(\.rank) == 3)
+    #expect(try hands.find().average(\.rank) == 1)
   }
 }
 

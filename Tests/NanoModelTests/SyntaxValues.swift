@@ -118,6 +118,7 @@ typealias SyntaxMaybePayload = SyntaxPayload?
   @Field("Größe") var size: Int
   @Field("👩‍👩‍👧‍👦") var family: Int
   @Field(" ") var space: Int
+  // swift-format-ignore: IdentifiersMustBeASCII
   var größer = 0
   var `default`: Int
   var `in` = 0

@@ -246,10 +246,10 @@ extension TextSearchTests {
   func wideTexts() throws {
     let wide = try Store.file(scratch.file("wide.db")) { $0.encoding = .utf16 }
     try wide["c"].createTextIndex("t")
-    try wide["c"].insert(["t": ["Crème 🍸", "brûlée"]])
+    try wide["c"].insert(["t": ["Crème 𐌰", "brûlée"]])
 
     #expect(try wide["c"].search("creme BRULEE").count() == 1)
-    #expect(try wide["c"].search("🍸").results().first?.snippet() == "Crème [🍸]")
+    #expect(try wide["c"].search("𐌰").results().first?.snippet() == "Crème [𐌰]")
     #expect(try wide.verify() == [])
   }
 }

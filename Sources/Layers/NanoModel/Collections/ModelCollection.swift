@@ -84,6 +84,11 @@ extension ModelCollection {
     return try documents.get(keys: keys).map { try decoder.value($0) }
   }
 
+  /// The values with these keys, in their order; a key that no document has is left out.
+  public func get(keys: [some ModelKey]) throws -> [M] {
+    try get(keys: keys.compactMap { try $0.documentKey?.description })
+  }
+
   func stored(_ document: Document) throws -> Stored<M> {
     Stored(try decoder.value(document), document.header)
   }
@@ -106,6 +111,9 @@ extension ModelCollection where M: Sendable {
     try await documents.onReader { try self.getStored(key) }
   }
   public func get(keys: [String]) async throws -> [M] {
+    try await documents.onReader { try self.get(keys: keys) }
+  }
+  public func get(keys: [some ModelKey & Sendable]) async throws -> [M] {
     try await documents.onReader { try self.get(keys: keys) }
   }
 }

@@ -35,7 +35,7 @@ public func >= <Root, Value: OrderedQueryValue>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> { path.compared(.greaterOrEqual, value) }
 
-// Enums and other types with raw values.
+// Enums and other types with raw values, also those that are no values of queries by themselves.
 
 extension ModelPath where Value: RawRepresentable, Value.RawValue: QueryValue {
   var rawPath: ModelPath<Root, Value.RawValue> { ModelPath<Root, Value.RawValue>(place) }
@@ -45,17 +45,21 @@ extension ModelPath {
   where Value == Wrapped? { ModelPath<Root, Wrapped.RawValue?>(place) }
 }
 
+@_disfavoredOverload
 public func == <Root, Value: RawRepresentable>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { path.rawPath == value.rawValue }
+@_disfavoredOverload
 public func != <Root, Value: RawRepresentable>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { path.rawPath != value.rawValue }
+@_disfavoredOverload
 public func == <Root, Value: RawRepresentable>(
   path: ModelPath<Root, Value?>, value: Value?
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue {
   path.optionalRawPath() == value?.rawValue
 }
+@_disfavoredOverload
 public func != <Root, Value: RawRepresentable>(
   path: ModelPath<Root, Value?>, value: Value?
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue {
@@ -83,15 +87,19 @@ public func > <Root: Model, Value: OrderedQueryValue>(
 public func >= <Root: Model, Value: OrderedQueryValue>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> { ModelPath(keyPath) >= value }
+@_disfavoredOverload
 public func == <Root: Model, Value: RawRepresentable>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) == value }
+@_disfavoredOverload
 public func != <Root: Model, Value: RawRepresentable>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) != value }
+@_disfavoredOverload
 public func == <Root: Model, Value: RawRepresentable>(
   keyPath: any KeyPath<Root, Value?> & Sendable, value: Value?
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) == value }
+@_disfavoredOverload
 public func != <Root: Model, Value: RawRepresentable>(
   keyPath: any KeyPath<Root, Value?> & Sendable, value: Value?
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) != value }

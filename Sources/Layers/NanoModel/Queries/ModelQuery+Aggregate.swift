@@ -38,14 +38,14 @@ extension ModelAggregate where Result == Int {
   public static var count: ModelAggregate { ModelAggregate(.count) { Int($0.int ?? 0) } }
   /// How many documents hold the property; for a list, how many elements.
   public static func count(of keyPath: any PartialKeyPath<M> & Sendable) -> ModelAggregate {
-    ModelAggregate(keyPath, { .countOf($0) }) { Int($0.int ?? 0) }
+    ModelAggregate(keyPath, Aggregate.countOf) { Int($0.int ?? 0) }
   }
 }
 
 extension ModelAggregate where Result == Double? {
   /// The mean of a number; nil if there is none.
   public static func average(_ keyPath: any PartialKeyPath<M> & Sendable) -> ModelAggregate {
-    ModelAggregate(keyPath, { .average($0) }) { $0.double }
+    ModelAggregate(keyPath, Aggregate.average) { $0.double }
   }
 }
 
@@ -54,7 +54,7 @@ extension ModelAggregate where Result: Numeric & FieldValue {
   public static func total(
     _ keyPath: any KeyPath<M, Result> & Sendable
   ) -> ModelAggregate {
-    ModelAggregate(keyPath, { .total($0) }) { (value) throws(StoreError) in
+    ModelAggregate(keyPath, Aggregate.total) { (value) throws(StoreError) in
       try Result(stored: value)
     }
   }
@@ -62,7 +62,7 @@ extension ModelAggregate where Result: Numeric & FieldValue {
   public static func total(
     _ keyPath: any KeyPath<M, Result?> & Sendable
   ) -> ModelAggregate {
-    ModelAggregate(keyPath, { .total($0) }) { (value) throws(StoreError) in
+    ModelAggregate(keyPath, Aggregate.total) { (value) throws(StoreError) in
       try Result(stored: value)
     }
   }
@@ -73,7 +73,7 @@ extension ModelAggregate {
   public static func minimum<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) -> ModelAggregate where Result == Value? {
-    ModelAggregate(keyPath, { .minimum($0) }) { (value) throws(StoreError) in
+    ModelAggregate(keyPath, Aggregate.minimum) { (value) throws(StoreError) in
       value.isNull ? nil : try Value(stored: value)
     }
   }
@@ -81,7 +81,7 @@ extension ModelAggregate {
   public static func minimum<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<M, Value?> & Sendable
   ) -> ModelAggregate where Result == Value? {
-    ModelAggregate(keyPath, { .minimum($0) }) { (value) throws(StoreError) in
+    ModelAggregate(keyPath, Aggregate.minimum) { (value) throws(StoreError) in
       try Value?(stored: value)
     }
   }
@@ -90,7 +90,7 @@ extension ModelAggregate {
   public static func maximum<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) -> ModelAggregate where Result == Value? {
-    ModelAggregate(keyPath, { .maximum($0) }) { (value) throws(StoreError) in
+    ModelAggregate(keyPath, Aggregate.maximum) { (value) throws(StoreError) in
       value.isNull ? nil : try Value(stored: value)
     }
   }
@@ -98,7 +98,7 @@ extension ModelAggregate {
   public static func maximum<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<M, Value?> & Sendable
   ) -> ModelAggregate where Result == Value? {
-    ModelAggregate(keyPath, { .maximum($0) }) { (value) throws(StoreError) in
+    ModelAggregate(keyPath, Aggregate.maximum) { (value) throws(StoreError) in
       try Value?(stored: value)
     }
   }
@@ -153,6 +153,12 @@ extension ModelQuery {
     try await onReader { try $0.grouped(by: keyPath, repeat each aggregates) }
   }
 
+  private func only<Result: Sendable>(
+    _ aggregate: ModelAggregate<M, Result>
+  ) throws -> Result {
+    try aggregate.result(rows(groups: [], aggregate).first?.values.first ?? .null)
+  }
+
   private func rows<each Result: Sendable>(
     groups: [FieldPath], _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> [AggregateRow] {
@@ -161,6 +167,46 @@ extension ModelQuery {
     let query = try documentQuery()
     return try query.rows(AggregateQuery(query.query, groups: groups, aggregates: asked))
   }
+
+  /// The mean of a number; nil if there is none.
+  public func average(_ keyPath: any PartialKeyPath<M> & Sendable) throws -> Double? {
+    try only(ModelAggregate<M, Double?>.average(keyPath))
+  }
+  public func average(_ keyPath: any PartialKeyPath<M> & Sendable) async throws -> Double? {
+    try await onReader { try $0.average(keyPath) }
+  }
+
+  /// The sum of a number.
+  ///
+  /// - Throws: ``StoreError/Code/typeMismatch`` if it does not fit into the property's type.
+  public func total<Value: Numeric & FieldValue & Sendable>(
+    _ keyPath: any KeyPath<M, Value> & Sendable
+  ) throws -> Value {
+    try only(ModelAggregate<M, Value>.total(keyPath))
+  }
+  public func total<Value: Numeric & FieldValue & Sendable>(
+    _ keyPath: any KeyPath<M, Value> & Sendable
+  ) async throws -> Value { try await onReader { try $0.total(keyPath) } }
+
+  /// The smallest value of a property; nil if there is none.
+  public func minimum<Value: OrderedQueryValue & Sendable>(
+    _ keyPath: any KeyPath<M, Value> & Sendable
+  ) throws -> Value? {
+    try only(ModelAggregate<M, Value?>.minimum(keyPath))
+  }
+  public func minimum<Value: OrderedQueryValue & Sendable>(
+    _ keyPath: any KeyPath<M, Value> & Sendable
+  ) async throws -> Value? { try await onReader { try $0.minimum(keyPath) } }
+
+  /// The largest value of a property; nil if there is none.
+  public func maximum<Value: OrderedQueryValue & Sendable>(
+    _ keyPath: any KeyPath<M, Value> & Sendable
+  ) throws -> Value? {
+    try only(ModelAggregate<M, Value?>.maximum(keyPath))
+  }
+  public func maximum<Value: OrderedQueryValue & Sendable>(
+    _ keyPath: any KeyPath<M, Value> & Sendable
+  ) async throws -> Value? { try await onReader { try $0.maximum(keyPath) } }
 
   /// The distinct values of a property in what is found, in their order.
   public func distinct<Value: QueryValue>(
