@@ -6,49 +6,76 @@ import NanoQuery
 import NanoStoreCore
 
 extension ModelQuery {
-  /// Only these properties of what is found, as tuples. Nothing else of a document is read.
+  /// Only these properties of what is found, as tuples; nothing else of a document is decoded.
   ///
   /// ```swift
   /// for (name, age) in try people.find().select(\.lastName, \.age) { … }
   /// ```
   ///
   /// - Throws: ``StoreError/Code/typeMismatch`` if a document holds something else, with its field.
-  public func select<each Value: FieldValue>(
-    _ keyPaths: repeat any KeyPath<M, each Value> & Sendable
-  ) throws -> [(repeat each Value)] {
-    let readers = (repeat try SelectedField<M, each Value>(each keyPaths))
-    let decoder = collection.decoder
-    var rows: [(repeat each Value)] = []
-    try documentQuery().showStored { stored in
-      if (stored.version ?? 1) < decoder.version {
-        rows.append(try Self.values(of: stored, decoder, repeat each readers))
-        return true
-      }
-      do throws(StoreError) {
-        rows.append((repeat try (each readers).value(stored.body, stored.borrowedKey)))
-      } catch {
-        throw decoder.located(error, stored.body, stored.key, stored.rowID)
-      }
-      return true
+  public func select<First: FieldValue, Second: FieldValue, each Value: FieldValue>(
+    _ first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
+    _ others: repeat any KeyPath<M, each Value> & Sendable
+  ) throws -> [(First, Second, repeat each Value)] {
+    let (first, second) = (try SelectedField(first), try SelectedField(second))
+    let readers = (repeat try SelectedField<M, each Value>(each others))
+    var rows: [(First, Second, repeat each Value)] = []
+    try eachBody { (body, key) throws(StoreError) in
+      rows.append(
+        (
+          try first.value(body, key), try second.value(body, key),
+          repeat try (each readers).value(body, key)
+        ))
     }
     return rows
   }
 
-  /// The properties of a document of an older version, after its upgrade.
-  private static func values<each Value: FieldValue>(
-    of stored: StoredDocument, _ decoder: ModelDecoder<M>,
-    _ readers: repeat SelectedField<M, each Value>
-  ) throws -> (repeat each Value) {
-    let model = try decoder.value(stored)
-    var writer = JSONWriter()
-    model.writeDocument(to: &writer)
-    return (repeat try (each readers).value(writer.bytes, stored.borrowedKey))
+  /// Only this property of what is found.
+  ///
+  /// ```swift
+  /// let names = try people.find(\.age > 30).select(\.lastName)       // [String]
+  /// ```
+  ///
+  /// - Throws: ``StoreError/Code/typeMismatch`` if a document holds something else, with its field.
+  public func select<Value: FieldValue>(
+    _ keyPath: any KeyPath<M, Value> & Sendable
+  ) throws -> [Value] {
+    let reader = try SelectedField(keyPath)
+    var values: [Value] = []
+    try eachBody { (body, key) throws(StoreError) in values.append(try reader.value(body, key)) }
+    return values
   }
 
-  public func select<each Value: FieldValue & Sendable>(
-    _ keyPaths: repeat any KeyPath<M, each Value> & Sendable
-  ) async throws -> [(repeat each Value)] {
-    try await onReader { try $0.select(repeat each keyPaths) }
+  public func select<First: FieldValue, Second: FieldValue, each Value: FieldValue>(
+    _ first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
+    _ others: repeat any KeyPath<M, each Value> & Sendable
+  ) async throws -> [(First, Second, repeat each Value)]
+  where First: Sendable, Second: Sendable, repeat each Value: Sendable {
+    try await onReader { try $0.select(first, second, repeat each others) }
+  }
+  public func select<Value: FieldValue & Sendable>(
+    _ keyPath: any KeyPath<M, Value> & Sendable
+  ) async throws -> [Value] { try await onReader { try $0.select(keyPath) } }
+
+  /// Shows the fields and the key of each document that is found, upgraded if it is of an older version.
+  private func eachBody(
+    _ show: (UnsafeRawBufferPointer, BorrowedKey) throws(StoreError) -> Void
+  ) throws {
+    let decoder = collection.decoder
+    try documentQuery().showStored { stored in
+      do throws(StoreError) {
+        guard (stored.version ?? 1) < decoder.version else {
+          try show(stored.body, stored.borrowedKey)
+          return true
+        }
+        var writer = JSONWriter()
+        try decoder.value(stored).writeDocument(to: &writer)
+        try show(writer.bytes, stored.borrowedKey)
+        return true
+      } catch {
+        throw decoder.located(error, stored.body, stored.key, stored.rowID)
+      }
+    }
   }
 
   /// What is found as values of a smaller model, whose fields are among the documents' fields.
