@@ -36,7 +36,8 @@ extension UUID: ModelKey {
     return .uuid(word(a, b, c, d, e, f, g, h), word(i, j, k, l, m, n, o, p))
   }
 
-  /// A text that is a UUID in upper case is one too, as other programs may write it.
+  /// - Throws: ``StoreError/Code/typeMismatch`` also for a UUID in upper case: saving would make a second
+  ///   document.
   public init(documentKey: BorrowedKey) throws(StoreError) {
     switch documentKey {
     case .none: throw .noKey
@@ -50,11 +51,7 @@ extension UUID: ModelKey {
           byte(high, 6), byte(high, 7), byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3),
           byte(low, 4), byte(low, 5), byte(low, 6), byte(low, 7)
         ))
-    case .text(let text):
-      guard let value = UUID(uuidString: String(decoding: text, as: UTF8.self)) else {
-        throw .otherKey("a UUID")
-      }
-      self = value
+    case .text: throw .otherKey("a UUID in lower case")
     }
   }
 }
@@ -66,7 +63,9 @@ extension ModelKey where Self: FixedWidthInteger {
   }
   public init(documentKey: BorrowedKey) throws(StoreError) {
     guard let key = documentKey.key else { throw .noKey }
-    guard let value = Self(key.description) else { throw .otherKey("an integer") }
+    guard let value = Self(key.description), value.description == key.description else {
+      throw .otherKey("an integer without zeros in front")
+    }
     self = value
   }
 }

@@ -17,6 +17,12 @@ final class Companions: Sendable {
 }
 
 extension Store {
+  /// Goes up when this program drops a collection or an index, or undoes what may have made one: what a layer
+  /// remembers of indexes may no longer be so.
+  public var droppedDefinitions: Int { drops.load(ordering: .acquiring) }
+
+  func noteDroppedDefinition() { drops.add(1, ordering: .acquiringAndReleasing) }
+
   /// The one object of a class that belongs to this store, made when it is first asked for. It must not
   /// keep the store alive.
   ///

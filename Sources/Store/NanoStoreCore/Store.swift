@@ -36,6 +36,8 @@ public final class Store: Sendable {
   let hub = ChangeHub()
   let cache = DocumentCache()
   let companions = Companions()
+  /// See ``droppedDefinitions``.
+  let drops = Atomic(0)
   /// See ``allowsPeriodsInNames``.
   let refusesPeriods = Atomic(false)
   private let documentLimit = Atomic(JSONWriter.maximumDocumentSize)

@@ -64,7 +64,7 @@ public struct TextMatcher: Sendable {
   static func isNear(_ spans: [[Range<Int>]], distance: Int) -> Bool {
     spans.joined().map(\.lowerBound).contains { last in
       spans.allSatisfy { places in
-        places.contains { $0.lowerBound <= last && last <= $0.upperBound + distance }
+        places.contains { $0.lowerBound <= last && last - $0.upperBound <= distance }
       }
     }
   }

@@ -63,25 +63,25 @@ extension ModelCollection {
   @usableFromInline
   func prepareIfNeeded() throws {
     let prepared = store.companion { PreparedCollections() }
-    guard !prepared.contains(M.self, name) else { return }
+    let drops = store.droppedDefinitions
+    guard !prepared.contains(M.self, name, drops) else { return }
     try prepare()
-    // What is made in a transaction may be undone with it.
-    if !store.isInTransaction { prepared.insert(M.self, name) }
+    prepared.insert(M.self, name, drops)
   }
 }
 
-/// The collections of a store whose indexes this program has seen to.
+/// The collections of a store whose indexes this program has seen to, as long as nothing was dropped since.
 private final class PreparedCollections: Sendable {
   private struct Entry: Hashable {
     let model: ObjectIdentifier
     let name: String
   }
-  private let entries = Mutex<Set<Entry>>([])
+  private let entries = Mutex<[Entry: Int]>([:])
 
-  func contains<M: Model>(_ model: M.Type, _ name: String) -> Bool {
-    entries.withLock { $0.contains(Entry(model: ObjectIdentifier(model), name: name)) }
+  func contains<M: Model>(_ model: M.Type, _ name: String, _ drops: Int) -> Bool {
+    entries.withLock { $0[Entry(model: ObjectIdentifier(model), name: name)] == drops }
   }
-  func insert<M: Model>(_ model: M.Type, _ name: String) {
-    _ = entries.withLock { $0.insert(Entry(model: ObjectIdentifier(model), name: name)) }
+  func insert<M: Model>(_ model: M.Type, _ name: String, _ drops: Int) {
+    entries.withLock { $0[Entry(model: ObjectIdentifier(model), name: name)] = drops }
   }
 }

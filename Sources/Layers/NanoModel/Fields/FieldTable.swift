@@ -1,48 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-import NanoQuery
 import Synchronization
-
-/// Where a property stands in documents.
-struct FieldPlace: Sendable {
-  /// The path; for the key, the name of its property.
-  var path: FieldPath
-  /// Paths that older documents have instead, the latest first.
-  var formerPaths: [FieldPath] = []
-  /// What a document without the field is read as; nil for null.
-  var missing: DocumentValue?
-  /// Optional values on the way, each with its former names: where one of them is absent, nothing counts
-  /// with a default.
-  var optionalParents: [[FieldPath]] = []
-  var isKey = false
-  var isOptional = false
-  var isList = false
-  /// The model that stands here.
-  var nested: (any Model.Type)?
-
-  /// A property of what stands here.
-  func appending(_ inner: FieldPlace) -> FieldPlace {
-    var place = inner
-    place.isKey = false
-    let all = inner.allPaths.flatMap { inner in allPaths.map { $0.appending(inner) } }
-    place.path = all[0]
-    place.formerPaths = Array(all.dropFirst())
-    place.optionalParents = optionalParents + (isOptional ? [allPaths] : [])
-    // Defaults of elements say nothing about a document that has no elements.
-    if isList { place.missing = nil }
-    return place
-  }
-
-  private var allPaths: [FieldPath] { [path] + formerPaths }
-
-  /// The condition, where every optional value on the way is there.
-  func onlyWithParents(_ condition: Condition) -> Condition {
-    optionalParents.reduce(condition) { condition, paths in
-      condition && .any(paths.map { .not(.isNull(.field($0))) })
-    }
-  }
-}
 
 /// The fields of one model, by the key paths that lead to them.
 ///
@@ -61,12 +20,7 @@ final class FieldTable: Sendable {
     fields = M.modelFields.map { field in
       Entry(
         keyPath: field.keyPath, optionalKeyPath: field.optionalKeyPath,
-        place: FieldPlace(
-          path: FieldPath(components: [field.name]),
-          formerPaths: field.formerNames.map { FieldPath(components: [$0]) },
-          missing: field.missing(), isKey: field.traits.contains(.key),
-          isOptional: field.isOptional,
-          isList: field.isList, nested: field.nested))
+        place: FieldPlace(steps: [FieldStep(field)]))
     }
     indexed = Set(
       M.modelFields.filter { !$0.traits.isDisjoint(with: [.indexed, .unique]) }

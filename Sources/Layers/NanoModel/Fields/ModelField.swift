@@ -11,6 +11,8 @@ public struct ModelField<Root>: Sendable {
     public static var indexed: Traits { Traits(rawValue: 1) }
     public static var unique: Traits { Traits(rawValue: 2) }
     public static var key: Traits { Traits(rawValue: 4) }
+    /// A document without the field is read as something that is not the same each time, such as `Date()`.
+    public static var computedDefault: Traits { Traits(rawValue: 8) }
   }
 
   /// The name in documents.
@@ -26,6 +28,8 @@ public struct ModelField<Root>: Sendable {
   /// Whether the property holds several values, each of which is found.
   let isList: Bool
   let isOptional: Bool
+  let isInteger: Bool
+  let isText: Bool
   /// What a document without the field is read as; nil if that is not the same each time.
   let missing: @Sendable () -> DocumentValue?
 
@@ -42,6 +46,8 @@ public struct ModelField<Root>: Sendable {
     self.optionalKeyPath = optionalKeyPath
     nested = (V.self as? any ModelHolder.Type)?.heldModel ?? V.self as? any Model.Type
     isOptional = V.self is any OptionalHolder.Type
+    isInteger = V.self is any IntegerHolder.Type
+    isText = V.self is any TextQueryValue.Type
     isList = V.self is any ListOfElements.Type
     missing = { constant.flatMap { QueryValues.stored($0()) } }
   }
@@ -68,3 +74,9 @@ extension Optional: ListOfElements where Wrapped: ListOfElements {}
 
 private protocol OptionalHolder {}
 extension Optional: OptionalHolder {}
+
+/// An integer, or one that may be absent.
+private protocol IntegerHolder {}
+extension Optional: IntegerHolder where Wrapped: IntegerHolder {}
+extension Int: IntegerHolder {}
+extension Int64: IntegerHolder {}

@@ -33,22 +33,30 @@ public struct ModelOrdering<Root: Model>: Sendable {
   ///   with its default.
   func ordering(countsVariants counts: Bool) throws(StoreError) -> Ordering {
     let place = try place.get()
-    guard !place.isKey else { return Ordering(.attribute(.key), descending: descending) }
-    guard counts, place.hasVariants else { return Ordering(place.path, descending: descending) }
-    var values = ([place.path] + place.formerPaths).map { QueryExpression.field($0) }
-    if let missing = place.missing {
-      let branch = QueryExpression.Branch(
-        when: place.onlyWithParents(.constant(true)), then: .value(missing))
-      values.append(
-        place.optionalParents.isEmpty
-          ? .value(missing) : .choice([branch], otherwise: .value(.null)))
+    if place.isKey {
+      let key = QueryExpression.attribute(.key)
+      return Ordering(place.isIntegerKey ? .cast(key, .integer) : key, descending: descending)
     }
-    guard values.count > 1 else { return Ordering(place.path, descending: descending) }
-    return Ordering(.function(.coalesce, values), descending: descending)
+    let expression = counts ? place.expression : .field(place.path)
+    return Ordering(expression, descending: descending)
   }
 }
 
 extension FieldPlace {
-  /// Whether a document that lacks the field may be read with something else than nothing.
-  var hasVariants: Bool { !formerPaths.isEmpty || missing.map { !$0.isNull } ?? false }
+  /// What the property is read as, in documents of every version.
+  fileprivate var expression: QueryExpression {
+    var branches: [QueryExpression.Branch] = []
+    for current in cases(formerNames: true) {
+      switch current.content {
+      case .path(let path): branches.append(.init(when: current.when, then: .field(path)))
+      case .elements: return .field(path)
+      case .constant(let place, let value):
+        let inner = path.components.dropFirst(place.components.count)
+        let constant = inner.isEmpty ? value : value[FieldPath(components: Array(inner))]
+        branches.append(.init(when: current.when, then: .value(constant ?? .null)))
+      case .nothing: branches.append(.init(when: current.when, then: .value(.null)))
+      }
+    }
+    return branches.count <= 1 ? .field(path) : .choice(branches, otherwise: .value(.null))
+  }
 }

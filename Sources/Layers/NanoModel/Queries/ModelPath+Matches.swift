@@ -78,7 +78,9 @@ extension ModelPath {
   public func element<Element: Model>(
     _ condition: (ModelProperties<Element>) -> ModelCondition<Element>
   ) -> ModelCondition<Root> where Value == [Element] {
-    let inner = condition(ModelProperties<Element>())
+    var properties = ModelProperties<Element>()
+    properties.areInPart = true
+    let inner = condition(properties)
     if let failure = inner.failure { return ModelCondition(failure: failure) }
     return self.condition { (expression, place) throws(StoreError) in
       guard case .field(let path) = expression else { return .constant(false) }
@@ -88,13 +90,16 @@ extension ModelPath {
 }
 
 extension ModelPath where Value: Collection & FieldValue {
-  /// Whether a list, set or dictionary has no elements, or is not there.
+  /// Whether a list, set, dictionary or text has no elements.
   public var isEmpty: ModelCondition<Root> {
-    condition { (expression, place) throws(StoreError) in
-      let isThere: Condition =
-        if case .field(let path) = expression { .exists(path) } else { .constant(true) }
-      return !isThere
-        || .membership(expression, [.value(.array([])), .value(.object([:])), .value(.string(""))])
+    let empty: DocumentValue =
+      switch Value.self {
+      case is any ListOfElements.Type: .array([])
+      case is String.Type: .string("")
+      default: .object([:])
+      }
+    return condition { (expression, _) throws(StoreError) in
+      .comparison(expression, .equal, .value(empty))
     }
   }
 }

@@ -9,9 +9,28 @@ extension ModelPath where Value: QueryValue {
   func compared(_ comparison: Comparison, _ value: Value) -> ModelCondition<Root> {
     condition { (expression, place) throws(StoreError) in
       let stored = try QueryValues.stored(value, isKey: place.isKey)
-      guard stored.isNull else { return .comparison(expression, comparison, .value(stored)) }
-      return comparison == .equal ? .isNull(expression) : .constant(false)
+      guard !stored.isNull else {
+        return comparison == .equal ? .isNull(expression) : .constant(false)
+      }
+      guard place.isKey, comparison != .equal else {
+        return .comparison(expression, comparison, .value(stored))
+      }
+      // Keys are texts, and "9" comes behind "10".
+      if place.isIntegerKey {
+        return .comparison(
+          .cast(expression, .integer), comparison, .value(try value.storedValue))
+      }
+      guard place.isTextKey else { throw .unorderedKey }
+      return .comparison(expression, comparison, .value(stored))
     }
+  }
+}
+
+extension StoreError {
+  static var unorderedKey: StoreError {
+    StoreError(
+      .unsupported, "Keys of this type have no order in the store",
+      [.hint: "keep what documents are to be compared or sorted by in a property of its own"])
   }
 }
 

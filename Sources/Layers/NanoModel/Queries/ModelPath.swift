@@ -6,12 +6,24 @@ import NanoQuery
 /// The properties of a model, to write conditions with.
 @dynamicMemberLookup
 public struct ModelProperties<Root: Model>: Sendable {
+  /// Whether values are parts of documents, where no property is the document's key.
+  var areInPart = false
+
   public init() {}
 
   /// A property.
   public subscript<Value>(
     dynamicMember keyPath: any KeyPath<Root, Value> & Sendable
-  ) -> ModelPath<Root, Value> { ModelPath(keyPath) }
+  ) -> ModelPath<Root, Value> {
+    let path = ModelPath(keyPath)
+    guard areInPart else { return path }
+    return ModelPath(
+      path.place.map { place in
+        var place = place
+        place.isInPart = true
+        return place
+      })
+  }
 }
 
 /// A property of a model, or one of a value in it, to write conditions with.
@@ -80,36 +92,65 @@ extension ModelPath {
   ) -> ModelCondition<Root> {
     do throws(StoreError) {
       let place = try place.get()
-      if place.isKey {
-        return ModelCondition(try build(.attribute(.key), place))
+      func named(_ path: FieldPath) throws(StoreError) -> Condition {
+        try build(.field(path), place)
       }
-      let expression = QueryExpression.field(place.path)
-      let named = try build(expression, place)
-      let holdsIfMissing = try place.missing.map { (value) throws(StoreError) in
-        try Evaluator(DocumentSubject(only: place.path, value)).holds(named)
+      if place.isKey { return ModelCondition(try build(.attribute(.key), place)) }
+      let current = try Condition(place.steps[...], [], formerNames: false, named)
+      guard place.steps.contains(where: { !$0.formerNames.isEmpty }) else {
+        return ModelCondition(current)
       }
-      var (current, condition) = (named, named)
-      if holdsIfMissing == true {
-        current = named || place.onlyWithParents(.isNull(expression))
-      }
-      guard !place.formerPaths.isEmpty else { return ModelCondition(current) }
-      var isMissing = Condition.isNull(expression)
-      for path in place.formerPaths {
-        condition = condition || (isMissing && (try build(.field(path), place)))
-        isMissing = isMissing && .isNull(.field(path))
-      }
-      if holdsIfMissing == true { condition = condition || place.onlyWithParents(isMissing) }
-      return ModelCondition(condition, current: current)
+      return ModelCondition(
+        try Condition(place.steps[...], [], formerNames: true, named), current: current)
     } catch {
       return ModelCondition(failure: error)
     }
   }
 }
 
-extension DocumentSubject {
-  /// A document with one field only.
-  fileprivate init(only path: FieldPath, _ value: DocumentValue) {
-    let document = path.components.reversed().reduce(value) { .object([$1: $0]) }
-    self.init(document.object ?? [:])
+extension Condition {
+  /// That what a property is read as satisfies a condition.
+  ///
+  /// - Parameter named: The condition on what stands at a path.
+  fileprivate init(
+    _ steps: ArraySlice<FieldStep>, _ base: [String], formerNames: Bool,
+    _ named: (FieldPath) throws(StoreError) -> Condition
+  ) throws(StoreError) {
+    let cases = FieldPlace.cases(steps, base, formerNames)
+    let path = FieldPath(components: base + steps.map(\.name))
+    let plain = try named(path)
+    let isTrueOfNothing = try Evaluator(DocumentSubject([:])).holds(plain)
+    var found: [Condition] = []
+    var open = Condition.constant(true)
+    for (index, current) in cases.enumerated() {
+      switch current.content {
+      case .path(let path):
+        let isHere = try named(path)
+        // Nothing is left but to find nothing, which is what the condition then says by itself.
+        if index == cases.count - 2, case .nothing = cases[index + 1].content {
+          found.append(open.and(isHere))
+          self = found.reduce(.constant(false)) { $0.or($1) }
+          return
+        }
+        found.append(open.and(isTrueOfNothing ? current.when.and(isHere) : isHere))
+      case .elements(let list, let rest):
+        let hasVariants = rest.contains { !$0.formerNames.isEmpty || $0.missing != nil }
+        let inner: Condition =
+          hasVariants
+          ? .element(list, try Condition(rest, [], formerNames: formerNames, named))
+          : try named(list.appending(FieldPath(components: rest.map(\.name))))
+        found.append(open.and(isTrueOfNothing ? current.when.and(inner) : inner))
+      case .constant(let place, let value):
+        // As if it stood under the names of today.
+        let today = FieldPath(components: Array(path.components.prefix(place.components.count)))
+        if try Evaluator(DocumentSubject(only: today, value)).holds(plain) {
+          found.append(open.and(current.when))
+        }
+      case .nothing:
+        if isTrueOfNothing { found.append(open.and(current.when)) }
+      }
+      open = open.and(current.when.opposite)
+    }
+    self = found.reduce(.constant(false)) { $0.or($1) }
   }
 }

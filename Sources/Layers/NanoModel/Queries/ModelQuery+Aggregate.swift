@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 public import NanoDocument
+import NanoEngine
 import NanoQuery
 import NanoStoreCore
 
@@ -10,17 +11,19 @@ import NanoStoreCore
 /// let (count, oldest) = try people.find().aggregate(.count, .maximum(\.age))
 /// ```
 ///
-/// It is computed of what documents hold: one that lacks a field has no part in it, also where the property
-/// has a default.
 public struct ModelAggregate<M: Model, Result: Sendable>: Sendable {
   let aggregate: Swift.Result<Aggregate, StoreError>
+  /// The property that it is computed of.
+  let place: FieldPlace?
   let result: @Sendable (DocumentValue) throws(StoreError) -> Result
 
   private init(
     _ keyPath: any AnyKeyPath & Sendable, _ make: @Sendable (FieldPath) -> Aggregate,
     _ result: @escaping @Sendable (DocumentValue) throws(StoreError) -> Result
   ) {
-    aggregate = Swift.Result { () throws(StoreError) in make(try M.place(of: keyPath).path) }
+    let place = Swift.Result { () throws(StoreError) in try M.aggregatedPlace(of: keyPath) }
+    aggregate = place.map { make($0.path) }
+    self.place = try? place.get()
     self.result = result
   }
 
@@ -29,6 +32,7 @@ public struct ModelAggregate<M: Model, Result: Sendable>: Sendable {
     _ result: @escaping @Sendable (DocumentValue) throws(StoreError) -> Result
   ) {
     self.aggregate = .success(aggregate)
+    place = nil
     self.result = result
   }
 }
@@ -137,11 +141,11 @@ extension ModelQuery {
     by keyPath: any KeyPath<M, Group> & Sendable,
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> [(group: Group, values: (repeat each Result))] {
-    let place = try M.place(of: keyPath)
-    return try rows(groups: [place.path], repeat each aggregates).map { row in
+    let place = try M.aggregatedPlace(of: keyPath)
+    return try rows(groups: [place], repeat each aggregates).map { row in
       var values = row.values[...]
       return (
-        group: try Group(group: row.group[0], place),
+        group: try Group(stored: row.group[0]),
         values: (repeat try (each aggregates).result(values.popFirst() ?? .null))
       )
     }
@@ -160,12 +164,31 @@ extension ModelQuery {
   }
 
   private func rows<each Result: Sendable>(
-    groups: [FieldPath], _ aggregates: repeat ModelAggregate<M, each Result>
+    groups: [FieldPlace], _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> [AggregateRow] {
     var asked: [Aggregate] = []
-    for aggregate in repeat each aggregates { asked.append(try aggregate.aggregate.get()) }
+    var places = groups
+    for aggregate in repeat each aggregates {
+      asked.append(try aggregate.aggregate.get())
+      if let place = aggregate.place { places.append(place) }
+    }
     let query = try documentQuery()
-    return try query.rows(AggregateQuery(query.query, groups: groups, aggregates: asked))
+    let question = AggregateQuery(
+      query.query, groups: groups.map(\.path), aggregates: asked)
+    guard try hasVariants(of: places) else { return try query.rows(question) }
+    let program = AggregationProgram(question)
+    try eachFields { (fields) throws(StoreError) in try program.add(try fields.asRead()) }
+    return program.rows
+  }
+
+  /// Whether some document has one of the fields in another way than today's. Then what is computed is
+  /// computed of what is read, which takes longer.
+  private func hasVariants(of places: [FieldPlace]) throws -> Bool {
+    let conditions = places.filter { $0.hasVariants || $0.hasComputedDefault }.map { place in
+      place.isList ? Condition.not(.exists(place.path)) : .isNull(.field(place.path))
+    }
+    guard !conditions.isEmpty else { return false }
+    return try collection.documents.find(.any(conditions)).exists()
   }
 
   /// The mean of a number; nil if there is none.
@@ -208,23 +231,29 @@ extension ModelQuery {
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) async throws -> Value? { try await onReader { try $0.maximum(keyPath) } }
 
-  /// The distinct values of a property in what is found, in their order.
+  /// The distinct values of a property in what is found, in their order; nil is none.
   public func distinct<Value: QueryValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) throws -> [Value] {
-    let place = try M.place(of: keyPath)
-    return try documentQuery().distinct("\(place.path)").map { (value) in
-      try Value(group: value, place)
+    try distinct(M.aggregatedPlace(of: keyPath)).compactMap { value in
+      value.isNull ? nil : try Value(stored: value)
     }
   }
   /// The distinct elements of a list in what is found, in their order.
   public func distinct<Value: QueryValue>(
     _ keyPath: any KeyPath<M, [Value]> & Sendable
   ) throws -> [Value] {
-    try documentQuery().distinct("\(M.place(of: keyPath).path)").compactMap { value in
+    try distinct(M.aggregatedPlace(of: keyPath)).compactMap { value in
       if case .array = value { return nil }
       return try Value(stored: value)
     }
+  }
+
+  private func distinct(_ place: FieldPlace) throws -> [DocumentValue] {
+    guard try hasVariants(of: [place]) else { return try documentQuery().distinct("\(place.path)") }
+    let found = DistinctValues(place.path)
+    try eachFields { (fields) throws(StoreError) in try found.add(try fields.asRead()) }
+    return found.values
   }
   public func distinct<Value: QueryValue & Sendable>(
     _ keyPath: any KeyPath<M, Value> & Sendable
@@ -234,14 +263,18 @@ extension ModelQuery {
   ) async throws -> [Value] { try await onReader { try $0.distinct(keyPath) } }
 }
 
-extension FieldValue {
-  /// The value by which documents are grouped; null stands for those that lack the field, and for those
-  /// that lack an optional value on the way, where no default counts.
-  init(group value: DocumentValue, _ place: FieldPlace) throws(StoreError) {
-    if value.isNull, place.optionalParents.isEmpty, let missing = place.missing {
-      self = try Self(stored: missing)
-    } else {
-      self = try Self(stored: value)
+extension Model {
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the property is not stored,
+  ///   ``StoreError/Code/unsupported`` for the key, which is no field.
+  fileprivate static func aggregatedPlace(
+    of keyPath: any AnyKeyPath & Sendable
+  ) throws(StoreError) -> FieldPlace {
+    let place = try place(of: keyPath)
+    guard !place.isKey else {
+      throw StoreError(
+        .unsupported, "The key of documents has no part in aggregates and groups",
+        [.collection: collectionName, .hint: "keys() gives the keys of what is found"])
     }
+    return place
   }
 }

@@ -32,7 +32,9 @@ extension ModelQuery {
         try show(content, decoder)
         return true
       }
-    } catch let error as StoreError where error[.byteOffset] != nil || error[.actual] != nil {
+    } catch let error as StoreError
+      where error.code == .typeMismatch || error.code == .corruptDocument
+    {
       try query.showStored { stored in
         _ = try decoder.value(stored)
         return true

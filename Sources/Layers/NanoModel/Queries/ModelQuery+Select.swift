@@ -20,11 +20,11 @@ extension ModelQuery {
     let (first, second) = (try SelectedField(first), try SelectedField(second))
     let readers = (repeat try SelectedField<M, each Value>(each others))
     var rows: [(First, Second, repeat each Value)] = []
-    try eachBody { (body, key) throws(StoreError) in
+    try eachFields { (fields) throws(StoreError) in
       rows.append(
         (
-          try first.value(body, key), try second.value(body, key),
-          repeat try (each readers).value(body, key)
+          try first.value(&fields), try second.value(&fields),
+          repeat try (each readers).value(&fields)
         ))
     }
     return rows
@@ -42,7 +42,7 @@ extension ModelQuery {
   ) throws -> [Value] {
     let reader = try SelectedField(keyPath)
     var values: [Value] = []
-    try eachBody { (body, key) throws(StoreError) in values.append(try reader.value(body, key)) }
+    try eachFields { (fields) throws(StoreError) in values.append(try reader.value(&fields)) }
     return values
   }
 
@@ -57,20 +57,13 @@ extension ModelQuery {
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) async throws -> [Value] { try await onReader { try $0.select(keyPath) } }
 
-  /// Shows the fields and the key of each document that is found, upgraded if it is of an older version.
-  private func eachBody(
-    _ show: (UnsafeRawBufferPointer, BorrowedKey) throws(StoreError) -> Void
-  ) throws {
+  /// Shows the fields of each document that is found.
+  func eachFields(_ show: (inout ReadFields<M>) throws(StoreError) -> Void) throws {
     let decoder = collection.decoder
     try documentQuery().showStored { stored in
       do throws(StoreError) {
-        guard (stored.version ?? 1) < decoder.version else {
-          try show(stored.body, stored.borrowedKey)
-          return true
-        }
-        var writer = JSONWriter()
-        try decoder.value(stored).writeDocument(to: &writer)
-        try show(writer.bytes, stored.borrowedKey)
+        var fields = try ReadFields(stored, decoder)
+        try show(&fields)
         return true
       } catch {
         throw decoder.located(error, stored.body, stored.key, stored.rowID)
@@ -110,54 +103,65 @@ extension ModelQuery {
   }
 }
 
+/// The fields of a document that is shown, as it is or as the model reads and writes it.
+struct ReadFields<M: Model>: ~Copyable {
+  let stored: StoredDocument
+  private let decoder: ModelDecoder<M>
+  private var writer = JSONWriter(capacity: 64)
+  private var isRead = false
+
+  init(_ stored: StoredDocument, _ decoder: ModelDecoder<M>) throws(StoreError) {
+    self.stored = stored
+    self.decoder = decoder
+    if (stored.version ?? 1) < decoder.version { _ = try asRead() }
+  }
+
+  /// As they stand in the document, or as they are read if that was asked for.
+  var bytes: UnsafeRawBufferPointer { isRead ? writer.bytes : stored.body }
+
+  /// Upgraded, with the names of today and with defaults.
+  mutating func asRead() throws(StoreError) -> UnsafeRawBufferPointer {
+    if !isRead {
+      try decoder.value(stored).writeDocument(to: &writer)
+      if let failure = writer.failure { throw failure }
+      isRead = true
+    }
+    return writer.bytes
+  }
+}
+
 /// How one property is read from a document without the others.
 private struct SelectedField<M: Model, Value: FieldValue>: Sendable {
-  /// The names on each way to the value, that of the newest version first.
-  let ways: [[StoredName]]
-  /// The same of each optional value on the way.
-  let parents: [[[StoredName]]]
+  let names: [StoredName]
   let place: FieldPlace
+  /// Whether a document without the field may be read as something else than nothing.
+  let hasVariants: Bool
 
   init(_ keyPath: any KeyPath<M, Value> & Sendable) throws(StoreError) {
     place = try M.place(of: keyPath)
-    ways = ([place.path] + place.formerPaths).map { $0.components.map { StoredName($0) } }
-    parents = place.optionalParents.map { $0.map { $0.components.map { StoredName($0) } } }
+    names = place.path.components.map { StoredName($0) }
+    hasVariants = place.hasVariants || place.hasComputedDefault
   }
 
-  func value(
-    _ body: UnsafeRawBufferPointer, _ key: BorrowedKey
-  ) throws(StoreError) -> Value {
-    if place.isKey, let text = key.key?.description {
+  func value(_ fields: inout ReadFields<M>) throws(StoreError) -> Value {
+    if place.isKey, let text = fields.stored.key?.description {
       if let type = Value.self as? any ModelKey.Type,
-        let value = try type.init(documentKey: key) as? Value
+        let value = try type.init(documentKey: fields.stored.borrowedKey) as? Value
       {
         return value
       }
       return try Value(stored: .string(text))
     }
-    for way in ways {
-      var reader = JSONReader(body)
-      guard try reader.find(way) else { continue }
-      if reader.isNull, Value.missingValue == nil, place.missing != nil { continue }
-      return try Value(reading: &reader)
+    var reader = JSONReader(fields.bytes)
+    var isThere = try reader.find(names)
+    if hasVariants, !isThere || reader.isNull {
+      reader = JSONReader(try fields.asRead())
+      isThere = try reader.find(names)
     }
-    if let missing = place.missing, try hasParents(body) { return try Value(stored: missing) }
+    if isThere { return try Value(reading: &reader) }
     if let missing = Value.missingValue { return missing }
     throw StoreError(
       .typeMismatch, "A required field is missing", [.field: "\(place.path)"])
-  }
-
-  /// Whether every optional value on the way is there, so that a default counts.
-  private func hasParents(_ body: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
-    for ways in parents {
-      var isThere = false
-      for way in ways where !isThere {
-        var reader = JSONReader(body)
-        isThere = try reader.find(way) && !reader.isNull
-      }
-      guard isThere else { return false }
-    }
-    return true
   }
 }
 

@@ -61,9 +61,14 @@ public struct ModelChange<M: Model>: Sendable {
   public static func remove<Value>(
     _ keyPath: any WritableKeyPath<M, Value?> & Sendable
   ) -> ModelChange {
-    ModelChange(
-      place: Result { () throws(StoreError) in try M.place(of: keyPath) }, value: .success(nil))
+    let place = Result { () throws(StoreError) in try M.place(of: keyPath) }
+    // Where a document without the field is read as something else, nil is a null.
+    return ModelChange(
+      place: place, value: place.map { $0.missing == nil && !$0.hasComputedDefault ? nil : .null })
   }
+
+  /// Whether it changes a property of a value in the document.
+  var isInPart: Bool { (try? place.get().steps.count > 1) ?? false }
 
   /// - Throws: ``StoreError/Code/typeMismatch`` if a value that is not an object stands on the way.
   func apply(to object: inout DocumentObject) throws(StoreError) {
@@ -144,10 +149,36 @@ extension ModelCollection {
       try M.upgrade(&object, from: version)
       header.version = M.storedVersion
     }
+    // A part that is not there, or has a former name, is made as the model says, and not of one field only.
+    if changes.contains(where: \.isInPart) {
+      object = try normalized(object, document.header.key)
+    }
     for change in changes { try change.apply(to: &object) }
     var writer = JSONWriter(capacity: 512)
     writer.object(object)
     if let failure = writer.failure { throw failure.adding(.collection, name) }
     try documents.replace(Document(header, copying: writer.bytes))
+  }
+
+  /// The fields as this version of the model writes them.
+  private func normalized(
+    _ object: DocumentObject, _ key: DocumentKey?
+  ) throws -> DocumentObject {
+    var writer = JSONWriter(capacity: 512)
+    writer.object(object)
+    if let failure = writer.failure { throw failure }
+    let value = try DocumentKey.withBorrowed(key) { key in
+      var reader = JSONReader(writer.bytes)
+      do throws(StoreError) {
+        return try M(reading: &reader, key: key)
+      } catch {
+        throw error.withField(in: writer.bytes).adding(.collection, name)
+      }
+    }
+    writer.removeAll()
+    value.writeDocument(to: &writer)
+    if let failure = writer.failure { throw failure }
+    var reader = JSONReader(writer.bytes)
+    return try reader.object()
   }
 }

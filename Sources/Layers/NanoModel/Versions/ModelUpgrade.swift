@@ -39,9 +39,10 @@ public struct ModelUpgrade: Sendable {
 extension Model {
   /// The fields of a document of an older version as the newest has them.
   static func upgrade(_ object: inout DocumentObject, from version: Int) throws {
-    let steps = upgrades
-    for version in version..<max(version, modelVersion) {
-      for step in steps where step.version == version { try step.change(&object) }
+    let steps = upgrades.filter { $0.version >= version && $0.version < modelVersion }
+    // Of the same version, in the order in which they are listed.
+    for step in steps.enumerated().sorted(by: { ($0.1.version, $0.0) < ($1.1.version, $1.0) }) {
+      try step.element.change(&object)
     }
   }
 }

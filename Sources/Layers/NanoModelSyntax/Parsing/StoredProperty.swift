@@ -65,6 +65,12 @@ struct StoredProperty {
     }
   }
 
+  /// Whether the initial value may be another one each time.
+  var hasComputedDefault: Bool {
+    if case .value = absence, !isKey { return constant == nil }
+    return false
+  }
+
   /// The initial value, if it is the same each time.
   var constant: String? {
     guard let initialValue, initialValue.isConstant else { return nil }
@@ -81,10 +87,23 @@ extension ExprSyntax {
     case .prefixOperatorExpr: cast(PrefixOperatorExprSyntax.self).expression.isConstant
     case .arrayExpr: cast(ArrayExprSyntax.self).elements.allSatisfy { $0.expression.isConstant }
     case .dictionaryExpr: trimmedDescription == "[:]"
+    // What is made of constants is one; `Date()` is another one each time.
+    case .functionCallExpr:
+      cast(FunctionCallExprSyntax.self).isOfTypeWithConstants
     // A case of an enum; `.now` is another one each time.
     case .memberAccessExpr:
       cast(MemberAccessExprSyntax.self).base == nil && trimmedDescription != ".now"
     default: false
     }
+  }
+}
+
+extension FunctionCallExprSyntax {
+  /// Whether it is a type's initializer with arguments that are all constant.
+  fileprivate var isOfTypeWithConstants: Bool {
+    guard trailingClosure == nil, !arguments.isEmpty,
+      let name = calledExpression.as(DeclReferenceExprSyntax.self)?.baseName.text
+    else { return false }
+    return name.first?.isUppercase == true && arguments.allSatisfy { $0.expression.isConstant }
   }
 }

@@ -53,8 +53,10 @@ struct DescriptionRenderer {
       let names = property.formerNames.map(FieldText.literal).joined(separator: ", ")
       arguments.append("formerNames: [\(names)]")
     }
-    let traits = [("Indexed", "indexed"), ("Unique", "unique"), ("Key", "key")]
+    let traits =
+      [("Indexed", "indexed"), ("Unique", "unique"), ("Key", "key")]
       .filter { property.isMarked($0.0) }.map { ".\($0.1)" }
+      + (property.hasComputedDefault ? [".computedDefault"] : [])
     if !traits.isEmpty { arguments.append("traits: [\(traits.joined(separator: ", "))]") }
     if let constant = property.constant { arguments.append("constant: { \(constant) }") }
     return "NanoStoreModels.ModelField(\(arguments.joined(separator: ", ")))"

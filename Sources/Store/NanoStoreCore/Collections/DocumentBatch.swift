@@ -59,12 +59,16 @@ public final class DocumentBatch {
   ///   - type: The name of the class; nil for the collection's own.
   ///   - version: The version of the class; nil for its first.
   ///   - given: Microseconds since 1970; the moment at which the batch was begun if nil.
-  /// - Throws: As inserting or saving a single document does. Of documents that are gathered, one may be
+  /// - Throws: As inserting or saving a single document does; the batch as a whole has failed then, also if
+  ///   the error is caught. Of documents that are gathered, one may be
   ///   refused by a later call or at the end.
   public func add(
     _ writer: inout JSONWriter, key: DocumentKey? = nil, type: String? = nil,
     version: Int64? = nil, added given: Int64? = nil
   ) throws {
+    if let failure { throw failure }
+    // What is refused must not stand before the next document.
+    defer { writer.removeAll() }
     try store.checkNames(writer.bytes)
     try writer.checkStorable(limit: maximumSize)
     let document = NewDocument(
@@ -74,11 +78,19 @@ public final class DocumentBatch {
     if mode == .insert, rowIDs.count >= Self.writtenSingly {
       try gather(document)
     } else {
+      try writeSingly(document)
+    }
+  }
+
+  private func writeSingly(_ document: NewDocument) throws {
+    do {
       rowIDs.append(
         mode == .insert
           ? try engine.insert(document, into: name) : try engine.save(document, into: name))
+    } catch {
+      failure = error
+      throw error
     }
-    writer.removeAll()
   }
 
   /// Documents that are not gathered, so that small batches pay nothing for it. Arbitrary.

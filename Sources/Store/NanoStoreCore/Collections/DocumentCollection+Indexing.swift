@@ -57,6 +57,7 @@ extension DocumentCollection {
   @discardableResult
   public func dropIndexes() throws -> Int {
     try InternalCollection.refuse(name)
+    defer { store.noteDroppedDefinition() }
     return try writing(atomic: true) { try $0.dropIndexes(in: name) }
   }
   @discardableResult

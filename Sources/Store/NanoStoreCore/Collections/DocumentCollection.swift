@@ -247,6 +247,7 @@ extension DocumentCollection {
   @discardableResult
   public func dropIndex(_ indexName: String) throws -> Bool {
     try InternalCollection.refuse(name)
+    defer { store.noteDroppedDefinition() }
     return try writing(atomic: true) { try $0.dropIndex(indexName, in: name) }
   }
   @discardableResult
@@ -273,7 +274,8 @@ extension DocumentCollection {
   /// Removes the collection with its documents and indexes, and says whether there was one.
   @discardableResult
   public func drop() throws -> Bool {
-    try writing(atomic: true) { try drop($0) }
+    defer { store.noteDroppedDefinition() }
+    return try writing(atomic: true) { try drop($0) }
   }
   @discardableResult
   public func drop() async throws -> Bool { try await onWriter { try self.drop() } }

@@ -8,6 +8,10 @@ import NanoEngine
 /// Confined to the thread of its transaction.
 final class Compensations {
   private var steps: [() -> Void] = []
+  private let undone: () -> Void
+
+  /// - Parameter undone: Called whenever something was undone.
+  init(_ undone: @escaping () -> Void) { self.undone = undone }
 
   func append(_ step: @escaping () -> Void) { steps.append(step) }
 
@@ -18,6 +22,7 @@ final class Compensations {
       return try work()
     } catch {
       while steps.count > count { steps.removeLast()() }
+      undone()
       throw error
     }
   }

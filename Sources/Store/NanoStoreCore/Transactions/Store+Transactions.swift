@@ -108,7 +108,7 @@ extension Store {
   private func beginning<Result>(
     _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
-    let compensations = Compensations()
+    let compensations = Compensations { [self] in noteDroppedDefinition() }
     // Around the commit too, which may fail.
     return try compensations.undoing {
       try engine().write(Interruption.current) { writer in

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+import NanoTesting
+import Testing
+
+@Model private struct Abode: Equatable {
+  var city: String
+  var country = "UK"
+
+  static var bern: Abode { Abode(city: "Bern", country: "CH") }
+}
+
+@Model private struct Pal: Equatable {
+  @Key var id: String
+  var level = 1
+  @Field(renamedFrom: "years") var age: Int?
+}
+
+/// Everything that a document can lack: names of before, defaults of every kind, parts and elements.
+@Model private struct Guest: Equatable {
+  @Key var id: Int
+  @Field(renamedFrom: "mail") var email: String?
+  var tags: [String] = ["none"]
+  var rank: Int? = 5
+  @Field(renamedFrom: "place", "spot") var home: Abode?
+  var work: Abode = .bern
+  var studio: Abode = Abode(city: "Rome", country: "IT")
+  @Field(renamedFrom: "pals") var friends: [Pal] = []
+}
+
+@Suite("Documents that lack fields")
+struct ModelVariantTests {
+  private let store: Store
+  private var guests: ModelCollection<Guest> { store[Guest.self] }
+  init() throws { store = try Store(.memory) }
+
+  private func fill(_ random: inout SplitMix) throws {
+    for id in 0..<30 {
+      var fields: DocumentObject = [:]
+      func maybe(_ names: [String], _ values: [DocumentValue]) {
+        let index = random.number(0...(names.count))
+        if index < names.count { fields[names[index]] = random.pick(values) }
+      }
+      let homes: [DocumentValue] = [
+        ["city": "X"], ["city": "X", "country": "FR"], ["city": "Y", "country": "UK"],
+      ]
+      maybe(["email", "mail"], ["a", "b", .null])
+      maybe(["tags"], [[], ["none"], ["x", ""]])
+      maybe(["rank"], [.null, 5, 7])
+      maybe(["home", "place", "spot"], homes + [.null])
+      maybe(["work"], homes)
+      maybe(["studio"], homes)
+      maybe(
+        ["friends", "pals"],
+        [
+          [], [["id": "3", "level": 2, "age": 9]], [["id": "bob", "years": 9], ["id": "eve"]],
+        ])
+      try store["Guest"].insert(fields, key: "\(id)")
+    }
+  }
+
+  @Test("They are found by what they are read as, and sorted by it")
+  func foundAsRead() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SplitMix(seed: seed)
+    try fill(&random)
+    let guests = guests
+    let all = try guests.models()
+    func check(
+      _ name: String, _ condition: ModelCondition<Guest>, _ holds: (Guest) -> Bool,
+      _ location: SourceLocation = #_sourceLocation
+    ) throws {
+      #expect(
+        try guests.find(condition).models().map(\.id) == all.filter(holds).map(\.id),
+        "\(name), seed \(seed)", sourceLocation: location)
+      #expect(
+        try guests.find(!condition).models().map(\.id) == all.filter { !holds($0) }.map(\.id),
+        "not \(name), seed \(seed)", sourceLocation: location)
+    }
+    let at = ModelProperties<Guest>()
+    for value in ["a", "b"] {
+      try check("email == \(value)", \.email == value) { $0.email == value }
+    }
+    try check("email == nil", \.email == nil) { $0.email == nil }
+    try check("email in", at.email.isIn(["a", nil])) { ["a", nil].contains($0.email) }
+    try check("tags.isEmpty", at.tags.isEmpty) { $0.tags.isEmpty }
+    try check("tags has none", at.tags.contains("none")) { $0.tags.contains("none") }
+    for value in [nil, 5, 7] as [Int?] {
+      try check("rank == \(value as Any)", \.rank == value) { $0.rank == value }
+    }
+    try check("rank < 7", \.rank < 7) { ($0.rank ?? 99) < 7 }
+    for value in ["UK", "FR", "CH", "IT"] {
+      try check("home \(value)", \.home?.country == value) { $0.home?.country == value }
+      try check("studio \(value)", \.studio.country == value) { $0.studio.country == value }
+    }
+    try check("home.country nil", \.home?.country == nil) { $0.home == nil }
+    try check("friends.isEmpty", at.friends.isEmpty) { $0.friends.isEmpty }
+    try check("friends.level == 1", at.friends.level == 1) { guest in
+      guest.friends.contains { $0.level == 1 }
+    }
+    try check("friends.age == 9", at.friends.age == 9) { guest in
+      guest.friends.contains { $0.age == 9 }
+    }
+    try check("friends.id == 3", at.friends.id == "3") { guest in
+      guest.friends.contains { $0.id == "3" }
+    }
+    try check("one friend", at.friends.element { $0.id == "3" && $0.age == 9 }) { guest in
+      guest.friends.contains { $0.id == "3" && $0.age == 9 }
+    }
+    try check("id < 10", \.id < 10) { $0.id < 10 }
+    try check("id in", at.id.isIn([3, 11, 99])) { [3, 11].contains($0.id) }
+
+    #expect(
+      try guests.find().sorted(by: .descending(\.id)).models().map(\.id) == (0..<30).reversed())
+    func order<Value: Comparable>(
+      _ ordering: ModelOrdering<Guest>, _ value: (Guest) -> Value
+    ) throws {
+      #expect(
+        try guests.find().sorted(by: ordering, .ascending(\.id)).models().map(\.id)
+          == all.sorted { (value($0), $0.id) < (value($1), $1.id) }.map(\.id), "seed \(seed)")
+    }
+    try order(.ascending(\.email)) { $0.email ?? "" }
+    try order(.ascending(\.rank)) { $0.rank ?? .min }
+    try order(.ascending(\.home?.country)) { $0.home?.country ?? "" }
+    try order(.ascending(\.studio.country)) { $0.studio.country }
+
+    let mails = try guests.find().sorted(by: \.id).select(\.email, \.home?.country, \.rank)
+    #expect(mails.map(\.0) == all.map(\.email))
+    #expect(mails.map(\.1) == all.map { $0.home?.country })
+    #expect(mails.map(\.2) == all.map(\.rank))
+    #expect(
+      try guests.find().sorted(by: \.id).select(\.work.country) == all.map(\.work.country))
+    let groups = try guests.find().grouped(by: \.studio.country, .count)
+    #expect(Set(groups.map(\.group)).count == groups.count)
+    for (country, count) in groups {
+      #expect(count == all.filter { $0.studio.country == country }.count)
+    }
+    #expect(try Set(guests.find().distinct(\.email)) == Set(all.map(\.email)).subtracting([nil]))
+    #expect(try guests.find().maximum(\.rank) == all.compactMap(\.rank).max())
+  }
+
+  @Test("A change in a part that is not there, or has a former name, makes it as the model says")
+  func changedPart() throws {
+    try store["Guest"].insert(["place": ["city": "X", "note": "kept"]], key: "1")
+    let guests = guests
+    try guests.update(1, .set(\.work.country, "FR"))
+    let guest = try #require(try guests.get(1))
+    #expect(guest.work == Abode(city: "Bern", country: "FR"))
+    #expect(guest.home == Abode(city: "X"))
+    #expect(try store["Guest"].get("1")?["home.note"] == "kept")
+    try guests.update(1, .remove(\.rank))
+    #expect(try guests.get(1)?.rank == nil)
+    try guests.update(1, .remove(\.email))
+    #expect(try guests.get(1)?.email == nil)
+  }
+
+  @Test("Indexes that were dropped are made again by the next write")
+  func droppedIndexes() throws {
+    let people = store[Person.self]
+    try people.insert(Person(firstName: "Ada", lastName: "Lovelace"))
+    try people.documents.drop()
+    try people.insert(Person(firstName: "Ada", lastName: "Lovelace"))
+    #expect(try people.documents.indexes().map(\.name) == ["lastName"])
+    try people.documents.dropIndex("lastName")
+    try people.insert(Person(firstName: "Ada", lastName: "Lovelace"))
+    #expect(try people.documents.indexes().map(\.name) == ["lastName"])
+  }
+
+  @Test("What has no order and no group among keys says so")
+  func keysInAggregates() throws {
+    for work in [
+      { _ = try guests.find().grouped(by: \.id, .count) },
+      { _ = try guests.find().distinct(\.id) },
+      { _ = try guests.find().maximum(\.id) },
+    ] as [() throws -> Void] {
+      #expect(#expect(throws: StoreError.self) { try work() }?.code == .unsupported)
+    }
+  }
+
+  @Test("A UUID in upper case is another key than the one that a model would save under")
+  func upperCaseKey() throws {
+    let person = Person(firstName: "Ada", lastName: "Lovelace")
+    try store["people"].insert(["FirstName": "A", "lastName": "B"], key: person.id.uuidString)
+    let error = #expect(throws: StoreError.self) { _ = try store[Person.self].models() }
+    #expect(error?.code == .typeMismatch)
+    #expect(error?[.expected] == "a UUID in lower case")
+  }
+
+  @Test("A batch in which a document was refused fails as a whole, and loses no bytes")
+  func refusedInBatch() throws {
+    let documents = store["c"]
+    try documents.insert(["n": 0], key: "taken")
+    let error = #expect(throws: StoreError.self) {
+      _ = try documents.writeBatch(.insert) { batch, writer in
+        for key in ["a", "taken", "b"] {
+          writer.literal(#"{"n":1}"#)
+          try? batch.add(&writer, key: DocumentKey(key))
+        }
+      }
+    }
+    #expect(error?.code == .duplicateKey)
+    #expect(try documents.count() == 1)
+  }
+}
