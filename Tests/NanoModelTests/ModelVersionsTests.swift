@@ -216,6 +216,20 @@ struct ModelVersionsTests {
     #expect(try people.find { $0.city.isEmpty }.count() == 6)
   }
 
+  @Test("A former name in a document that another program wrote counts at once")
+  func foreignDocument() throws {
+    let store = try Store(.memory)
+    let people = store[V3.Person.self]
+    try people.insert(V3.Person(id: "a", fullName: "Ada", age: 1))
+    #expect(try people.find(\.fullName == "Bob").count() == 0)
+    try store.execute(
+      #"INSERT INTO people(key, body) VALUES ('b', '{"name":"Bob","age":2}')"#)
+    #expect(try people.find(\.fullName == "Bob").models().map(\.age) == [2])
+    #expect(
+      try people.find().sorted(by: .descending(\.fullName)).models().map(\.fullName)
+        == ["Bob", "Ada"])
+  }
+
   @Test("After the upgrade of a whole collection, an index finds all by the new name")
   func upgradeAll() throws {
     let store = try Store(.memory)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Dispatch
 import Foundation
 import NanoStore
 import Synchronization
@@ -60,15 +61,18 @@ struct IndexingTests {
     let scratch = try Scratch()
     let store = try filled(scratch.file("a.db"))
     let (stream, begun) = AsyncStream.makeStream(of: Void.self)
+    let cancelled = DispatchSemaphore(value: 0)
     let task = Task {
-      try await store["a"].setIndexing(.everything) { done in
+      try await store["a"].setIndexing(.everything) { _ in
         begun.yield()
-        // Long enough for the cancellation to arrive.
-        if done < 1 { Thread.sleep(forTimeInterval: 0.05) }
+        // Goes on when the task is cancelled, and lets those that follow go on too.
+        cancelled.wait()
+        cancelled.signal()
       }
     }
     for await _ in stream { break }
     task.cancel()
+    cancelled.signal()
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(try await store["a"].indexing() == .declared)
     #expect(try await store["a"].find(Self.sought).count() == 500)

@@ -363,14 +363,32 @@ class SQLiteReader: EngineReader {
 
   func observedPaths(in collection: String) throws -> [ObservedPath] {
     guard let table = try connection.table(collection) else { return [] }
-    return try connection.all(
-      SQLFragment(
-        "SELECT path, types FROM nano_paths WHERE collection = ? ORDER BY path",
-        [.text(table.description.name)])
-    ) {
-      ObservedPath(
-        path: CataloguePath($0.text(0) ?? "").unescaped.text,
-        types: ObservedTypes(rawValue: Int($0.int(1))))
+    var types: [CataloguePath: ObservedTypes] = [:]
+    let known = SQLFragment(
+      "SELECT path, types FROM nano_paths WHERE collection = ?", [.text(table.description.name)])
+    for (path, seen) in try connection.all(
+      known, { (CataloguePath($0.text(0) ?? ""), ObservedTypes(rawValue: Int($0.int(1)))) })
+    {
+      types[path] = seen
+    }
+    for (path, seen) in try foreignPaths(table) { types[path, default: []].formUnion(seen) }
+    return types.map { ObservedPath(path: $0.key.unescaped.text, types: $0.value) }
+      .sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+  }
+
+  /// Paths of rows that another program wrote and no write of ours has put into the catalogue yet.
+  private func foreignPaths(
+    _ table: CollectionTable
+  ) throws -> [(CataloguePath, ObservedTypes)] {
+    guard try connection.hasForeignRows(table.description.name) else { return [] }
+    let paths = PathTrie()
+    let name = SQLName.quoted(table.description.name)
+    _ = try connection.all(SQLFragment("SELECT body FROM \(name) WHERE revision IS NULL")) {
+      // What does not decode has no paths that could be named.
+      try? paths.observe($0.bytes(0))
+    }
+    return paths.takeChanged().map {
+      (paths.path(of: $0), ObservedTypes(rawValue: Int(paths.nodes[Int($0)].types)))
     }
   }
 
