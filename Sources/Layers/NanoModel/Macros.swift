@@ -61,6 +61,11 @@ public macro Indexed() = #externalMacro(module: "NanoMacros", type: "PropertyMar
 @attached(peer)
 public macro Unique() = #externalMacro(module: "NanoMacros", type: "PropertyMarker")
 
+/// A property whose texts are searched by words; see ``ModelCollection/search(_:)-(String)``. All that are
+/// marked so have one text index.
+@attached(peer)
+public macro TextIndexed() = #externalMacro(module: "NanoMacros", type: "PropertyMarker")
+
 /// The property that is the key of the document: a `String`, a `UUID`, an integer or another ``ModelKey``.
 ///
 /// It is kept beside the document's fields. An optional one that is nil gets a key when it is inserted.

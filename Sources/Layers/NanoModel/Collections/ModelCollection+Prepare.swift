@@ -16,9 +16,12 @@ extension ModelCollection {
   ///   to be unique, with the index and the documents. None of the missing indexes was made then.
   public func prepare() throws {
     let declared = try declaredIndexes
-    guard !declared.isEmpty else { return }
+    let texts = M.modelFields.filter { $0.traits.contains(.textIndexed) }
+      .map { "\(FieldPath(components: [$0.name]))" }
+    guard !declared.isEmpty || !texts.isEmpty else { return }
     try store.write {
       for index in declared { try documents.createIndex(index) }
+      if !texts.isEmpty { try documents.createTextIndex(fields: texts) }
     }
   }
 

@@ -11,6 +11,7 @@ public struct ModelField<Root>: Sendable {
     public static var indexed: Traits { Traits(rawValue: 1) }
     public static var unique: Traits { Traits(rawValue: 2) }
     public static var key: Traits { Traits(rawValue: 4) }
+    public static var textIndexed: Traits { Traits(rawValue: 16) }
     /// A document without the field is read as something that is not the same each time, such as `Date()`.
     public static var computedDefault: Traits { Traits(rawValue: 8) }
   }

@@ -23,6 +23,8 @@ public struct ModelQuery<M: Model>: Sendable {
   var limit: Int?
   var offset = 0
   var after: PagePosition?
+  /// How the best fit of a search comes first, where nothing else says the order.
+  var ranking: TextRanking?
 
   init(_ collection: ModelCollection<M>, _ condition: ModelCondition<M>) {
     self.collection = collection
@@ -140,6 +142,7 @@ extension ModelQuery {
     let hasFormerNames = try hasFormerNames()
     let condition = hasFormerNames ? condition.condition : condition.current
     var query = Query(condition, limit: limit, offset: offset, after: after)
+    if orderings.isEmpty { query.ranking = ranking }
     for ordering in orderings {
       query.orderings.append(
         try ordering.ordering(

@@ -42,5 +42,10 @@ struct FieldChecks {
         .error, mark, "a key is unique and found quickly without '@\(mark.shortName)'",
         fixes: [.remove(mark)])
     }
+    for mark in key.marks where mark.shortName == "TextIndexed" {
+      problems.add(
+        .error, mark, "a key is kept beside the fields, where no search by text looks",
+        fixes: [.remove(mark)])
+    }
   }
 }

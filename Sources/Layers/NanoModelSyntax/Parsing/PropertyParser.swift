@@ -15,7 +15,9 @@ struct PropertyParser {
     otherAttributes = attributes.filter { !Self.markNames.contains($0.shortName) }
   }
 
-  private static let markNames: Set<String> = ["Field", "Transient", "Indexed", "Unique", "Key"]
+  private static let markNames: Set<String> = [
+    "Field", "Transient", "Indexed", "Unique", "TextIndexed", "Key",
+  ]
   /// Attributes that change nothing about how a property is stored.
   private static let harmless: Set<String> = ["available", "inlinable", "usableFromInline"]
 
@@ -108,7 +110,9 @@ struct PropertyParser {
         fixes: [.attribute("Transient", variable)])
       return false
     }
-    if annotation.isDictionary, let mark = mark("Indexed") ?? mark("Unique") ?? mark("Key") {
+    if annotation.isDictionary,
+      let mark = mark("Indexed") ?? mark("Unique") ?? mark("TextIndexed") ?? mark("Key")
+    {
       problems.add(
         .error, mark, "'\(name)' is a dictionary, which has no '@\(mark.shortName)'",
         fixes: [.remove(mark)])

@@ -54,7 +54,10 @@ struct DescriptionRenderer {
       arguments.append("formerNames: [\(names)]")
     }
     let traits =
-      [("Indexed", "indexed"), ("Unique", "unique"), ("Key", "key")]
+      [
+        ("Indexed", "indexed"), ("Unique", "unique"), ("TextIndexed", "textIndexed"),
+        ("Key", "key"),
+      ]
       .filter { property.isMarked($0.0) }.map { ".\($0.1)" }
       + (property.hasComputedDefault ? [".computedDefault"] : [])
     if !traits.isEmpty { arguments.append("traits: [\(traits.joined(separator: ", "))]") }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+public import NanoQuery
+import NanoStoreCore
+
+extension ModelCollection {
+  /// The values that what somebody wrote into a search field finds in the properties marked with
+  /// ``TextIndexed()``, the best fit first.
+  ///
+  /// ```swift
+  /// @Model struct Recipe { @TextIndexed var title: String; @TextIndexed var steps: [String] = []; var year: Int }
+  /// try recipes.search("gin tonic -sloe").where(\.year > 2000).limit(10).models()
+  /// ```
+  ///
+  /// Any text can be given; docs/TEXT-SEARCH.md says what it means. A document that has such a property under
+  /// a former name is found when it was saved or upgraded.
+  public func search(_ text: String) -> ModelQuery<M> { search(TextQuery(text)) }
+
+  /// The values that a query finds, the best fit first.
+  ///
+  /// - Parameter index: The name of a text index; the one of the model if nil.
+  public func search(_ query: TextQuery, in index: String? = nil) -> ModelQuery<M> {
+    find(ModelCondition(.search(query, in: index))).changed { $0.ranking = TextRanking() }
+  }
+}
+
+/// A value that a search by text found, how well it fits, and where.
+public struct ModelSearchResult<M: Model> {
+  /// The value, and what the store knows of it.
+  public let stored: Stored<M>
+  private let result: TextResult
+
+  init(_ result: TextResult, _ collection: ModelCollection<M>) throws {
+    self.result = result
+    stored = try collection.stored(result.document)
+  }
+
+  /// The value.
+  public var value: M { stored.value }
+  /// How well it fits: the larger, the better, beside the other results of the same search.
+  public var rank: Double { result.rank }
+
+  /// The part of a text in which most was found, with markers; see ``TextResult/snippet(of:words:begin:end:ellipsis:)``.
+  public func snippet(words: Int = 16, begin: String = "[", end: String = "]") -> String? {
+    result.snippet(words: words, begin: begin, end: end)
+  }
+
+  /// The texts of a property with markers around what was found, one for each text that it has.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the property is not stored.
+  public func highlights(
+    of keyPath: any PartialKeyPath<M> & Sendable, begin: String = "[", end: String = "]"
+  ) throws -> [String] {
+    result.highlights(of: "\(try M.place(of: keyPath).path)", begin: begin, end: end)
+  }
+}
+
+extension ModelSearchResult: Sendable where M: Sendable {}
+
+extension ModelQuery {
+  /// What a search by text finds, in order, with ranks and snippets.
+  ///
+  /// - Throws: As ``models()-()->[M]``; ``StoreError/Code/invalidArgument`` if there is no search in the query.
+  public func results() throws -> [ModelSearchResult<M>] {
+    try documentQuery().results().map { try ModelSearchResult($0, collection) }
+  }
+}
+
+extension ModelQuery where M: Sendable {
+  public func results() async throws -> [ModelSearchResult<M>] {
+    try await onReader { try $0.results() }
+  }
+}

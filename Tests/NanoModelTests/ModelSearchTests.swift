@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+import Testing
+
+@Model private struct Recipe: Equatable {
+  @TextIndexed var title: String
+  @TextIndexed var steps: [String] = []
+  var year: Int
+}
+
+@Suite("Models that are searched by text")
+struct ModelSearchTests {
+  private let recipes: ModelCollection<Recipe>
+
+  init() throws {
+    recipes = try Store(.memory)[Recipe.self]
+    try recipes.insert(contentsOf: [
+      Recipe(title: "Gin and tonic", steps: ["Pour the gin", "Add ice"], year: 1990),
+      Recipe(title: "Sloe gin fizz", steps: ["Shake"], year: 2005),
+      Recipe(title: "Crème brûlée", steps: ["Bake slowly"], year: 2010),
+    ])
+  }
+
+  @Test("They are found by words in the marked properties, together with any condition and order")
+  func search() async throws {
+    #expect(try recipes.search("gin").count() == 2)
+    #expect(try recipes.search("creme").models().map(\.year) == [2010])
+    #expect(try recipes.search("ice").models().map(\.year) == [1990])
+    #expect(try recipes.search("gin -sloe").models().map(\.year) == [1990])
+    #expect(try recipes.search("gin").where(\.year > 2000).models().map(\.year) == [2005])
+    #expect(
+      try recipes.search("gin").sorted(by: .descending(\.year)).models().map(\.year) == [
+        2005, 1990,
+      ])
+    #expect(try recipes.search("1990").count() == 0)
+    let found = try await recipes.search("gin").results()
+    #expect(found.count == 2)
+    #expect(found[0].rank >= found[1].rank)
+    let tonic = try #require(found.first { $0.value.year == 1990 })
+    #expect(try tonic.highlights(of: \.title) == ["[Gin] and tonic"])
+    #expect(tonic.snippet()?.contains("[") == true)
+  }
+
+  @Test("What is changed is found by its new words")
+  func changes() throws {
+    try recipes.find(\.year == 1990).update(.set(\.title, "Vodka"))
+    #expect(try recipes.search("vodka").count() == 1)
+    #expect(try recipes.search("tonic").count() == 0)
+    try recipes.find(\.year == 1990).remove()
+    #expect(try recipes.search("vodka").count() == 0)
+  }
+
+  @Test("The model's text index is made once, by the first write")
+  func index() throws {
+    #expect(try recipes.documents.textIndexes().map(\.name) == ["title_steps_text"])
+  }
+}
