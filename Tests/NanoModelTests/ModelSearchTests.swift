@@ -23,7 +23,7 @@ struct ModelSearchTests {
   }
 
   @Test("They are found by words in the marked properties, together with any condition and order")
-  func search() async throws {
+  func search() throws {
     #expect(try recipes.search("gin").count() == 2)
     #expect(try recipes.search("creme").models().map(\.year) == [2010])
     #expect(try recipes.search("ice").models().map(\.year) == [1990])
@@ -34,6 +34,10 @@ struct ModelSearchTests {
         2005, 1990,
       ])
     #expect(try recipes.search("1990").count() == 0)
+  }
+
+  @Test("They come with a rank, a snippet and what was found in each property")
+  func results() async throws {
     let found = try await recipes.search("gin").results()
     #expect(found.count == 2)
     #expect(found[0].rank >= found[1].rank)
