@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStoreModels
+import NanoTesting
 import Testing
 
 /// With many kinds of properties, and known to Codable as well.
@@ -45,7 +46,7 @@ struct SyntaxPropertyTests {
     "A model is stored as Codable stores it, and each reads what the other wrote", arguments: 0..<20
   )
   func sameForm(seed: UInt64) throws {
-    var random = SyntaxRandom(seed: seed)
+    var random = SplitMix(seed: seed)
     for _ in 0..<20 {
       let value = SyntaxMany(random: &random)
       var coded = JSONWriter()
@@ -66,7 +67,7 @@ struct SyntaxPropertyTests {
     "Fields in any order, left out, said twice or unknown are read as Codable reads them",
     arguments: 0..<20)
   func anyDocument(seed: UInt64) throws {
-    var random = SyntaxRandom(seed: seed &+ 1000)
+    var random = SplitMix(seed: seed &+ 1000)
     for _ in 0..<30 {
       let value = SyntaxMany(random: &random)
       var fields = try Self.object(Self.bytes(value)).map { ($0.name, $0.value) }
@@ -138,7 +139,7 @@ struct SyntaxPropertyTests {
 
   /// A document with these fields, with white space here and there.
   private static func text(
-    _ fields: [(String, DocumentValue)], _ random: inout SyntaxRandom
+    _ fields: [(String, DocumentValue)], _ random: inout SplitMix
   ) -> [UInt8] {
     let isSpaced = random.chance(0.3)
     func space() -> String { isSpaced && random.chance(0.5) ? " \n" : "" }
@@ -156,19 +157,7 @@ struct SyntaxPropertyTests {
   }
 }
 
-/// Random numbers that are the same each time (SplitMix64).
-struct SyntaxRandom: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
+extension SplitMix {
   mutating func chance(_ probability: Double) -> Bool {
     Double.random(in: 0..<1, using: &self) < probability
   }
@@ -187,11 +176,11 @@ struct SyntaxRandom: RandomNumberGenerator {
     ]
     .randomElement(using: &self)!
   }
-  mutating func list<Element>(_ make: (inout SyntaxRandom) -> Element) -> [Element] {
+  mutating func list<Element>(_ make: (inout SplitMix) -> Element) -> [Element] {
     let count = Int.random(in: 0...3, using: &self)
     return (0..<count).map { _ in make(&self) }
   }
-  mutating func maybe<Value>(_ make: (inout SyntaxRandom) -> Value) -> Value? {
+  mutating func maybe<Value>(_ make: (inout SplitMix) -> Value) -> Value? {
     chance(0.5) ? make(&self) : nil
   }
   mutating func date() -> Date {
@@ -212,7 +201,7 @@ struct SyntaxRandom: RandomNumberGenerator {
 }
 
 extension SyntaxMany {
-  init(random: inout SyntaxRandom) {
+  init(random: inout SplitMix) {
     self.init(
       text: random.text(), int: random.int(), small: UInt8.random(in: 0...255, using: &random),
       flag: random.chance(0.5), number: random.number(), single: Float(random.number()),
