@@ -34,20 +34,26 @@ extension ModelCollection {
   ///   ``StoreError/Code/invalidArgument`` if the key that the value says is another one now.
   @discardableResult
   public func save(_ stored: Stored<M>) throws -> Stored<M> {
-    var header = stored.header
+    let header = stored.header
     if let key = try stored.value.documentKey, key != header.key { throw Self.otherKey(name) }
     if header.key != nil {
       try prepareIfNeeded()
       let document = try write(.save, stored.value, header.key)
       return Stored(stored.value, document.header)
     }
-    header.version = stored.value._$unknownFields.version(M.storedVersion)
-    var writer = JSONWriter(capacity: 512)
-    stored.value.writeDocument(to: &writer)
-    if let failure = writer.failure { throw failure.adding(.collection, name) }
     try prepareIfNeeded()
-    return Stored(
-      stored.value, try documents.replace(Document(header, copying: writer.bytes)).header)
+    return Stored(stored.value, try replace(stored.value, header).header)
+  }
+
+  /// Stores a value in place of the document that has this header.
+  @discardableResult
+  func replace(_ value: M, _ old: Document.Header) throws -> Document {
+    var header = old
+    header.version = value._$unknownFields.version(M.storedVersion)
+    var writer = JSONWriter(capacity: 512)
+    value.writeDocument(to: &writer)
+    if let failure = writer.failure { throw failure.adding(.collection, name) }
+    return try documents.replace(Document(header, copying: writer.bytes))
   }
 
   /// Stores new values, all of them or none.

@@ -33,6 +33,9 @@ struct FieldStep: Sendable {
     nested = field.nested
   }
 
+  /// Whether a document that lacks the field may be read with something else than nothing.
+  var hasVariants: Bool { !formerNames.isEmpty || missing != nil }
+
   /// That a document has the field. A null stands for itself in an optional that has another default, and
   /// for nothing elsewhere.
   func isThere(_ path: FieldPath) -> Condition {
@@ -75,7 +78,7 @@ struct FieldPlace: Sendable {
   var nested: (any Model.Type)? { last.nested }
 
   /// Whether a document that lacks the field may be read with something else than nothing.
-  var hasVariants: Bool { steps.contains { !$0.formerNames.isEmpty || $0.missing != nil } }
+  var hasVariants: Bool { steps.contains(where: \.hasVariants) }
   var hasComputedDefault: Bool { steps.contains(where: \.hasComputedDefault) }
 }
 

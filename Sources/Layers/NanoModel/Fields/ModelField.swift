@@ -8,18 +8,23 @@ public struct ModelField<Root>: Sendable {
   public struct Traits: OptionSet, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
+    /// ``Indexed()``
     public static var indexed: Traits { Traits(rawValue: 1) }
+    /// ``Unique()``
     public static var unique: Traits { Traits(rawValue: 2) }
+    /// ``Key()``
     public static var key: Traits { Traits(rawValue: 4) }
-    public static var textIndexed: Traits { Traits(rawValue: 16) }
     /// A document without the field is read as something that is not the same each time, such as `Date()`.
     public static var computedDefault: Traits { Traits(rawValue: 8) }
+    /// ``TextIndexed()``
+    public static var textIndexed: Traits { Traits(rawValue: 16) }
   }
 
   /// The name in documents.
   public let name: String
   /// Names that older documents have instead, the latest first.
   public let formerNames: [String]
+  /// What the property was marked with.
   public let traits: Traits
   let keyPath: any PartialKeyPath<Root> & Sendable
   /// The way to the property from an optional value of the type, as in `\.address?.country`.

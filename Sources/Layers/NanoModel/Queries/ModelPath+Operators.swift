@@ -34,6 +34,7 @@ extension StoreError {
   }
 }
 
+/// The property equals a value; an optional without one equals nil.
 public func == <Root, Value: QueryValue>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> { path.compared(.equal, value) }
@@ -41,15 +42,19 @@ public func == <Root, Value: QueryValue>(
 public func != <Root, Value: QueryValue>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> { !path.compared(.equal, value) }
+/// The property is there and less than a value.
 public func < <Root, Value: OrderedQueryValue>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> { path.compared(.less, value) }
+/// The property is there and at most a value.
 public func <= <Root, Value: OrderedQueryValue>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> { path.compared(.lessOrEqual, value) }
+/// The property is there and greater than a value.
 public func > <Root, Value: OrderedQueryValue>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> { path.compared(.greater, value) }
+/// The property is there and at least a value.
 public func >= <Root, Value: OrderedQueryValue>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> { path.compared(.greaterOrEqual, value) }
@@ -64,20 +69,24 @@ extension ModelPath {
   where Value == Wrapped? { ModelPath<Root, Wrapped.RawValue?>(place) }
 }
 
+/// The property equals a value; an optional without one equals nil.
 @_disfavoredOverload
 public func == <Root, Value: RawRepresentable>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { path.rawPath == value.rawValue }
+/// The exact opposite of `==`: an optional without a value differs from every value.
 @_disfavoredOverload
 public func != <Root, Value: RawRepresentable>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { path.rawPath != value.rawValue }
+/// The property equals a value; an optional without one equals nil.
 @_disfavoredOverload
 public func == <Root, Value: RawRepresentable>(
   path: ModelPath<Root, Value?>, value: Value?
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue {
   path.optionalRawPath() == value?.rawValue
 }
+/// The exact opposite of `==`: an optional without a value differs from every value.
 @_disfavoredOverload
 public func != <Root, Value: RawRepresentable>(
   path: ModelPath<Root, Value?>, value: Value?
@@ -87,6 +96,7 @@ public func != <Root, Value: RawRepresentable>(
 
 // Key paths, as in `\.lastName == "Doe"`.
 
+/// The property equals a value; an optional without one equals nil.
 public func == <Root: Model, Value: QueryValue>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> { ModelPath(keyPath) == value }
@@ -94,30 +104,38 @@ public func == <Root: Model, Value: QueryValue>(
 public func != <Root: Model, Value: QueryValue>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> { ModelPath(keyPath) != value }
+/// The property is there and less than a value.
 public func < <Root: Model, Value: OrderedQueryValue>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> { ModelPath(keyPath) < value }
+/// The property is there and at most a value.
 public func <= <Root: Model, Value: OrderedQueryValue>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> { ModelPath(keyPath) <= value }
+/// The property is there and greater than a value.
 public func > <Root: Model, Value: OrderedQueryValue>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> { ModelPath(keyPath) > value }
+/// The property is there and at least a value.
 public func >= <Root: Model, Value: OrderedQueryValue>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> { ModelPath(keyPath) >= value }
+/// The property equals a value; an optional without one equals nil.
 @_disfavoredOverload
 public func == <Root: Model, Value: RawRepresentable>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) == value }
+/// The exact opposite of `==`: an optional without a value differs from every value.
 @_disfavoredOverload
 public func != <Root: Model, Value: RawRepresentable>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) != value }
+/// The property equals a value; an optional without one equals nil.
 @_disfavoredOverload
 public func == <Root: Model, Value: RawRepresentable>(
   keyPath: any KeyPath<Root, Value?> & Sendable, value: Value?
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) == value }
+/// The exact opposite of `==`: an optional without a value differs from every value.
 @_disfavoredOverload
 public func != <Root: Model, Value: RawRepresentable>(
   keyPath: any KeyPath<Root, Value?> & Sendable, value: Value?

@@ -122,21 +122,19 @@ extension Condition {
     let isTrueOfNothing = try Evaluator(DocumentSubject([:])).holds(plain)
     var found: [Condition] = []
     var open = Condition.constant(true)
-    for (index, current) in cases.enumerated() {
+    search: for (index, current) in cases.enumerated() {
       switch current.content {
       case .path(let path):
         let isHere = try named(path)
         // Nothing is left but to find nothing, which is what the condition then says by itself.
         if index == cases.count - 2, case .nothing = cases[index + 1].content {
           found.append(open.and(isHere))
-          self = found.reduce(.constant(false)) { $0.or($1) }
-          return
+          break search
         }
         found.append(open.and(isTrueOfNothing ? current.when.and(isHere) : isHere))
       case .elements(let list, let rest):
-        let hasVariants = rest.contains { !$0.formerNames.isEmpty || $0.missing != nil }
         let inner: Condition =
-          hasVariants
+          rest.contains(where: \.hasVariants)
           ? .element(list, try Condition(rest, [], formerNames: formerNames, named))
           : try named(list.appending(FieldPath(components: rest.map(\.name))))
         found.append(open.and(isTrueOfNothing ? current.when.and(inner) : inner))

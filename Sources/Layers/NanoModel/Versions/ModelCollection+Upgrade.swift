@@ -7,12 +7,10 @@ import NanoStoreCore
 
 /// How far an upgrade of a whole collection has come.
 public struct UpgradeProgress: Sendable, Hashable {
-  /// Documents that were looked at.
-  public let done: Int
-  /// Documents that there were to look at when it began.
-  public let total: Int
   /// Documents that were written anew.
-  public let upgraded: Int
+  public let done: Int
+  /// Documents that there were to write when it began.
+  public let total: Int
 }
 
 extension ModelCollection {
@@ -34,7 +32,7 @@ extension ModelCollection {
   ) throws -> Int {
     var walk = UpgradeWalk(total: try outdated.count())
     while try upgradeNext(batch, &walk) { try progress?(walk.progress) }
-    return walk.upgraded
+    return walk.done
   }
 
   @discardableResult
@@ -50,7 +48,7 @@ extension ModelCollection {
         return (walk, goesOn)
       }
       walk = after
-      guard goesOn else { return walk.upgraded }
+      guard goesOn else { return walk.done }
       try await progress?(walk.progress)
     }
   }
@@ -76,25 +74,14 @@ extension ModelCollection {
     let found = try store.write {
       let documents = try outdated.after(after.position).limit(max(1, batch)).documents()
       for document in documents {
-        let value = try decoder.value(document)
-        try rewrite(value, document.header)
+        try replace(try decoder.value(document), document.header)
         after.position = PagePosition(values: [], rowID: document.rowID ?? 0)
         after.done += 1
-        after.upgraded += 1
       }
       return !documents.isEmpty
     }
     walk = after
     return found
-  }
-
-  private func rewrite(_ value: M, _ old: Document.Header) throws {
-    var header = old
-    header.version = value._$unknownFields.version(M.storedVersion)
-    var writer = JSONWriter(capacity: 512)
-    value.writeDocument(to: &writer)
-    if let failure = writer.failure { throw failure.adding(.collection, name) }
-    try documents.replace(Document(header, copying: writer.bytes))
   }
 }
 
@@ -102,12 +89,11 @@ extension ModelCollection {
 private struct UpgradeWalk: Sendable {
   let total: Int
   var done = 0
-  var upgraded = 0
   var position: PagePosition?
 
   init(total: Int) { self.total = total }
 
   var progress: UpgradeProgress {
-    UpgradeProgress(done: done, total: max(total, done), upgraded: upgraded)
+    UpgradeProgress(done: done, total: max(total, done))
   }
 }

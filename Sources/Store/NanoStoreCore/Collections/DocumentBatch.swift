@@ -59,8 +59,8 @@ public final class DocumentBatch {
   ///   - type: The name of the class; nil for the collection's own.
   ///   - version: The version of the class; nil for its first.
   ///   - given: Microseconds since 1970; the moment at which the batch was begun if nil.
-  /// - Throws: As inserting or saving a single document does; the batch as a whole has failed then, also if
-  ///   the error is caught. Of documents that are gathered, one may be
+  /// - Throws: As inserting or saving a single document does. Where the database refused the document, the
+  ///   batch as a whole has failed, also if the error is caught; of documents that are gathered, one may be
   ///   refused by a later call or at the end.
   public func add(
     _ writer: inout JSONWriter, key: DocumentKey? = nil, type: String? = nil,
