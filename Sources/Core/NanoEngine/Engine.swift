@@ -196,8 +196,8 @@ public protocol EngineReader: AnyObject {
 public protocol EngineWriter: EngineReader {
   /// Stores a new document and gives its row id, never one that was used before.
   ///
-  /// - Throws: ``StoreError/Code/duplicateKey``, ``StoreError/Code/uniqueViolation``. Nothing was
-  ///   stored, and the transaction goes on.
+  /// - Throws: ``StoreError/Code/duplicateKey``, also where the row id that it is to have is taken,
+  ///   ``StoreError/Code/uniqueViolation``. Nothing was stored, and the transaction goes on.
   func insert(_ document: NewDocument, into collection: String) throws -> Int64
   /// Stores new documents one after the other, with the same outcome as by ``insert(_:into:)``. An engine
   /// may do it in less time for ``NewDocument/together`` of them.
@@ -210,7 +210,11 @@ public protocol EngineWriter: EngineReader {
   /// Stores a document under its key, in place of the one that has it. Its row id and the moment at
   /// which it was added stay.
   func save(_ document: NewDocument, into collection: String) throws -> Int64
-  /// Replaces the body of a document that exists; false if it does not.
+  /// The row id of the next new document. Nor had any document one of those that follow: in this
+  /// transaction a caller may say them beforehand, for documents that mention each other.
+  func nextRowID(in collection: String) throws -> Int64
+  /// Replaces the body of a document that exists; false if it does not, or is of another revision than
+  /// ``NewDocument/replacedRevision``.
   func replace(
     _ identity: Identity, with document: NewDocument, in collection: String
   ) throws -> Bool

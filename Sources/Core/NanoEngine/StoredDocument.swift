@@ -76,13 +76,20 @@ public struct NewDocument {
   public var version: Int64?
   /// Microseconds since 1970; counts only if the document is new.
   public var added: Int64
+  /// The row id that a new document is to have; the next one if nil. See
+  /// ``EngineWriter/nextRowID(in:)``.
+  public var rowID: Int64?
+  /// Replaces only a document of this revision; any if nil.
+  public var replacedRevision: Int64?
   public var body: UnsafeRawBufferPointer
 
   @inlinable
   public init(
     key: DocumentKey?, type: String? = nil, version: Int64? = nil, added: Int64,
-    body: UnsafeRawBufferPointer
+    rowID: Int64? = nil, replacedRevision: Int64? = nil, body: UnsafeRawBufferPointer
   ) {
+    self.rowID = rowID
+    self.replacedRevision = replacedRevision
     self.key = key
     self.type = type
     self.version = version
@@ -93,7 +100,7 @@ public struct NewDocument {
 
 extension NewDocument {
   /// How many are best inserted by one call. Arbitrary; the gain grows little beyond, and SQLite's
-  /// statement for so many has 60 parameters, of which ours keeps account.
+  /// statement for so many has 60 parameters or 100, of which ours keeps account.
   public static let together = 20
 }
 

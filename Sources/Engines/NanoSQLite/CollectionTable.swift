@@ -90,6 +90,13 @@ final class CollectionTable {
   /// What stands in the file, complete or not.
   var allSchemas: [IndexSchema] { schemas + unfinished }
 
+  /// A row got this id. One before those that were given already, as of a document that comes back, leaves
+  /// the next id what it is.
+  @inline(__always)
+  func noteRowID(_ id: Int64) {
+    if let next = nextRowID, id >= next { nextRowID = nil }
+  }
+
   /// Notes what a document has that is to be written.
   @inline(__always)
   func note(_ document: NewDocument) {
@@ -140,9 +147,10 @@ final class CollectionTable {
 extension CollectionTable {
   /// What is done with single documents.
   enum Statement: Int, CaseIterable {
-    case getByKey, getByRowID, insert, insertPlain, insertTogether, save, replaceByKey,
+    case getByKey, getByRowID, insert, insertPlain, insertTogether, insertTogetherAt, insertAgain,
+      save, replaceByKey,
       replaceByRowID, removeByKey
-    case removeByRowID, rowIDOfKey, bodyByKey, bodyByRowID, revision
+    case removeByRowID, rowIDOfKey, lastRowID, bodyByKey, bodyByRowID, revision
     /// Whether documents may be inserted several at a time.
     case mayInsertTogether
     /// The largest id ever removed, the largest there is, and whether foreign rows are there.
@@ -161,11 +169,15 @@ extension CollectionTable {
         + "VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6)"
       let replace =
         "UPDATE \(table) SET type = ?2, version = ?3, body = ?4, "
-        + "revision = \(nextRevision) WHERE "
+        + "revision = \(nextRevision) WHERE (?5 IS NULL OR revision = ?5) AND "
       switch self {
       case .getByKey: return "SELECT \(columns) FROM \(table) WHERE key = ?1"
       case .getByRowID: return "SELECT \(columns) FROM \(table) WHERE id = ?1"
       case .insert: return insert
+      // A row of this id may have been there: counting from 1 would name another content of it.
+      case .insertAgain:
+        return "INSERT INTO \(table)(id, key, type, version, added, revision, body) "
+          + "VALUES (?1, ?2, ?3, ?4, ?5, \(Self.anyRevision), ?6)"
       case .insertPlain:
         return "INSERT INTO \(table)(key, added, revision, body) VALUES (?1, ?2, 1, ?3)"
       case .insertTogether:
@@ -173,6 +185,12 @@ extension CollectionTable {
           "(?\(3 * $0 + 1), ?\(3 * $0 + 2), 1, ?\(3 * $0 + 3))"
         }
         return "INSERT INTO \(table)(key, added, revision, body) VALUES "
+          + rows.joined(separator: ", ")
+      case .insertTogetherAt:
+        let rows = (0..<NewDocument.together).map { row in
+          "(\((1...4).map { "?\(5 * row + $0)" }.joined(separator: ", ")), 1, ?\(5 * row + 5))"
+        }
+        return "INSERT INTO \(table)(id, key, version, added, revision, body) VALUES "
           + rows.joined(separator: ", ")
       case .mayInsertTogether:
         return "SELECT coalesce(max(id), 0) < \(Int64.max >> 1) AND NOT EXISTS (SELECT 1 FROM "
@@ -187,6 +205,7 @@ extension CollectionTable {
       case .removeByKey: return "DELETE FROM \(table) WHERE key = ?1"
       case .removeByRowID: return "DELETE FROM \(table) WHERE id = ?1"
       case .rowIDOfKey: return "SELECT id FROM \(table) WHERE key = ?1"
+      case .lastRowID: return "SELECT coalesce(max(id), 0) FROM \(table)"
       case .bodyByKey: return "SELECT id, body FROM \(table) WHERE key = ?1"
       case .bodyByRowID: return "SELECT id, body FROM \(table) WHERE id = ?1"
       case .revision: return "SELECT revision FROM \(table) WHERE id = ?1"

@@ -38,8 +38,12 @@ extension SQLiteWriter {
 
   private func insert(_ document: NewDocument, _ table: CollectionTable) throws -> Int64 {
     table.note(document)
-    let isPlain = table.nextRowID == nil && document.type == nil && document.version == nil
-    return try connection.with(table, isPlain ? .insertPlain : .insert) { statement in
+    let isPlain =
+      table.nextRowID == nil && document.rowID == nil && document.type == nil
+      && document.version == nil
+    let kind: CollectionTable.Statement =
+      isPlain ? .insertPlain : isFree(document.rowID, table) ? .insert : .insertAgain
+    return try connection.with(table, kind) { statement in
       if isPlain {
         try statement.bind(document.key, at: 1)
         statement.bind(document.added, at: 2)
@@ -52,8 +56,8 @@ extension SQLiteWriter {
       } catch {
         throw try violation(error, document, nil, table)
       }
-      table.nextRowID = nil
       let id = sqlite3_last_insert_rowid(connection.handle)
+      table.noteRowID(id)
       if let text = table.text { text.note(id) }
       return id
     }
@@ -90,7 +94,7 @@ extension SQLiteWriter {
     }
     let inserted = sqlite3_last_insert_rowid(connection.handle)
     if inserted != 0 {
-      table.nextRowID = nil
+      table.noteRowID(inserted)
       if let text = table.text { text.note(inserted) }
       return inserted
     }
@@ -104,7 +108,7 @@ extension SQLiteWriter {
   private func bind(
     _ document: NewDocument, _ table: CollectionTable, _ statement: SQLiteStatement
   ) throws {
-    statement.bind(table.nextRowID, at: 1)
+    statement.bind(document.rowID ?? table.nextRowID, at: 1)
     try statement.bind(document.key, at: 2)
     if let type = document.type {
       try statement.bind(type, at: 3)
@@ -147,6 +151,7 @@ extension SQLiteWriter {
       }
       statement.bind(document.version, at: 3)
       try statement.bind(borrowedText: document.body, at: 4)
+      statement.bind(document.replacedRevision, at: 5)
       do {
         _ = try statement.step()
       } catch {
@@ -154,6 +159,29 @@ extension SQLiteWriter {
       }
       return connection.changes > 0
     }
+  }
+
+  func nextRowID(in collection: String) throws -> Int64 {
+    let table = try tableForWriting(collection)
+    let next =
+      try table.nextRowID
+      ?? connection.with(table, .lastRowID) { row in
+        try row.step() && row.int(0) < Int64.max ? row.int(0) + 1 : nil
+      }
+    guard let next else {
+      throw StoreError(
+        .database, "A collection has no more row ids", [.collection: table.description.name])
+    }
+    freeRowIDs = (table, next)
+    return next
+  }
+
+  /// Whether no row had this id before.
+  @inline(__always)
+  func isFree(_ rowID: Int64?, _ table: CollectionTable) -> Bool {
+    guard let rowID else { return true }
+    guard let free = freeRowIDs, free.table === table else { return false }
+    return rowID >= free.from
   }
 
   func bind(_ identity: Identity, _ statement: SQLiteStatement) throws {

@@ -11,12 +11,19 @@ extension SQLiteWriter {
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
   ) throws {
     let table = try tableForWriting(collection)
-    if documents.count == NewDocument.together, documents.allSatisfy(\.isPlain),
-      try mayInsertTogether(table), let last = try insertTogether(documents, table)
-    {
-      let count = Int64(documents.count)
-      rowIDs.append(contentsOf: last - count + 1...last)
-      return
+    if documents.count == NewDocument.together, try mayInsertTogether(table) {
+      if documents.allSatisfy(\.isPlain) {
+        if let last = try insertTogether(documents, table, .insertTogether, bindPlain) {
+          let count = Int64(documents.count)
+          rowIDs.append(contentsOf: last - count + 1...last)
+          return
+        }
+      } else if documents.allSatisfy({ $0.hasRowIDAndNoType && isFree($0.rowID, table) }) {
+        if try insertTogether(documents, table, .insertTogetherAt, bindAt) != nil {
+          rowIDs.append(contentsOf: documents.map { $0.rowID ?? 0 })
+          return
+        }
+      }
     }
     for document in documents { rowIDs.append(try insert(document, into: collection)) }
   }
@@ -39,21 +46,18 @@ extension SQLiteWriter {
 
   /// The id of the last row; nil if one was refused and nothing was inserted.
   private func insertTogether(
-    _ documents: [NewDocument], _ table: CollectionTable
+    _ documents: [NewDocument], _ table: CollectionTable,
+    _ kind: CollectionTable.Statement,
+    _ bind: (NewDocument, inout Int32, SQLiteStatement) throws -> Void
   ) throws -> Int64? {
     for document in documents {
       try table.paths.observe(document.body)
       table.note(document)
     }
     do {
-      try connection.with(table, .insertTogether) { statement in
+      try connection.with(table, kind) { statement in
         var index: Int32 = 1
-        for document in documents {
-          try statement.bind(document.key, at: index)
-          statement.bind(document.added, at: index + 1)
-          try statement.bind(borrowedText: document.body, at: index + 2)
-          index += 3
-        }
+        for document in documents { try bind(document, &index, statement) }
         _ = try statement.step()
       }
     } catch let error as StoreError where error.isConstraint || error.code == .documentTooLarge {
@@ -63,10 +67,34 @@ extension SQLiteWriter {
     for _ in documents { try noteWritten(table) }
     return sqlite3_last_insert_rowid(connection.handle)
   }
+
+  @inline(__always)
+  private func bindPlain(
+    _ document: NewDocument, _ index: inout Int32, _ statement: SQLiteStatement
+  ) throws {
+    try statement.bind(document.key, at: index)
+    statement.bind(document.added, at: index + 1)
+    try statement.bind(borrowedText: document.body, at: index + 2)
+    index += 3
+  }
+
+  @inline(__always)
+  private func bindAt(
+    _ document: NewDocument, _ index: inout Int32, _ statement: SQLiteStatement
+  ) throws {
+    statement.bind(document.rowID, at: index)
+    try statement.bind(document.key, at: index + 1)
+    statement.bind(document.version, at: index + 2)
+    statement.bind(document.added, at: index + 3)
+    try statement.bind(borrowedText: document.body, at: index + 4)
+    index += 5
+  }
 }
 
 extension NewDocument {
   /// Whether nothing has to be written but what every document has.
   @inline(__always)
-  fileprivate var isPlain: Bool { type == nil && version == nil }
+  fileprivate var isPlain: Bool { rowID == nil && type == nil && version == nil }
+  @inline(__always)
+  fileprivate var hasRowIDAndNoType: Bool { rowID != nil && type == nil }
 }

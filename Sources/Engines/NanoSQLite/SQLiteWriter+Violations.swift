@@ -20,6 +20,11 @@ extension SQLiteWriter {
         .duplicateKey, "A document with this key exists already",
         [.collection: name, .key: document.key?.description ?? ""])
     }
+    if message.hasSuffix(": \(name).id") {
+      return StoreError(
+        .duplicateKey, "A document with this row id exists already",
+        [.collection: name, .rowID: "\(document.rowID ?? 0)"])
+    }
     let index = table.indexes.first { index in
       guard index.isUnique, let sqlName = table.sqlNames[index.name] else { return false }
       return message.hasSuffix(": index " + SQLName.literal(sqlName))

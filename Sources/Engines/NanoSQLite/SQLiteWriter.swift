@@ -14,6 +14,8 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   private var savepoints = 0
   /// The table whose documents may be inserted several at a time, or may not.
   var togetherState: (table: CollectionTable, isAllowed: Bool)?
+  /// The table whose row ids from this one on no row ever had, as far as the transaction was asked.
+  var freeRowIDs: (table: CollectionTable, from: Int64)?
   /// Documents that the transaction has written.
   var written = 0
   /// Whether indexes are being made while a progress closure of the caller runs.
@@ -139,7 +141,9 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
 
   /// Rows were removed, perhaps the last ones.
   func removed(_ count: Int, from table: CollectionTable) throws {
-    if count > 0 { try prepareRowIDs(table) }
+    guard count > 0 else { return }
+    freeRowIDs = nil
+    try prepareRowIDs(table)
   }
 }
 
@@ -245,6 +249,7 @@ extension SQLiteWriter {
     touched.removeAll()
     last = nil
     togetherState = nil
+    freeRowIDs = nil
   }
 
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {

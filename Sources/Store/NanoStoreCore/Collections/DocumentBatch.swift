@@ -59,12 +59,14 @@ public final class DocumentBatch {
   ///   - type: The name of the class; nil for the collection's own.
   ///   - version: The version of the class; nil for its first.
   ///   - given: Microseconds since 1970; the moment at which the batch was begun if nil.
+  ///   - rowID: The row id that the document is to have, one of those from
+  ///     ``DocumentCollection/nextRowID()`` on or of a removed document; the next one if nil.
   /// - Throws: As inserting or saving a single document does. Where the database refused the document, the
   ///   batch as a whole has failed, also if the error is caught; of documents that are gathered, one may be
   ///   refused by a later call or at the end.
   public func add(
     _ writer: inout JSONWriter, key: DocumentKey? = nil, type: String? = nil,
-    version: Int64? = nil, added given: Int64? = nil
+    version: Int64? = nil, added given: Int64? = nil, rowID: Int64? = nil
   ) throws {
     if let failure { throw failure }
     // What is refused must not stand before the next document.
@@ -73,8 +75,7 @@ public final class DocumentBatch {
     try writer.checkStorable(limit: maximumSize)
     let document = NewDocument(
       key: key ?? keys?.next(at: UInt64(added) / 1_000), type: type, version: version,
-      added: given ?? added,
-      body: writer.bytes)
+      added: given ?? added, rowID: rowID, body: writer.bytes)
     if mode == .insert, rowIDs.count >= Self.writtenSingly {
       try gather(document)
     } else {

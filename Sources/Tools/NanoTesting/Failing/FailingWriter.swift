@@ -23,6 +23,9 @@ final class FailingWriter: FailingReader, EngineWriter {
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {
     try counted().save(document, into: collection)
   }
+  func nextRowID(in collection: String) throws -> Int64 {
+    try counted().nextRowID(in: collection)
+  }
   func replace(
     _ identity: Identity, with document: NewDocument, in collection: String
   ) throws -> Bool {

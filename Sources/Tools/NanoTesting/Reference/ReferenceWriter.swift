@@ -11,15 +11,23 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
 
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     var found = try collectionForWriting(collection)
-    let stored = try ReferenceDocument(document, rowID: found.lastRowID + 1)
+    var stored = try ReferenceDocument(document, rowID: document.rowID ?? found.lastRowID + 1)
+    guard found.position(of: .rowID(stored.rowID)) == nil else {
+      throw StoreError(
+        .duplicateKey, "A document with this row id exists already",
+        [.collection: found.description.name, .rowID: "\(stored.rowID)"])
+    }
     if let key = stored.key, found.position(of: .key(key)) != nil {
       throw StoreError(
         .duplicateKey, "A document with this key exists already",
         [.collection: found.description.name, .key: key.description])
     }
     try found.checkUnique(stored)
-    found.documents.append(stored)
-    found.lastRowID += 1
+    // A row of this id may have been there.
+    if stored.rowID <= found.lastRowID { stored.revision = .random(in: 2..<1 << 52) }
+    let position = found.documents.firstIndex { $0.rowID > stored.rowID }
+    found.documents.insert(stored, at: position ?? found.documents.endIndex)
+    found.lastRowID = max(found.lastRowID, stored.rowID)
     try found.observe(stored.object)
     state[collection] = found
     return stored.rowID
@@ -33,10 +41,17 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     return found.documents[position].rowID
   }
 
+  func nextRowID(in collection: String) throws -> Int64 {
+    try collectionForWriting(collection).lastRowID + 1
+  }
+
   func replace(
     _ identity: Identity, with document: NewDocument, in collection: String
   ) throws -> Bool {
-    guard let position = state[collection]?.position(of: identity) else { return false }
+    guard let position = state[collection]?.position(of: identity),
+      document.replacedRevision == nil
+        || document.replacedRevision == state[collection]?.documents[position].revision
+    else { return false }
     try replace(at: position, with: document, in: collection)
     return true
   }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+extension EngineConformance {
+  static let rowIDs: [Check] = [
+    Check("The next row id is told beforehand, and those that follow are free") { probe in
+      try probe.insert([:], key: "first")
+      let ids = try probe.write { writer in
+        let next = try writer.nextRowID(in: "c")
+        let later = try writer.insert(at: next + 1, ["n": 2])
+        return [next, later, try writer.insert(at: next, ["n": 1]), try writer.insert(["n": 3])]
+      }
+      try expectEqual(ids, [ids[0], ids[0] + 1, ids[0], ids[0] + 2], "row ids")
+      try expectEqual(
+        try probe.read { try $0.rowIDs(Query(), in: "c").rowIDs }.suffix(3),
+        [ids[0], ids[0] + 1, ids[0] + 2], "found")
+    },
+    Check("The next row id of a new collection is told, and after a removal it is none of before") {
+      probe in
+      let first = try probe.write { try $0.nextRowID(in: "c") }
+      try probe.insert([:], key: "a")
+      let next = try probe.write { writer in
+        _ = try writer.remove(.key(try DocumentKey("a")), from: "c")
+        return try writer.nextRowID(in: "c")
+      }
+      try expectEqual(next, first + 1, "next")
+    },
+    Check("Documents with their row ids are inserted together as one by one") { probe in
+      let count = NewDocument.together * 2 + 3
+      let ids = try probe.write { writer in
+        let next = try writer.nextRowID(in: "c")
+        let bodies = (0..<count).map { Array("{\"n\":\($0)}".utf8) }
+        var ids: [Int64] = []
+        for start in stride(from: 0, to: count, by: NewDocument.together) {
+          let documents = (start..<min(start + NewDocument.together, count)).map { index in
+            let body = UnsafeMutableRawBufferPointer.allocate(
+              byteCount: bodies[index].count, alignment: 1)
+            body.copyBytes(from: bodies[index])
+            return NewDocument(
+              key: nil, version: index.isMultiple(of: 2) ? 2 : nil, added: 1,
+              rowID: next + Int64(index), body: UnsafeRawBufferPointer(body))
+          }
+          defer { for document in documents { document.body.deallocate() } }
+          try writer.insert(documents, into: "c", &ids)
+        }
+        try expectEqual(ids, (0..<count).map { next + Int64($0) }, "row ids")
+        return ids
+      }
+      var found: [String] = []
+      try probe.read { reader in
+        try reader.find(Query(), in: "c") { stored in
+          found.append("\(stored.rowID) \(stored.version ?? 1) \(stored.revision ?? 0)")
+          return true
+        }
+      }
+      let expected = ids.enumerated().map { "\($1) \($0.isMultiple(of: 2) ? 2 : 1) 1" }
+      try expectEqual(found, expected, "documents")
+    },
+    Check("A row id is taken once, and the transaction goes on") { probe in
+      let id = try probe.write { writer in
+        let id = try writer.insert(["a": 1])
+        try expectError(.duplicateKey, "a taken row id") { try writer.insert(at: id, ["a": 2]) }
+        return id
+      }
+      let found = try probe.read { try $0.document(.rowID(id)) }
+      try expectEqual(found?.body, #"{"a":1}"#, "body")
+    },
+    Check("A removed document comes back under its row id, with another version of its content") {
+      probe in
+      let ids = try probe.write { writer in
+        [try writer.insert(["a": 1]), try writer.insert(["a": 2])]
+      }
+      let before = try probe.read { try $0.version(ofRow: ids[1], in: "c") }
+      try probe.write { writer in
+        for id in ids { _ = try writer.remove(.rowID(id), from: "c") }
+        _ = try writer.insert(at: ids[1], ["a": 3])
+        _ = try writer.insert(at: ids[0], ["a": 4])
+        try expectEqual(try writer.insert(["a": 5]), ids[1] + 1, "next row id")
+      }
+      let after = try probe.read { try $0.version(ofRow: ids[1], in: "c") }
+      if let before { try expect(after != before, "the version is the same") }
+      let bodies = try probe.read { reader in
+        try ids.map { try reader.document(.rowID($0))?.body ?? "" }
+      }
+      try expectEqual(bodies, [#"{"a":4}"#, #"{"a":3}"#], "bodies")
+    },
+    Check("A document is replaced only if it has the revision that is asked for") { probe in
+      let id = try probe.write { try $0.insert(["a": 1]) }
+      let revision = try probe.read { try $0.document(.rowID(id))?.revision }
+      guard let revision else { return }
+      let replaced = try probe.write { writer in
+        [
+          try writer.replace(id, revision, ["a": 2]), try writer.replace(id, revision, ["a": 3]),
+          try writer.replace(id, revision + 1, ["a": 4]), try writer.replace(id, nil, ["a": 5]),
+          try writer.replace(id + 1, nil, ["a": 6]),
+        ]
+      }
+      try expectEqual(replaced, [true, false, true, true, false], "replaced")
+      let found = try probe.read { try $0.document(.rowID(id)) }
+      try expectEqual(found?.body, #"{"a":5}"#, "body")
+      try expectEqual(found?.revision, revision + 3, "revision")
+    },
+  ]
+}
+
+extension EngineWriter {
+  @discardableResult
+  fileprivate func insert(at rowID: Int64? = nil, _ object: DocumentObject) throws -> Int64 {
+    try GeneratedDocument(object).new { new in
+      var new = new
+      new.rowID = rowID
+      return try insert(new, into: "c")
+    }
+  }
+
+  fileprivate func replace(
+    _ rowID: Int64, _ revision: Int64?, _ object: DocumentObject
+  ) throws -> Bool {
+    try GeneratedDocument(object).new { new in
+      var new = new
+      new.replacedRevision = revision
+      return try replace(.rowID(rowID), with: new, in: "c")
+    }
+  }
+}
