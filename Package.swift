@@ -16,6 +16,7 @@ let package = Package(
   products: [
     .library(name: "NanoStore", targets: ["NanoStore"]),
     .library(name: "NanoStoreModels", targets: ["NanoStoreModels"]),
+    .library(name: "NanoStoreEncryption", targets: ["NanoStoreEncryption"]),
     .executable(name: "nanostore", targets: ["NanoCLI"]),
     .library(name: "NanoStoreTesting", targets: ["NanoTesting"]),
   ],
@@ -25,6 +26,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
   ],
   targets: [
     .target(
@@ -84,6 +86,17 @@ let package = Package(
     .target(
       name: "NanoStoreModels", dependencies: ["NanoStore", "NanoModel"],
       path: "Sources/NanoStoreModels", swiftSettings: strict),
+    .target(
+      name: "NanoEncryption",
+      dependencies: [
+        "NanoDocument", "NanoQuery", "NanoEngine",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+      ],
+      path: "Sources/Layers/NanoEncryption", swiftSettings: strict),
+    .target(
+      name: "NanoStoreEncryption", dependencies: ["NanoStore", "NanoEncryption", "NanoSQLite"],
+      path: "Sources/NanoStoreEncryption", swiftSettings: strict),
     .executableTarget(
       name: "NanoCLI",
       dependencies: [
@@ -116,6 +129,15 @@ let package = Package(
         "NanoTestSupport",
         "NanoStore", "NanoStoreCore", "NanoSQLite", "NanoTesting", "nanostore-test-helper",
         .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "NanoEncryptionTests",
+      dependencies: [
+        "NanoStoreEncryption", "NanoEncryption", "NanoStore", "NanoStoreCore", "NanoSQLite",
+        "NanoTesting", "NanoTestSupport", "NanoDocument", "NanoEngine", "NanoQuery",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       swiftSettings: strict),
     .executableTarget(

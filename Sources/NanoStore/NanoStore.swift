@@ -25,16 +25,27 @@ extension Store {
   ///     its tilde is expanded and its folder made.
   ///   - configuration: The defaults suit most programs.
   /// - Throws: ``StoreError`` with ``StoreError/Code/notADatabase``,
-  ///   ``StoreError/Code/newerFormat`` or ``StoreError/Code/cannotOpen``. A file that is there stays
-  ///   as it is.
+  ///   ``StoreError/Code/newerFormat``, ``StoreError/Code/cannotOpen``, or
+  ///   ``StoreError/Code/wrongKey`` for a store that is encrypted. A file that is there stays as it is.
   public convenience init(
     _ location: Location, configuration: Configuration = Configuration()
+  ) throws {
+    try self.init(location, configuration: configuration) { $0 }
+  }
+
+  /// Opens a store on what a closure makes of the engine, now and whenever the store is reopened: one that
+  /// changes documents on their way, for example.
+  ///
+  /// - Throws: As ``init(_:configuration:)-(Location,_)``, and what the closure throws.
+  public convenience init(
+    _ location: Location, configuration: Configuration = Configuration(),
+    wrapping wrap: @escaping @Sendable (any Engine) throws -> any Engine
   ) throws {
     try self.init(
       file: location.file, indexTuning: configuration.tuning(at: location),
       logger: configuration.logger
     ) {
-      try SQLiteEngine(location, configuration, observer: $0)
+      try wrap(SQLiteEngine(location, configuration, observer: $0))
     }
     defaultCacheSize = configuration.documentCacheSize
     cacheLimit = configuration.documentCacheLimit

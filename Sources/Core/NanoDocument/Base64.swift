@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
+package import Foundation
 
 /// Base 64 straight between bytes and a buffer, without the text in between.
-enum Base64 {
-  static func encodedLength(_ count: Int) -> Int { (count + 2) / 3 * 4 }
+package enum Base64 {
+  package static func encodedLength(_ count: Int) -> Int { (count + 2) / 3 * 4 }
 
-  static func encode(_ bytes: UnsafeRawBufferPointer, to out: UnsafeMutablePointer<UInt8>) {
+  package static func encode(_ bytes: UnsafeRawBufferPointer, to out: UnsafeMutablePointer<UInt8>) {
     let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
     let letters = alphabet.utf8Start
     var out = out
@@ -30,7 +30,7 @@ enum Base64 {
   }
 
   /// The data that base 64 stands for, nil if it is not well formed.
-  static func decode(_ text: UnsafeBufferPointer<UInt8>) -> Data? {
+  package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> Data? {
     guard text.count % 4 == 0 else { return nil }
     guard !text.isEmpty else { return Data() }
     let padding = text[text.count - 1] != 0x3D ? 0 : text[text.count - 2] != 0x3D ? 1 : 2

@@ -51,6 +51,8 @@ public struct StoreError: Error, Sendable, Hashable {
     case newerFormat
     /// The file cannot be opened or created.
     case cannotOpen
+    /// The store is encrypted, and this is not its key, or there was none.
+    case wrongKey
     /// The store, its file or its folder can only be read.
     case readOnly
     /// A statement of the caller's own would change what the store keeps for itself; `table` names it.

@@ -91,7 +91,14 @@ public final class Store: Sendable {
     let observer = tuner?.makeObserver()
     self.tuner = tuner
     tuningLogger = logger
-    self.open = { try open(observer) }
+    self.open = {
+      let engine = try open(observer)
+      do { try EncryptionMark.check(engine) } catch {
+        try? engine.close()
+        throw error
+      }
+      return engine
+    }
     let engine = try self.open()
     state = Mutex(State(engine: engine))
     tuner?.start(engine)

@@ -81,17 +81,3 @@ extension DocumentQuery {
     return PagePosition(values: values, rowID: stored.rowID)
   }
 }
-
-extension StoredDocument {
-  /// An attribute as conditions see it.
-  func value(of attribute: Attribute) -> DocumentValue {
-    switch attribute {
-    case .key: key.map { .string($0.description) } ?? .null
-    case .rowID: .int(rowID)
-    case .type: type.map { .string($0) } ?? .null
-    case .version: version.map { .int($0) } ?? .null
-    case .added: added.map { .date(.init(timeIntervalSince1970: Double($0) / 1e6)) } ?? .null
-    case .leafPath: .null
-    }
-  }
-}

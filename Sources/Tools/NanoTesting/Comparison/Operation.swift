@@ -92,6 +92,19 @@ public enum Operation: Sendable, Hashable {
   }
 }
 
+extension Operation {
+  /// What is left of operations if an engine is asked for nothing that it says it cannot do.
+  static func possible(_ operations: [Operation], _ capabilities: Capabilities) -> [Operation] {
+    operations.compactMap { operation in
+      switch operation {
+      case .setIndexing(.everything) where !capabilities.contains(.everythingIndex): nil
+      case .undone(let operations): .undone(possible(operations, capabilities))
+      default: operation
+      }
+    }
+  }
+}
+
 extension GeneratedDocument {
   /// The document in stored form, for as long as the closure runs.
   public func new<Result>(_ work: (NewDocument) throws -> Result) throws -> Result {

@@ -53,7 +53,8 @@ public struct Script: Sendable {
   private func write(
     _ operations: [Operation], _ engine: any Engine, _ reference: ReferenceEngine, _ step: Int
   ) throws -> Mismatch? {
-    try reference.write(nil) { expecting in
+    let operations = Operation.possible(operations, engine.capabilities)
+    return try reference.write(nil) { expecting in
       try engine.write(nil) { writer in
         for operation in operations {
           let expected = try operation.apply(to: expecting, Self.collection)

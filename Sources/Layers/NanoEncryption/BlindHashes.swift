@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+
+import Crypto
+import Foundation
+import NanoDocument
+import NanoQuery
+
+extension BlindIndexes.Field {
+  /// The hash of a value: values that are equal to conditions have the same one, in this field of this
+  /// collection.
+  func hash(_ value: DocumentValue, _ collection: [UInt8], _ key: DataKey) -> String {
+    var bytes: [UInt8] = []
+    bytes.append(part: "value".utf8)
+    bytes.append(part: collection)
+    bytes.append(number: UInt64(number))
+    SortKey.append(value, to: &bytes)
+    return Base64.text(key.hash(bytes))
+  }
+
+  /// The hashes of what a document has: one text, or an array where an array is entered.
+  fileprivate func hashes(
+    _ document: DocumentValue, _ collection: [UInt8], _ key: DataKey
+  ) -> [String] {
+    let values = PathValues.values(in: document, at: path).filter { !$0.isNull }
+    switch kind {
+    case .elements:
+      var seen: Set<String> = []
+      return values.filter(Aggregation.counts).map { hash($0, collection, key) }
+        .filter { seen.insert($0).inserted }
+    case .fields:
+      let found = values.map { hash($0, collection, key) }
+      guard let first = found.first else { return [] }
+      let whole = Self.value(of: path, in: document)
+      if let whole, hash(whole, collection, key) == first { return found }
+      // An index on fields enters no array, so that nothing of this document is the same as anything in
+      // another one: a number that none has stands for it.
+      return [Base64.text(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })] + found
+    }
+  }
+
+  /// The value of a field as it stands: no array is entered on the way.
+  private static func value(of path: FieldPath, in document: DocumentValue) -> DocumentValue? {
+    var value = document
+    for name in path.components {
+      guard
+        let field = value.object?.first(where: { $0.name.utf8.elementsEqual(name.utf8) })
+      else { return nil }
+      value = field.value
+    }
+    return value.isNull ? nil : value
+  }
+}
+
+extension BlindIndexes {
+  /// What stands behind the sealed fields of a document: JSON, with a comma before each field.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument``.
+  func hashes(
+    _ body: UnsafeRawBufferPointer, _ collection: [UInt8], _ key: DataKey
+  ) throws(StoreError) -> [UInt8] {
+    guard !fields.isEmpty else { return [] }
+    var reader = JSONReader(body)
+    let document = try reader.value()
+    var text = ""
+    for field in fields {
+      let hashes = field.hashes(document, collection, key)
+      guard let first = hashes.first else { continue }
+      text += #","\#(field.name)":"#
+      text +=
+        hashes.count == 1
+        ? "\"\(first)\"" : "[" + hashes.map { "\"\($0)\"" }.joined(separator: ",") + "]"
+    }
+    return Array(text.utf8)
+  }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+
+import Crypto
+import CryptoExtras
+import Foundation
+import NanoDocument
+
+/// How the key that wraps others is made of what a user has; kept in the store.
+struct KeyDerivation: Sendable, Hashable {
+  enum Method: Sendable, Hashable {
+    case scrypt(ScryptCost)
+    case raw
+  }
+  let method: Method
+  let salt: Data
+
+  /// With a new salt.
+  init(for key: EncryptionKey, _ cost: ScryptCost) {
+    salt = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
+    switch key.secret {
+    case .passphrase: method = .scrypt(cost)
+    case .raw: method = .raw
+    }
+  }
+
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a key that is none,
+  ///   ``StoreError/Code/wrongKey`` for a passphrase in place of a key or the other way round.
+  func wrappingKey(_ key: EncryptionKey) throws(StoreError) -> SymmetricKey {
+    switch (key.secret, method) {
+    case (.passphrase(let text), .scrypt(let cost)):
+      return try Self.scrypt(text, salt, cost)
+    case (.raw(let raw), .raw):
+      guard raw.bitCount == 256 else {
+        throw StoreError(
+          .invalidArgument, "A key has another length",
+          [.expected: "256 bits", .actual: "\(raw.bitCount) bits"])
+      }
+      return HKDF<SHA256>.deriveKey(
+        inputKeyMaterial: raw, salt: salt, info: Data("NanoStore wrapping key".utf8),
+        outputByteCount: 32)
+    case (.passphrase, .raw):
+      throw StoreError(
+        .wrongKey, "This key does not open the store", [.hint: "it is opened with a key"])
+    case (.raw, .scrypt):
+      throw StoreError(
+        .wrongKey, "This key does not open the store", [.hint: "it is opened with a passphrase"])
+    }
+  }
+
+  private static func scrypt(
+    _ text: String, _ salt: Data, _ cost: ScryptCost
+  ) throws(StoreError) -> SymmetricKey {
+    guard !text.isEmpty else {
+      throw StoreError(.invalidArgument, "A passphrase is empty")
+    }
+    try cost.validate()
+    do {
+      return try KDF.Scrypt.deriveKey(
+        from: Data(text.precomposedStringWithCanonicalMapping.utf8), salt: salt,
+        outputByteCount: 32, rounds: cost.rounds, blockSize: cost.blockSize,
+        parallelism: cost.parallelism)
+    } catch {
+      throw StoreError(
+        .invalidArgument, "A key cannot be derived from the passphrase",
+        [.actual: "N \(cost.rounds), r \(cost.blockSize), p \(cost.parallelism)"])
+    }
+  }
+}
+
+extension KeyDerivation {
+  /// As it stands in the store.
+  var object: DocumentObject {
+    switch method {
+    case .raw: ["kdf": "hkdf-sha256", "salt": .data(salt)]
+    case .scrypt(let cost):
+      [
+        "kdf": "scrypt", "n": .int(Int64(cost.rounds)), "r": .int(Int64(cost.blockSize)),
+        "p": .int(Int64(cost.parallelism)), "salt": .data(salt),
+      ]
+    }
+  }
+
+  /// Nil for what is none.
+  init?(_ object: DocumentObject) {
+    guard let salt = object["salt"]?.data, salt.count >= 16 else { return nil }
+    self.salt = salt
+    switch object["kdf"]?.string {
+    case "hkdf-sha256": method = .raw
+    case "scrypt":
+      guard let n = object["n"]?.int, let r = object["r"]?.int, let p = object["p"]?.int,
+        let rounds = Int(exactly: n), let blockSize = Int(exactly: r),
+        let parallelism = Int(exactly: p)
+      else { return nil }
+      let cost = ScryptCost(rounds: rounds, blockSize: blockSize, parallelism: parallelism)
+      guard (try? cost.validate()) != nil else { return nil }
+      method = .scrypt(cost)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoQuery
+
+/// What the database can say of a condition on sealed documents.
+struct SealedCondition {
+  /// Holds for every document for which the condition does, and for others.
+  let superset: Condition
+  /// Whether for no others.
+  let isExact: Bool
+
+  /// What to ask the database, and what is left to ask of opened documents.
+  ///
+  /// - Parameter hash: The field that has hashes of what a path reaches, and the hash of a value; nil for
+  ///   a path without a blind index.
+  init(
+    _ condition: Condition,
+    _ hash: (FieldPath) -> (field: FieldPath, hash: (DocumentValue) -> String)?
+  ) {
+    let found = Self.make(condition, hash)
+    superset = found?.superset ?? .constant(true)
+    isExact = found?.isExact ?? false
+  }
+
+  private init(_ superset: Condition, isExact: Bool) {
+    self.superset = superset
+    self.isExact = isExact
+  }
+
+  private typealias Hash = (FieldPath) -> (field: FieldPath, hash: (DocumentValue) -> String)?
+
+  /// Nil where the database can say nothing.
+  private static func make(_ condition: Condition, _ hash: Hash) -> SealedCondition? {
+    if condition.concernsRow { return SealedCondition(condition, isExact: true) }
+    switch condition {
+    case .all(let parts):
+      let found = parts.map { make($0, hash) }
+      let said = found.compactMap(\.self)
+      guard !said.isEmpty else { return nil }
+      return SealedCondition(
+        .all(said.map(\.superset)),
+        isExact: said.count == parts.count && said.allSatisfy(\.isExact))
+    case .any(let parts):
+      let said = parts.compactMap { make($0, hash) }
+      guard said.count == parts.count else { return nil }
+      return SealedCondition(.any(said.map(\.superset)), isExact: said.allSatisfy(\.isExact))
+    case .comparison(.field(let path), .equal, .value(let value)),
+      .comparison(.value(let value), .equal, .field(let path)):
+      return equal(path, [value], hash)
+    case .membership(.field(let path), let list):
+      let values = list.compactMap { item -> DocumentValue? in
+        if case .value(let value) = item { value } else { nil }
+      }
+      return values.count == list.count ? equal(path, values, hash) : nil
+    default: return nil
+    }
+  }
+
+  private static func equal(
+    _ path: FieldPath, _ values: [DocumentValue], _ hash: Hash
+  ) -> SealedCondition? {
+    guard let (field, hash) = hash(path),
+      values.allSatisfy({ !ValueOrder.rank($0).isContainer })
+    else { return nil }
+    // Null is equal to nothing.
+    let hashes = values.filter { !$0.isNull }.map { QueryExpression.value(.string(hash($0))) }
+    let superset: Condition =
+      switch hashes.count {
+      case 0: .constant(false)
+      case 1: .comparison(.field(field), .equal, hashes[0])
+      default: .membership(.field(field), hashes)
+      }
+    return SealedCondition(superset, isExact: false)
+  }
+}
+
+extension Condition {
+  /// Whether it asks for nothing but what stands open: row id, key, type, version, moment.
+  fileprivate var concernsRow: Bool { fields.isEmpty && !asksForLeaves && !searchesAnywhere }
+
+  /// A search may name its fields later.
+  private var searchesAnywhere: Bool {
+    switch self {
+    case .search: true
+    case .all(let parts), .any(let parts): parts.contains(where: \.searchesAnywhere)
+    case .not(let part): part.searchesAnywhere
+    default: false
+    }
+  }
+}
+
+extension Ordering {
+  /// Whether it asks for nothing but what stands open.
+  var concernsRow: Bool { Condition.truth(expression).concernsRow }
+}

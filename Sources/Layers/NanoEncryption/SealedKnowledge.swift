@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import Synchronization
+
+/// What was read of collections, so that what was opened once is not opened again.
+///
+/// It is found by the sealed bytes that it was opened from, which are different for each writing: what a
+/// transaction wrote that was undone is never found.
+final class SealedKnowledge: Sendable {
+  private struct Entry<Value: Sendable>: Sendable {
+    let sealed: DocumentValue
+    let value: Value
+  }
+  private struct State {
+    var indexes: [String: Entry<BlindIndexes>] = [:]
+    var settings: [String: Entry<CollectionSettings>] = [:]
+    var paths: [String: KnownPaths] = [:]
+  }
+  private let state = Mutex(State())
+
+  func indexes(
+    _ collection: String, _ sealed: DocumentValue, _ open: () throws -> BlindIndexes
+  ) throws -> BlindIndexes {
+    if let entry = state.withLock({ $0.indexes[collection] }), entry.sealed == sealed {
+      return entry.value
+    }
+    let opened = try open()
+    state.withLock { $0.indexes[collection] = Entry(sealed: sealed, value: opened) }
+    return opened
+  }
+
+  func settings(
+    _ collection: String, _ sealed: DocumentValue, _ open: () throws -> CollectionSettings
+  ) throws -> CollectionSettings {
+    if let entry = state.withLock({ $0.settings[collection] }), entry.sealed == sealed {
+      return entry.value
+    }
+    let opened = try open()
+    state.withLock { $0.settings[collection] = Entry(sealed: sealed, value: opened) }
+    return opened
+  }
+
+  /// Gives away the paths of a collection: to one transaction, which changes them.
+  func takePaths(_ collection: String) -> KnownPaths? {
+    state.withLock { $0.paths.removeValue(forKey: collection) }
+  }
+
+  /// Keeps what a transaction has committed.
+  func keep(_ paths: [String: KnownPaths]) {
+    state.withLock { $0.paths.merge(paths) { $1 } }
+  }
+}
+
+/// The paths of a collection, and the bytes that they are kept as; nil if they are not.
+// @unchecked: one transaction at a time has the paths, see `takePaths`.
+struct KnownPaths: @unchecked Sendable {
+  let paths: SealedPaths
+  var sealed: DocumentValue?
+}
