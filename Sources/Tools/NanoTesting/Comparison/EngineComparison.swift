@@ -15,13 +15,20 @@ public struct EngineComparison {
   private static let questionsPerState = 16
 
   private let avoided: Set<String>
+  private let comparesRevisions: Bool
   private let make: () throws -> any Engine
 
   /// - Parameters:
   ///   - avoided: Texts that the engine is known not to keep.
+  ///   - comparesRevisions: Whether documents have the same revisions; not where an engine writes them
+  ///     anew by itself.
   ///   - make: Makes an empty engine.
-  public init(avoiding avoided: Set<String> = [], _ make: @escaping () throws -> any Engine) {
+  public init(
+    avoiding avoided: Set<String> = [], comparesRevisions: Bool = true,
+    _ make: @escaping () throws -> any Engine
+  ) {
     self.avoided = avoided
+    self.comparesRevisions = comparesRevisions
     self.make = make
   }
 
@@ -44,7 +51,7 @@ public struct EngineComparison {
   func mismatch(_ script: Script) throws -> Script.Mismatch? {
     let engine = try make()
     defer { try? engine.close() }
-    return try script.play(on: engine)
+    return try script.play(on: engine, comparesRevisions: comparesRevisions)
   }
 
   private func failure(_ script: Script, _ seed: UInt64) -> ComparisonFailure {

@@ -47,7 +47,9 @@ public enum Question: Sendable, Hashable {
   }
 
   /// Asks a reader; what it throws is its answer.
-  public func ask(_ reader: any EngineReader, _ collection: String) throws -> Answer {
+  public func ask(
+    _ reader: any EngineReader, _ collection: String, comparesRevisions: Bool = true
+  ) throws -> Answer {
     do {
       switch self {
       case .find(let query):
@@ -60,7 +62,7 @@ public enum Question: Sendable, Hashable {
       case .contents:
         var found: [String] = []
         try reader.find(Query(), in: collection) { document in
-          found.append(Self.description(document))
+          found.append(Self.description(document, comparesRevisions))
           return true
         }
         return .contents(found)
@@ -70,9 +72,10 @@ public enum Question: Sendable, Hashable {
     }
   }
 
-  private static func description(_ document: StoredDocument) -> String {
+  private static func description(_ document: StoredDocument, _ hasRevision: Bool) -> String {
     "\(document.rowID) \(document.key?.description ?? "-") \(document.type ?? "-") "
-      + "\(document.version ?? -1) \(document.added ?? -1) \(document.revision ?? -1) "
+      + "\(document.version ?? -1) \(document.added ?? -1) "
+      + (hasRevision ? "\(document.revision ?? -1) " : "")
       + String(decoding: document.body, as: UTF8.self)
   }
 

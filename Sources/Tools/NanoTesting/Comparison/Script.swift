@@ -28,13 +28,14 @@ public struct Script: Sendable {
   }
 
   /// - Returns: The first difference, nil if there is none.
-  public func play(on engine: any Engine) throws -> Mismatch? {
+  public func play(on engine: any Engine, comparesRevisions: Bool = true) throws -> Mismatch? {
     let reference = ReferenceEngine()
     for (index, step) in steps.enumerated() {
       let difference: Mismatch? =
         switch step {
         case .write(let operations): try write(operations, engine, reference, index)
-        case .ask(let question): try ask(question, engine, reference, index)
+        case .ask(let question):
+          try ask(question, engine, reference, index, comparesRevisions)
         }
       if let difference { return difference }
     }
@@ -69,16 +70,18 @@ public struct Script: Sendable {
   }
 
   private func ask(
-    _ question: Question, _ engine: any Engine, _ reference: ReferenceEngine, _ step: Int
+    _ question: Question, _ engine: any Engine, _ reference: ReferenceEngine, _ step: Int,
+    _ comparesRevisions: Bool
   ) throws -> Mismatch? {
     let expected = try reference.read(.snapshot, nil) {
-      try question.ask($0, Self.collection)
+      try question.ask($0, Self.collection, comparesRevisions: comparesRevisions)
     }
     // A regular expression made of a field need not parse; how far an engine reads before it sees
     // that is its own affair.
     if case .failed(.invalidArgument) = expected { return nil }
     return try engine.read(.snapshot, nil) { reader in
-      let actual = try question.ask(reader, Self.collection)
+      let actual = try question.ask(
+        reader, Self.collection, comparesRevisions: comparesRevisions)
       guard try !expected.agrees(with: actual, reference) else { return nil }
       return Mismatch(
         step: step, expected: "\(expected)", actual: "\(actual)",
