@@ -97,7 +97,8 @@ extension Store {
   ) async throws {
     let interruption = Interruption()
     try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      try await withCheckedThrowingContinuation {
+        (continuation: CheckedContinuation<Void, any Error>) in
         DispatchQueue(label: "NanoStore.encryption").async {
           continuation.resume(
             with: Result {

@@ -194,6 +194,7 @@ extension SealedWriter {
     let settings = try settings(of: collection)
     guard !settings.isEmpty else { return }
     let sealed = try SealedEntry.seal(.object(settings.object), .settings, name, key)
-    try writer.setSettings(CollectionSettings(defaults: [Self.settingsField: sealed]), of: collection)
+    try writer.setSettings(
+      CollectionSettings(defaults: [Self.settingsField: sealed]), of: collection)
   }
 }

@@ -160,7 +160,9 @@ private struct SortedRow: Comparable {
     for (ordering, value) in zip(orderings, position.values) {
       let start = key.count
       SortKey.append(value, to: &key)
-      // No key is the beginning of another one, so that the opposite bytes have the opposite order.
+      // With it no key is the beginning of another one, so that the opposite bytes have the opposite order:
+      // where a key goes on behind another one, it does so with a greater byte.
+      key.append(0)
       if ordering.descending { for index in start..<key.count { key[index] = ~key[index] } }
     }
     self.key = key

@@ -61,8 +61,12 @@ extension DocumentCollection {
     return try writer.savepoint {
       // A document that has a key is known by it to bags.
       var member = BagMember(name, identity)
-      try writer.get(identity, in: name) { stored in
-        if let key = stored.key { member = BagMember(name, .key(key)) }
+      do {
+        try writer.get(identity, in: name) { stored in
+          if let key = stored.key { member = BagMember(name, .key(key)) }
+        }
+      } catch let error as StoreError where error.code == .corruptDocument {
+        // One that cannot be read must be removable.
       }
       guard try writer.remove(identity, from: name) else { return false }
       try BagMemberships(writer).forget([member])

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+
+import Crypto
+import Foundation
+import NanoStoreEncryption
+import NanoTestSupport
+import Testing
+
+@Suite("An encrypted store")
+struct EncryptedStoreTests {
+  let file: SealedFile
+  init() throws { file = try SealedFile() }
+
+  @Test("The file holds no value, no name of a field, no metadata and no name of a bag")
+  func plaintext() throws {
+    let store = try file.open(.test(indexes: .blind))
+    let people = store["people"]
+    try people.createIndex("SecretField", unique: true)
+    for number in 0..<50 as Range<Int64> {
+      try people.insert([
+        "SecretField": .string("SecretValue\(number)"), "SecretList": ["SecretElement"],
+        "SecretObject": ["SecretInner": .int(8_675_309_123 + number)],
+      ])
+    }
+    _ = try people.find(Field("SecretField") == "SecretValue7").documents()
+    try people.setDefaults(["SecretDefault": "SecretDefaultValue"])
+    try store.setMetadata("SecretMetadata", "SecretEntry")
+    let bag = try store.bag(named: "SecretBag")
+    try bag.add(try #require(people.documents().first))
+    try bag.save()
+    try people.find(Field("SecretField") == "SecretValue9").remove()
+
+    func expectNothing() throws {
+      for (name, bytes) in try file.bytes() {
+        for text in ["Secret", "8675309", "correct horse"] {
+          #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) stands in \(name)")
+        }
+      }
+    }
+    try expectNothing()
+    try store.close()
+    try expectNothing()
+    let again = try file.open()
+    #expect(try again["people"].find(Field("SecretField") == "SecretValue7").count() == 1)
+    #expect(try again.metadata("SecretEntry") == "SecretMetadata")
+    #expect(try again.bag(named: "SecretBag").count() == 1)
+    #expect(try again["people"].find(Field("SecretDefault") == "SecretDefaultValue").count() == 49)
+  }
+
+  @Test("Another passphrase, another kind of key and none are refused, and the file stays as it is")
+  func wrongKey() throws {
+    let store = try file.open()
+    try store["people"].save(["name": "Ada"], key: "ada")
+    try store.close()
+    let before = try file.bytes()
+
+    #expect(code { _ = try file.open(.test("incorrect horse")) } == .wrongKey)
+    let key = SymmetricKey(size: .bits256)
+    #expect(code { _ = try file.open(Encryption(.key(key))) } == .wrongKey)
+    #expect(code { _ = try Store(.file(file.path)) } == .wrongKey)
+    #expect(code { _ = try file.open(.test("")) } == .invalidArgument)
+
+    #expect(try file.bytes() == before)
+    #expect(try file.open()["people"].get("ada")?["name"] == "Ada")
+  }
+
+  @Test("A key of 32 bytes opens what it made, and no other key does")
+  func rawKey() throws {
+    let bytes = (0..<32).map { UInt8($0) }
+    let store = try file.open(Encryption(.key(bytes)))
+    try store["people"].save(["name": "Ada"], key: "ada")
+    try store.close()
+
+    #expect(code { _ = try file.open(Encryption(.key(Array(bytes.reversed())))) } == .wrongKey)
+    #expect(code { _ = try file.open() } == .wrongKey)
+    #expect(code { _ = try file.open(Encryption(.key([1, 2, 3]))) } == .invalidArgument)
+    let key = SymmetricKey(data: bytes)
+    #expect(try file.open(Encryption(.key(key)))["people"].get("ada")?["name"] == "Ada")
+  }
+
+  @Test("A passphrase is the same however its accents are composed")
+  func composition() throws {
+    try file.open(.test("caf\u{E9}")).close()
+    try file.open(.test("cafe\u{301}")).close()
+  }
+
+  @Test("The same document is stored as other bytes of the same length each time")
+  func sameDocument() throws {
+    let store = try file.open()
+    for _ in 0..<20 { try store["people"].insert(["name": "Ada", "born": 1815]) }
+    try store.close()
+    let bodies = try (1...20).map { try file.body($0) }
+    #expect(Set(bodies).count == 20)
+    #expect(Set(bodies.map(\.utf8.count)).count == 1)
+    #expect(bodies.allSatisfy { SealedFile.keyNumber($0) == 1 })
+  }
+
+  @Test("A key never stands in a description or an error")
+  func descriptions() {
+    let key = EncryptionKey.passphrase("correct horse")
+    var dumped = ""
+    dump(Encryption(key), to: &dumped)
+    for text in ["\(key)", String(reflecting: key), "\(Encryption(key))", dumped] {
+      #expect(!text.contains("horse"))
+    }
+    let wrong = error {
+      try file.open().close()
+      _ = try file.open(.test("another horse"))
+    }
+    #expect(wrong.map { !$0.debugDescription.contains("horse") } == true)
+  }
+
+  @Test("Text queries, changes, the cache, transactions and reopening work as without encryption")
+  func everything() throws {
+    struct Undo: Error {}
+    let store = try file.open()
+    let people = store["people"]
+    people.cacheSize = 10
+    try people.save(["name": "Ada", "born": 1815, "tags": ["x", "y"]], key: "ada")
+    try people.save(["name": "Grace", "born": 1906], key: "grace")
+
+    #expect(try people.find("[born] > ? AND [name] LIKE 'g%'", 1900).documents().count == 1)
+    #expect(try people.find("[tags] = 'y'").documents().first?.key == "ada")
+    #expect(
+      try people.find(.constant(true)).sorted(by: "-born").limit(1).documents().first?.key
+        == "grace")
+    #expect(try people.find(.constant(true)).average("born") == 1860.5)
+    #expect(try people.get("ada")?["born"] == 1815)
+    #expect(try people.get("ada")?["born"] == 1815)
+    do {
+      try store.write {
+        try people.save(["name": "Nobody"], key: "ada")
+        throw Undo()
+      }
+    } catch is Undo {}
+    #expect(try people.get("ada")?["name"] == "Ada")
+    try people.update("ada", set: ["born": 1816])
+    #expect(try people.get("ada")?["born"] == 1816)
+    #expect(try people.observedPaths().map(\.path) == ["born", "name", "tags", "tags[]"])
+
+    try store.close()
+    try store.reopen()
+    #expect(try people.find(Field("born") == 1816).count() == 1)
+    #expect(code { _ = try store.sql("SELECT 1") } == .unsupported)
+    #expect(try store.verify() == [])
+  }
+
+  @Test("A live query tells of what was sealed")
+  func updates() async throws {
+    let store = try file.open()
+    let people = store["people"]
+    var counts: [Int] = []
+    for try await documents in people.find(Field("age") > 30).updates() {
+      counts.append(documents.count)
+      if counts.count == 3 { break }
+      try await people.insert(["age": 40])
+    }
+    #expect(counts == [0, 1, 2])
+  }
+
+  @Test("A backup is sealed as the store is")
+  func backup() throws {
+    let store = try file.open()
+    try store["people"].save(["name": "SecretName"], key: "ada")
+    let copy = file.scratch.file("copy.db")
+    try store.backup(to: copy)
+    #expect(try file.scratch.bytes("copy.db").range(of: Data("SecretName".utf8)) == nil)
+    #expect(code { _ = try Store(.file(copy)) } == .wrongKey)
+    let restored = try Store(.file(copy), encryption: .test())
+    #expect(try restored["people"].get("ada")?["name"] == "SecretName")
+  }
+
+  @Test("Where some collections are sealed, the others are as they were")
+  func some() throws {
+    let store = try file.open(.test(sealing: .only(["People"])))
+    try store["people"].save(["name": "SecretName"], key: "ada")
+    try store["films"].save(["title": "Brazil"], key: "brazil")
+    try store["films"].createIndex("title")
+    try store["films"].createTextIndex("title", name: "words")
+    #expect(try store["films"].find(.search("brazil")).count() == 1)
+    #expect(code { try store["people"].createTextIndex("name") } == .unsupported)
+    try store.setMetadata("open", "entry")
+    try store.close()
+    #expect(try file.body(1, in: "films") == #"{"title":"Brazil"}"#)
+    #expect(try file.body(1).hasPrefix(#"{"$sealed""#))
+
+    // What was sealed stays sealed, whatever is asked for later.
+    let again = try file.open(.test(sealing: .only(["other"]), indexes: .blind))
+    #expect(try again["people"].get("ada")?["name"] == "SecretName")
+  }
+
+  @Test("With await the key is changed, everything sealed anew, and cancelling ends it")
+  func asynchronous() async throws {
+    let store = try file.open()
+    let people = store["people"]
+    try await people.insert(contentsOf: (0..<600).map { ["n": .int($0)] })
+    try await store.changeKey(to: .passphrase("another horse"), cost: .small)
+    try await store.rotateKeys()
+    try await store.sealAll()
+    let task = Task { try await store.rotateKeys() }
+    task.cancel()
+    _ = await task.result
+    try await store.rotateKeys()
+    #expect(try await people.find(Field("n") == 599).count() == 1)
+  }
+
+  @Test("A store that is not encrypted has no keys to change")
+  func notEncrypted() throws {
+    let store = try Store(.memory)
+    #expect(code { try store.rotateKeys() } == .unsupported)
+    #expect(code { try store.sealAll() } == .unsupported)
+    #expect(code { try store.changeKey(to: .passphrase("x")) } == .unsupported)
+  }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStoreEncryption
+import NanoTestSupport
+import Synchronization
+import Testing
+
+@Suite("Keys that are changed")
+struct RotationTests {
+  let file: SealedFile
+
+  init() throws {
+    file = try SealedFile()
+    let store = try file.open(.test(indexes: .blindOn(["accounts": ["mail"]])))
+    try store["people"].insert(contentsOf: (0..<1_000).map { ["n": .int($0)] })
+    try store["accounts"].createIndex("mail", unique: true)
+    try store["accounts"].insert(contentsOf: (0..<300).map { ["mail": .string("a\($0)@b")] })
+    try store["people"].setDefaults(["active": true])
+    try store.setMetadata(["x": 1], "entry")
+    let bag = try store.bag(named: "favourites")
+    try bag.add(try #require(store["people"].documents().first))
+    try bag.save()
+    try store.close()
+  }
+
+  private func open(_ passphrase: String = "correct horse") throws -> Store {
+    try file.open(.test(passphrase, indexes: .blindOn(["accounts": ["mail"]])))
+  }
+
+  private func expectAll(in store: Store, others: Int = 0, line: Int = #line) throws {
+    let place = SourceLocation(fileID: #fileID, filePath: #filePath, line: line, column: 1)
+    #expect(try store["people"].find(Field("n") >= 0).count() == 1_000, sourceLocation: place)
+    #expect(
+      try store["people"].find(Field("active") == true).count() == 1_000 + others,
+      sourceLocation: place)
+    let found = store["accounts"].find(Field("mail") == "a7@b")
+    #expect(try found.count() == 1, sourceLocation: place)
+    #expect(try found.explain().indexes == ["mail_unique"], sourceLocation: place)
+    #expect(
+      code { try store["accounts"].insert(["mail": "a9@b"]) } == .uniqueViolation,
+      sourceLocation: place)
+    #expect(try store.metadata("entry") == ["x": 1], sourceLocation: place)
+    #expect(try store.bag(named: "favourites").documents().count == 1, sourceLocation: place)
+    #expect(
+      try store["people"].observedPaths().map(\.path) == ["n"], sourceLocation: place)
+    #expect(try store.verify() == [], sourceLocation: place)
+  }
+
+  private func keys() throws -> String {
+    try file.sql("SELECT value ->> '$.keys' AS k FROM nano_metadata WHERE name = 'nano_encryption'")
+      .first?["k"]?.string ?? ""
+  }
+
+  private func bodies() throws -> Set<String> {
+    Set(
+      try file.sql("SELECT body FROM people UNION ALL SELECT body FROM accounts")
+        .compactMap { $0["body"]?.string })
+  }
+
+  @Test(
+    "Another passphrase opens the store at once, the one before no more; no document is written")
+  func changeKey() throws {
+    let before = try bodies()
+    let store = try open()
+    try store.changeKey(to: .passphrase("another horse"), cost: .small)
+    try expectAll(in: store)
+    // The store knows its key by itself.
+    try store.close()
+    try store.reopen()
+    try expectAll(in: store)
+    try store.close()
+    #expect(try bodies() == before)
+    #expect(code { _ = try open() } == .wrongKey)
+    let again = try open("another horse")
+    try expectAll(in: again)
+    try again.changeKey(to: .key((0..<32).map { UInt8($0) }))
+    try again.close()
+    #expect(code { _ = try open("another horse") } == .wrongKey)
+    try expectAll(in: try file.open(Encryption(.key((0..<32).map { UInt8($0) }), indexes: .blind)))
+  }
+
+  @Test("A key that is none leaves the one before")
+  func refusedKey() throws {
+    let store = try open()
+    #expect(code { try store.changeKey(to: .passphrase("")) } == .invalidArgument)
+    #expect(code { try store.changeKey(to: .key([1])) } == .invalidArgument)
+    let cost = ScryptCost(rounds: 3)
+    #expect(code { try store.changeKey(to: .passphrase("x"), cost: cost) } == .invalidArgument)
+    try store.close()
+    try expectAll(in: try open())
+  }
+
+  @Test("A rotation seals everything with a new key, and forgets the old one")
+  func rotate() throws {
+    let before = try bodies()
+    let names = try file.sql("SELECT name FROM nano_metadata").count
+    let store = try open()
+    var told: [Double] = []
+    try store.rotateKeys { told.append($0) }
+    #expect(told == told.sorted() && told.last == 1 && told.count > 5)
+    try expectAll(in: store)
+    try store.close()
+
+    #expect(try bodies().isDisjoint(with: before))
+    #expect(try bodies().allSatisfy { SealedFile.keyNumber($0) == 2 })
+    #expect(try keys().components(separatedBy: "number").count == 2)
+    #expect(try file.sql("SELECT name FROM nano_metadata").count == names)
+    try expectAll(in: try open())
+  }
+
+  @Test("A rotation that ended before it was done goes on", arguments: [1, 3, 6])
+  func restart(steps: Int) throws {
+    struct Stop: Error {}
+    let store = try open()
+    var count = 0
+    #expect(throws: Stop.self) {
+      try store.rotateKeys { _ in
+        count += 1
+        if count == steps { throw Stop() }
+      }
+    }
+    try expectAll(in: store)
+    try store["people"].save(["n": -1], key: "meanwhile")
+    try store.close()
+    #expect(try keys().components(separatedBy: "number").count == 3)
+
+    let again = try open()
+    try expectAll(in: again, others: 1)
+    try again.rotateKeys()
+    try expectAll(in: again, others: 1)
+    #expect(try again["people"].remove("meanwhile"))
+    try again.close()
+    #expect(try keys().components(separatedBy: "number").count == 2)
+    #expect(try bodies().allSatisfy { SealedFile.keyNumber($0) == 2 })
+  }
+
+  @Test("Others who have the store open read and write during a rotation and after it")
+  func others() throws {
+    let store = try open()
+    let other = try open()
+    try expectAll(in: other)
+    let failures = Mutex<[String]>([])
+    var number: Int64 = 0
+    try store.rotateKeys { _ in
+      number += 1
+      do {
+        try other["others"].insert(["n": .int(number)])
+        guard try other["people"].find(Field("n") == 500).count() == 1 else {
+          throw StoreError(.notFound, "A document is not there")
+        }
+      } catch { failures.withLock { $0.append("\(error)") } }
+    }
+    #expect(failures.withLock { $0 } == [])
+    try expectAll(in: other)
+    #expect(try store["others"].find(Field("n") > 0).count() == Int(number))
+    #expect(try other["others"].find(Field("n") > 0).count() == Int(number))
+    #expect(try store.verify() == [])
+  }
+
+  @Test("A damaged document ends a rotation, which goes on when it was removed")
+  func damaged() throws {
+    try file.setBody(700, try file.body(701))
+    let store = try open()
+    let found = error { try store.rotateKeys() }
+    #expect(found?.code == .corruptDocument && found?[.rowID] == "700")
+    #expect(try store["people"].get(rowID: 701)?["n"] == 700)
+    try store["people"].remove(rowID: 700)
+    try store.rotateKeys()
+    #expect(try store["people"].find(Field("n") >= 0).count() == 999)
+    #expect(try store.verify() == [])
+  }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStoreEncryption
+import NanoTestSupport
+import Testing
+
+/// Whoever can write to the file, without the key.
+@Suite("A sealed file that somebody changed")
+struct TamperingTests {
+  let file: SealedFile
+
+  init() throws {
+    file = try SealedFile()
+    let store = try file.open()
+    for name in ["ada", "grace", "alan"] {
+      try store["people"].save(["name": .string(name)], key: name)
+    }
+    try store["films"].save(["title": "Brazil"], key: "ada")
+    try store.setMetadata(1, "entry")
+    try store["people"].setDefaults(["active": true])
+    try store.close()
+  }
+
+  /// One document does not open, whichever way it is read; the others do.
+  private func expectDamage(to key: String, _ rowID: Int64, line: Int = #line) throws {
+    let store = try file.open()
+    let people = store["people"]
+    let place = SourceLocation(
+      fileID: #fileID, filePath: #filePath, line: line, column: 1)
+    let found = error { _ = try people.get(key) }
+    #expect(found?.code == .corruptDocument, sourceLocation: place)
+    #expect(found?[.collection] == "people" && found?[.rowID] == "\(rowID)", sourceLocation: place)
+    #expect(
+      code { _ = try people.find(Field("name") == "nobody").count() } == .corruptDocument,
+      sourceLocation: place)
+    for other in ["ada", "grace", "alan"] where other != key {
+      #expect(try people.get(other)?["name"]?.string == other, sourceLocation: place)
+    }
+    let problems = try store.verify()
+    #expect(problems.map(\.subject) == ["people"], sourceLocation: place)
+    #expect(problems.first?.message.contains("rowID: \(rowID)") == true, sourceLocation: place)
+    #expect(try people.remove(key), sourceLocation: place)
+    #expect(try people.documents().count == 2, sourceLocation: place)
+    #expect(try store.verify() == [], sourceLocation: place)
+  }
+
+  @Test("A changed byte is found, wherever it is", arguments: [15, 17, 22, 30, 45, 60, 70])
+  func changedByte(position: Int) throws {
+    var body = Array(try file.body(1).utf8)
+    body[position] = body[position] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+    try file.setBody(1, String(decoding: body, as: UTF8.self))
+    try expectDamage(to: "ada", 1)
+  }
+
+  @Test("A body that was cut, or is nothing but its beginning, is found")
+  func truncated() throws {
+    let body = try file.body(2)
+    try file.setBody(2, String(body.dropLast(10)) + #""}"#)
+    try expectDamage(to: "grace", 2)
+    try file.setBody(1, #"{"$sealed":""}"#)
+    #expect(code { _ = try file.open()["people"].get("ada") } == .corruptDocument)
+    try file.setBody(1, #"{"$sealed":7}"#)
+    #expect(code { _ = try file.open()["people"].get("ada") } == .corruptDocument)
+  }
+
+  @Test("A body in the row of another document is found, and so is one in another collection")
+  func moved() throws {
+    let ada = try file.body(1)
+    try file.setBody(3, ada)
+    try expectDamage(to: "alan", 3)
+    try file.setBody(1, ada, in: "films")
+    #expect(code { _ = try file.open()["films"].get("ada") } == .corruptDocument)
+  }
+
+  @Test(
+    "Another key, class, version, and fields beside the sealed ones are found",
+    arguments: [
+      "key = 'eve'", "type = 'Admin'", "version = 7",
+      #"body = replace(body, '"}', '","nano_f1":"AAAAAAAAAAAAAAAAAAAAAA=="}')"#,
+      #"body = replace(body, '"}', '" }')"#,
+    ])
+  func changedRow(change: String) throws {
+    try file.sql("UPDATE people SET \(change) WHERE id = 2")
+    let store = try file.open()
+    let found = error { _ = try store["people"].documents() }
+    #expect(found?.code == .corruptDocument)
+    #expect(found?[.rowID] == "2")
+    #expect(try store["people"].get("ada")?["name"] == "ada")
+  }
+
+  @Test("A document that is not sealed is found where all are")
+  func slippedIn() throws {
+    try file.setBody(1, #"{"name":"eve"}"#)
+    try expectDamage(to: "ada", 1)
+    try file.sql("INSERT INTO people(key, body) VALUES ('eve', '{}')")
+    let store = try file.open()
+    #expect(code { _ = try store["people"].get("eve") } == .corruptDocument)
+    #expect(code { try store.rotateKeys() } == .corruptDocument)
+    // Whoever trusts it takes it over.
+    try store.sealAll()
+    #expect(try store["people"].get("eve") != nil)
+  }
+
+  @Test("Keys that were changed do not open the store, and none is made in their place")
+  func changedKeys() throws {
+    let mark =
+      "UPDATE nano_metadata SET value = replace(value, '\"strict\":true', '\"strict\":false')"
+    try file.sql(mark)
+    #expect(code { _ = try file.open() } == .corruptFile)
+    // With another passphrase it is the passphrase that is wrong.
+    #expect(code { _ = try file.open(.test("another horse")) } == .wrongKey)
+    try file.sql("UPDATE nano_metadata SET value = replace(value, '\"n\":16', '\"n\":1073741824')")
+    #expect(code { _ = try file.open() } == .corruptFile)
+    try file.sql("DELETE FROM nano_metadata WHERE name = 'nano_encryption'")
+    let before = try file.bytes()["a.db"]
+    #expect(code { _ = try file.open() } == .corruptFile)
+    #expect(try file.bytes()["a.db"] == before)
+  }
+
+  @Test("A changed value of the metadata, and changed settings, are found")
+  func changedValues() throws {
+    let rows = try file.sql("SELECT name FROM nano_metadata WHERE name LIKE 'nano_sealed:m:%'")
+    #expect(rows.count == 1)
+    try file.sql(
+      "UPDATE nano_metadata SET value = replace(value, 'AQAAAA', 'AQAAAB') WHERE name LIKE '%:m:%'"
+    )
+    #expect(code { _ = try file.open().metadata("entry") } == .corruptFile)
+    #expect(try file.open().verify().map(\.subject) == ["metadata"])
+    try file.sql(
+      "UPDATE nano_collections SET settings = '{\"defaults\":{\"active\":false}}' WHERE name = 'people'"
+    )
+    let store = try file.open()
+    #expect(code { _ = try store["people"].find(Field("active") == true).count() } == .corruptFile)
+    #expect(try store["people"].get("ada")?["name"] == "ada")
+  }
+}
