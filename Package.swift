@@ -134,7 +134,7 @@ let package = Package(
     .testTarget(
       name: "NanoEncryptionTests",
       dependencies: [
-        "NanoStoreEncryption", "NanoEncryption", "NanoStore", "NanoStoreCore", "NanoSQLite",
+        "NanoStoreEncryption", "NanoEncryption", "NanoStore", "NanoStoreModels", "NanoSQLite",
         "NanoTesting", "NanoTestSupport", "NanoDocument", "NanoEngine", "NanoQuery",
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "CryptoExtras", package: "swift-crypto"),

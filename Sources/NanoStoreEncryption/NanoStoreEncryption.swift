@@ -30,6 +30,18 @@ extension Store {
     try self.init(location, configuration: configuration) { try SealedEngine($0, session) }
   }
 
+  /// Opens the encrypted store that a setup names, makes it if it is not there, and makes its collections as
+  /// the setup says.
+  ///
+  /// - Throws: As ``init(_:configuration:encryption:)-(Location,_,_)`` and
+  ///   ``NanoStoreCore/Store/apply(_:)-(StoreSetup)``.
+  public convenience init(
+    _ setup: StoreSetup, configuration: Configuration = Configuration(), encryption: Encryption
+  ) throws {
+    try self.init(.file(setup.file), configuration: configuration, encryption: encryption)
+    try apply(setup)
+  }
+
   /// Lets another key open the store, at once. Documents are not sealed anew.
   ///
   /// Whoever had the key before and a copy of the file can open the copy, and knows the keys of the

@@ -3,8 +3,14 @@
 import Crypto
 import Foundation
 import NanoStoreEncryption
+import NanoStoreModels
 import NanoTestSupport
 import Testing
+
+@Model struct Member {
+  @Indexed var name: String
+  var tags: [String] = []
+}
 
 @Suite("An encrypted store")
 struct EncryptedStoreTests {
@@ -143,6 +149,22 @@ struct EncryptedStoreTests {
     #expect(try people.find(Field("born") == 1816).count() == 1)
     #expect(code { _ = try store.sql("SELECT 1") } == .unsupported)
     #expect(try store.verify() == [])
+  }
+
+  @Test("Models are stored and found; what they index must be blind")
+  func models() throws {
+    let team = try file.open()[Member.self]
+    #expect(code { try team.insert(Member(name: "Ada")) } == .unsupported)
+    let path = file.scratch.file("models.db")
+    let store = try Store(.file(path), encryption: .test(indexes: .blind))
+    let members = store[Member.self]
+    try members.insert(contentsOf: [
+      Member(name: "Ada", tags: ["x"]), Member(name: "Grace", tags: ["x", "y"]),
+    ])
+    #expect(try members.find(\.name == "Ada").models().map(\.tags) == [["x"]])
+    #expect(try members.find { $0.tags.contains("y") }.count() == 1)
+    #expect(try members.find(\.name == "Ada").documentQuery().explain().indexes == ["name"])
+    #expect(try members.find().sorted(by: .descending(\.name)).models().map(\.name) == ["Grace", "Ada"])
   }
 
   @Test("A live query tells of what was sealed")

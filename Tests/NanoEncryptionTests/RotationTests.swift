@@ -158,6 +158,18 @@ struct RotationTests {
     #expect(try store.verify() == [])
   }
 
+  @Test("Who has the store open when its key is changed reads on, and opens it again to write")
+  func changedMeanwhile() throws {
+    let store = try open()
+    let other = try open()
+    try store.changeKey(to: .passphrase("another horse"), cost: .small)
+    #expect(try other["people"].find(Field("n") == 7).count() == 1)
+    #expect(code { try other["people"].insert(["n": 1]) } == .wrongKey)
+    try expectAll(in: store)
+    try other.close()
+    #expect(code { try other.reopen() } == .wrongKey)
+  }
+
   @Test("A damaged document ends a rotation, which goes on when it was removed")
   func damaged() throws {
     try file.setBody(700, try file.body(701))

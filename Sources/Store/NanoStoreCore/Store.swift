@@ -221,7 +221,7 @@ extension Store {
   }
 
   /// A value kept beside the collections, nil if there is none of this name. All names are the
-  /// program's: the store keeps nothing of its own here.
+  /// program's: what the store keeps here of its own, if it is encrypted, nobody sees.
   public func metadata(_ name: String) throws -> DocumentValue? {
     try reading(.call) { try $0.metadata(name) }
   }
