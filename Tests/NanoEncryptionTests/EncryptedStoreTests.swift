@@ -164,7 +164,8 @@ struct EncryptedStoreTests {
     #expect(try members.find(\.name == "Ada").models().map(\.tags) == [["x"]])
     #expect(try members.find { $0.tags.contains("y") }.count() == 1)
     #expect(try members.find(\.name == "Ada").documentQuery().explain().indexes == ["name"])
-    #expect(try members.find().sorted(by: .descending(\.name)).models().map(\.name) == ["Grace", "Ada"])
+    #expect(
+      try members.find().sorted(by: .descending(\.name)).models().map(\.name) == ["Grace", "Ada"])
   }
 
   @Test("A live query tells of what was sealed")

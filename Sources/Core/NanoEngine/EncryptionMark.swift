@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-package import NanoDocument
+import NanoDocument
 
 /// The entry of the metadata by which a store that is opened without its key knows that it is encrypted.
 ///

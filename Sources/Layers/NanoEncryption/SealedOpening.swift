@@ -45,12 +45,14 @@ struct SealedOpening {
 
   /// Documents that are sealed cannot be opened with new keys, and must not look as if they were none.
   private func requireNothingSealed(_ writer: any EngineWriter) throws {
+    let missing = StoreError(
+      .corruptFile, "The keys of the store are missing", [.hint: "restore them from a backup"])
+    // Whatever is sealed first brings an entry for its paths.
+    if try writer.metadataNames().contains(where: SealedEntry.isHidden) { throw missing }
     for collection in try writer.collections() {
       try writer.find(Query(limit: 1), in: collection.name) { stored in
-        guard SealedBody.isSealed(stored.body) else { return false }
-        throw StoreError(
-          .corruptFile, "The keys of the store are missing",
-          [.hint: "restore them from a backup"])
+        if SealedBody.isSealed(stored.body) { throw missing }
+        return false
       }
     }
   }
