@@ -42,6 +42,7 @@ extension ObjectContext {
     if undoLog.isEnabled { undoLog.close() }
     for table in allTables { save.finish(table) }
     pendingDeletions = 0
+    hasUndoneToGone = false
     namedChanges = [:]
     undoLog.didSave()
     tellSaved()
@@ -64,6 +65,7 @@ extension ObjectContext {
     guard !object.isGone else { return }
     for relationship in table.relationships {
       for target in relationship.targets(of: object, in: self) {
+        if target.isGone { continue }
         guard let known = target._$object.table else {
           let targets = self.table(for: type(of: target))
           insertNew(target, targets)
@@ -82,6 +84,7 @@ extension ObjectContext {
   public func rollback() {
     for table in allTables { table.rollback() }
     pendingDeletions = 0
+    hasUndoneToGone = false
     namedChanges = [:]
     isInUndoGroup = false
     undoLog.rollback()
@@ -113,7 +116,6 @@ extension ObjectTable {
 
   func rollback() {
     for object in inserted {
-      if object._$object.rowID > 0 { map.remove(object._$object.rowID) }
       release(object)
       object._$object.rowID = 0
       object._$object.flags = []
@@ -130,5 +132,9 @@ extension ObjectTable {
   }
 
   /// Numbers of new objects of before are asked for no more.
-  func forgetNumbers() { rowIDsOfInserted = [] }
+  func forgetNumbers() {
+    rowIDsOfInserted = []
+    removed = []
+    formerNew = [:]
+  }
 }

@@ -19,7 +19,11 @@ final class ObjectSave {
   /// Writes everything, in an order in which values of unique indexes are given up before they are taken.
   func run() throws {
     let tables = context.allTables
-    if context.pendingDeletions > 0 { try removeReferences(tables) }
+    if context.mayHoldGone {
+      let isAlone = context.undoLog.open.records.isEmpty
+      defer { if isAlone { context.undoLog.mergeOpen() } }
+      try removeReferences(tables)
+    }
     for table in tables where !table.counts.isEmpty { try table.prepare() }
     for table in tables where table.counts.inserted > 0 { try table.giveRowIDs() }
     for table in tables { try writeDeletions(table) }
@@ -192,6 +196,7 @@ final class ObjectSave {
     for object in table.deleted {
       for relationship in table.relationships { relationship.dissolve(object) }
       object._$object.flags = [.deleted, .removed]
+      if context.undoLog.isEnabled { table.removed.insert(object._$object.rowID) }
     }
     for (object, revision) in revisions where object._$object.table === table {
       object._$object.revision =

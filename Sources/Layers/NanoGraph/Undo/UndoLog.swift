@@ -31,6 +31,12 @@ struct UndoLog {
     open = UndoGroup()
   }
 
+  /// Makes the open group a part of the last one: what saving itself changes is undone with what asked for it.
+  mutating func mergeOpen() {
+    if let last = done.last { last.append(open) }
+    open = UndoGroup()
+  }
+
   mutating func lastDone() -> UndoGroup? { done.popLast() }
   mutating func lastUndone() -> UndoGroup? { undone.popLast() }
   mutating func push(done group: UndoGroup) { done.append(group) }
@@ -70,6 +76,12 @@ final class UndoGroup {
         newerVersion: kind == .inserted ? nil : object._$unknownFields.newerVersion))
   }
 
+  func append(_ other: UndoGroup) {
+    let start = bytes.count
+    bytes += other.bytes
+    records += other.records.map { $0.moved(by: start) }
+  }
+
   func withSnapshot<Result>(
     of record: UndoRecord, _ work: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result {
@@ -87,6 +99,12 @@ struct UndoRecord {
   /// The row id, or the number that the object had as a new one.
   let id: Int64
   /// Where the snapshot of before is.
-  let range: Range<Int>
+  private(set) var range: Range<Int>
   let newerVersion: Int64?
+
+  func moved(by distance: Int) -> UndoRecord {
+    var copy = self
+    copy.range = range.lowerBound + distance..<range.upperBound + distance
+    return copy
+  }
 }
