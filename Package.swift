@@ -81,10 +81,15 @@ let package = Package(
       path: "Sources/Layers/NanoMacros", swiftSettings: strict),
     .target(
       name: "NanoModel",
-      dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoMacros"],
+      dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore"],
       path: "Sources/Layers/NanoModel", swiftSettings: strict),
     .target(
-      name: "NanoStoreModels", dependencies: ["NanoStore", "NanoModel"],
+      name: "NanoGraph",
+      dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoModel"],
+      path: "Sources/Layers/NanoGraph", swiftSettings: strict),
+    .target(
+      name: "NanoStoreModels",
+      dependencies: ["NanoStore", "NanoModel", "NanoGraph", "NanoMacros"],
       path: "Sources/NanoStoreModels", swiftSettings: strict),
     .target(
       name: "NanoEncryption",
@@ -151,6 +156,13 @@ let package = Package(
       dependencies: [
         "NanoStoreModels", "NanoStore", "NanoStoreCore", "NanoModel", "NanoTesting",
         "NanoTestSupport", "example-quickstart", "example-models",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "NanoGraphTests",
+      dependencies: [
+        "NanoStoreModels", "NanoStore", "NanoStoreCore", "NanoEngine", "NanoGraph", "NanoTesting",
+        "NanoTestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -59,23 +59,21 @@ struct ModelSyntaxTests {
     #expect(try store[SyntaxPair<Int, Date>.self].get("p") == pair)
   }
 
-  @Test("Objects of classes come back, and nobody observes that they are read")
+  @Test("Objects of classes come back, and what is not stored has its first value")
   func objects() throws {
     let object = SyntaxObject(name: "a")
     object.changes = 3
+    object.didChange = true
     let read = try stored(object)
-    #expect(read.name == "a" && read.changes == 3 && !read.didChange && object.didChange)
+    #expect(read.name == "a" && read.changes == 3 && !read.didChange)
     let nested = try stored(SyntaxOuter.Object(kind: .large))
     #expect(nested.kind == .large && nested.mark.text == "standard")
   }
 
   @Test("A class whose properties all have values can be made without any")
   func plainInitializer() throws {
-    let outer = SyntaxDefaults()
-    outer.next = SyntaxDefaults()
-    outer.next?.name = "inner"
-    let read = try stored(outer)
-    #expect(read.name == "nobody" && read.next?.name == "inner" && read.next?.next == nil)
+    let read = try stored(SyntaxDefaults())
+    #expect(read.name == "nobody" && read.next == nil)
   }
 
   @Test("One field, no field for sure, and forty")

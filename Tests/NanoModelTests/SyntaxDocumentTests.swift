@@ -206,16 +206,27 @@ struct SyntaxDepthTests {
   @Test("Too deep a document that came in through SQL is an error, and the others are read")
   func tooDeepInFile() throws {
     let text =
-      String(repeating: #"{"name":"","next":"#, count: 600) + "null"
-      + String(repeating: "}", count: 600)
-    try store[SyntaxRing.self].insert(SyntaxRing(name: "flat"), key: "flat")
-    try store.execute(#"INSERT INTO "SyntaxRing" (body) VALUES (?)"#, text)
-    let error = #expect(throws: StoreError.self) { try store[SyntaxRing.self].models() }
-    #expect(error?.code == .corruptDocument && error?[.collection] == "SyntaxRing")
-    #expect(try store[SyntaxRing.self].get("flat")?.name == "flat")
+      String(repeating: #"{"name":"","next":["#, count: 600)
+      + String(repeating: "]}", count: 600)
+    try store[SyntaxChain.self].insert(SyntaxChain(name: "flat"), key: "flat")
+    try store.execute(#"INSERT INTO "SyntaxChain" (body) VALUES (?)"#, text)
+    let error = #expect(throws: StoreError.self) { try store[SyntaxChain.self].models() }
+    #expect(error?.code == .corruptDocument && error?[.collection] == "SyntaxChain")
+    #expect(try store[SyntaxChain.self].get("flat")?.name == "flat")
   }
 
-  @Test("Objects that refer to each other in a ring are not written")
+  @Test("Objects are no part of another document")
+  func objectInDocument() throws {
+    let holder = SyntaxHolder(objects: ["a": SyntaxRing(name: "a")])
+    let error = #expect(throws: StoreError.self) { try store[SyntaxHolder.self].insert(holder) }
+    #expect(
+      error?.code == .valueNotStorable && error?[.hint] == "mark the property with @Relationship")
+    try store["SyntaxHolder"].insert(json: #"{"objects":{"a":{"name":"a"}}}"#)
+    let reading = #expect(throws: StoreError.self) { try store[SyntaxHolder.self].models() }
+    #expect(reading?.code == .valueNotStorable)
+  }
+
+  @Test("Objects that relate to what is not stored are not written without a context")
   func ring() throws {
     let a = SyntaxRing(name: "a")
     let b = SyntaxRing(name: "b")

@@ -95,15 +95,15 @@ where A: FieldValue & Equatable, B: FieldValue & Equatable {
 
 @Model final class SyntaxObject {
   var name: String
-  var changes = 0 { didSet { didChange = true } }
-  @Transient private(set) var didChange = false
+  var changes = 0
+  @Transient var didChange = false
   init(name: String) { self.name = name }
 }
 
 /// As the compiler gives it an initializer.
 @Model final class SyntaxDefaults {
   var name = "nobody"
-  var next: SyntaxDefaults?
+  @Relationship var next: SyntaxDefaults?
 }
 
 /// Here, where they can be seen.

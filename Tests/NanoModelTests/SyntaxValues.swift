@@ -183,10 +183,19 @@ private func effect() throws -> Int { throw CancellationError() }
   var children: [SyntaxNode] = []
 }
 
+@Model struct SyntaxChain: Equatable {
+  var name: String
+  var next: [SyntaxChain]?
+}
+
 @Model final class SyntaxRing {
   var name: String
-  var next: SyntaxRing?
+  @Relationship var next: SyntaxRing?
   init(name: String) { self.name = name }
+}
+
+@Model struct SyntaxHolder {
+  var objects: [String: SyntaxRing] = [:]
 }
 
 @Model struct SyntaxBoth: Codable, Equatable {

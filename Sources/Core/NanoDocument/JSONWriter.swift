@@ -99,7 +99,7 @@ public struct JSONWriter: ~Copyable {
   mutating func truncate(to position: Int) { used = position }
 
   /// Remembers the first value that could not be written, and writes a null in its place.
-  mutating func fail(_ error: @autoclosure () -> StoreError) {
+  package mutating func fail(_ error: @autoclosure () -> StoreError) {
     if firstFailure == nil { firstFailure = error() }
     null()
   }

@@ -8,8 +8,12 @@ import SwiftSyntaxMacros
 /// itself would be built for the machine that compiles, and all others with them.
 @main
 struct NanoMacros: CompilerPlugin {
-  let providingMacros: [any Macro.Type] = [ModelMacro.self, PropertyMarker.self]
+  let providingMacros: [any Macro.Type] = [
+    ModelMacro.self, PropertyMarker.self, TrackedProperty.self, Relationship.self,
+  ]
 }
 
 enum ModelMacro: ModelMacroImplementation {}
 enum PropertyMarker: PropertyMarkerImplementation {}
+enum TrackedProperty: TrackedPropertyImplementation {}
+enum Relationship: RelationshipImplementation {}

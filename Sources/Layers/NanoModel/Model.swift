@@ -66,5 +66,5 @@ extension Model {
 
   /// What stands in a document's column for the version.
   @inlinable
-  static var storedVersion: Int64? { modelVersion > 1 ? Int64(modelVersion) : nil }
+  package static var storedVersion: Int64? { modelVersion > 1 ? Int64(modelVersion) : nil }
 }

@@ -11,7 +11,7 @@ public import SwiftSyntaxMacros
 /// Whatever repeats types and values of properties is a member of the type itself: only there do names mean
 /// what they mean where the properties are declared. Initializers of structs stand in the extension, since
 /// one in the struct would take away the one that the compiler writes.
-public protocol ModelMacroImplementation: MemberMacro, ExtensionMacro {}
+public protocol ModelMacroImplementation: MemberMacro, MemberAttributeMacro, ExtensionMacro {}
 
 extension ModelMacroImplementation {
   public static func expansion(
@@ -25,7 +25,22 @@ extension ModelMacroImplementation {
     let unknown: DeclSyntax =
       "\(raw: model.access)var _$unknownFields = NanoStoreModels.UnknownFields()"
     let reader = ReaderRenderer(model)
-    return [unknown] + (model.isClass ? reader.initializers : []) + reader.members
+    let object =
+      model.isClass ? reader.initializers + ObjectRenderer(model, model.name).members : []
+    return [unknown] + object + reader.members
+  }
+
+  /// Properties of objects are loaded when they are looked at, and tell before they change.
+  public static func expansion(
+    of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+    providingAttributesFor member: some DeclSyntaxProtocol, in context: some MacroExpansionContext
+  ) -> [AttributeSyntax] {
+    guard declaration.is(ClassDeclSyntax.self), let variable = member.as(VariableDeclSyntax.self),
+      PropertyParser(variable, isInClass: true).isTracked
+    else { return [] }
+    var problems = Problems()
+    _ = PropertyParser(variable, isInClass: true).properties(&problems)
+    return problems.hasErrors ? [] : ["@NanoStoreModels._TrackedProperty"]
   }
 
   public static func expansion(
@@ -38,9 +53,13 @@ extension ModelMacroImplementation {
     guard let model = parsed, !problems.hasErrors else { return [] }
     let members =
       DescriptionRenderer(model, type).members + WriterRenderer(model).members
-      + (model.isClass ? [] : ReaderRenderer(model).initializers)
+      + (model.isClass
+        ? ObjectRenderer(model, type.trimmedDescription).relationships
+        : ReaderRenderer(model).initializers)
     let text = members.map { "\($0)" }.joined(separator: "\n\n")
-    let conformance = protocols.isEmpty ? "" : ": NanoStoreModels.Model"
+    let conformance =
+      protocols.isEmpty
+      ? "" : ": NanoStoreModels.Model" + (model.isClass ? ", NanoStoreModels.GraphObject" : "")
     return [
       try ExtensionDeclSyntax(
         """

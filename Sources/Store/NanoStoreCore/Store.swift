@@ -236,6 +236,12 @@ extension Store {
   public func setMetadata(_ value: DocumentValue?, _ name: String) async throws {
     try await onWriter { try self.setMetadata(value, name) }
   }
+
+  /// The names under which values are kept beside the collections, sorted.
+  public func metadataNames() throws -> [String] { try reading(.call) { try $0.metadataNames() } }
+  public func metadataNames() async throws -> [String] {
+    try await onReader { try self.metadataNames() }
+  }
 }
 
 extension Store {

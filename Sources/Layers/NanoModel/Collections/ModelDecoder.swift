@@ -6,13 +6,13 @@ public import NanoEngine
 /// Makes values of stored documents, upgrades those of older versions on the way, and says of which document
 /// and field an error is.
 @usableFromInline
-struct ModelDecoder<M: Model>: Sendable {
+package struct ModelDecoder<M: Model>: Sendable {
   /// The version that needs no upgrade.
   @usableFromInline let version: Int64
   @usableFromInline let collection: String
 
   @usableFromInline
-  init(_ collection: String) {
+  package init(_ collection: String) {
     version = Int64(M.modelVersion)
     self.collection = collection
   }
@@ -50,16 +50,41 @@ struct ModelDecoder<M: Model>: Sendable {
 
   @usableFromInline @inline(never)
   func otherVersion(_ content: StoredContent) throws(StoreError) -> M {
+    var value: M?
+    try withFieldsOfToday(content) { (reader, key) throws(StoreError) in
+      value = try M(reading: &reader, key: key)
+    }
+    guard var value else { throw StoreError(.corruptDocument, "A document cannot be read") }
     let written = content.version ?? 1
+    // What a newer version wrote is read as far as it is known; when it is saved, it stays of that version.
+    if written > version { value._$unknownFields.keep(newerVersion: written) }
+    return value
+  }
+
+  /// Shows the fields of a document of another version as this one has them.
+  package func withFieldsOfToday(
+    _ content: StoredContent,
+    _ read: (inout JSONReader, BorrowedKey) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let written = content.version ?? 1
+    guard written < version else {
+      var reader = JSONReader(content.body)
+      return try read(&reader, content.key)
+    }
     do {
-      guard written < version else { return try newerVersion(content, written) }
       var reader = JSONReader(content.body)
       var object = try reader.object()
       try M.upgrade(&object, from: Int(written))
       var writer = JSONWriter()
       writer.object(object)
       if let failure = writer.failure { throw failure }
-      return try upgraded(writer.bytes, content.key)
+      // Its bytes are not those of the document, so that an error says the field at once.
+      do throws(StoreError) {
+        var reader = JSONReader(writer.bytes)
+        try read(&reader, content.key)
+      } catch {
+        throw error.withField(in: writer.bytes)
+      }
     } catch let error as StoreError {
       throw error.adding(.actual, "a document of version \(written), read as \(version)")
     } catch {
@@ -69,30 +94,8 @@ struct ModelDecoder<M: Model>: Sendable {
     }
   }
 
-  /// What an upgrade made. Its bytes are not those of the document, so that an error says the field at once.
-  private func upgraded(
-    _ bytes: UnsafeRawBufferPointer, _ key: BorrowedKey
-  ) throws(StoreError) -> M {
-    do throws(StoreError) {
-      var reader = JSONReader(bytes)
-      return try M(reading: &reader, key: key)
-    } catch {
-      throw error.withField(in: bytes)
-    }
-  }
-
-  /// What a newer version wrote is read as far as it is known; when it is saved, it stays of that version.
-  private func newerVersion(
-    _ content: StoredContent, _ written: Int64
-  ) throws(StoreError) -> M {
-    var reader = JSONReader(content.body)
-    var value = try M(reading: &reader, key: content.key)
-    value._$unknownFields.keep(newerVersion: written)
-    return value
-  }
-
   /// The error with the collection, the document and the field.
-  func located(
+  package func located(
     _ error: StoreError, _ body: UnsafeRawBufferPointer, _ key: DocumentKey?, _ rowID: Int64
   ) -> StoreError {
     var located = error.withField(in: body).adding(.collection, collection)

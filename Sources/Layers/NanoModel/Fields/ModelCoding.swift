@@ -54,6 +54,46 @@ public enum ModelCoding {
     try value.documentKey
   }
 
+  /// What a property shows whose document cannot be loaded: the first of an empty text, 0, nothing and the like
+  /// that the type reads.
+  public static func firstValue<V>() -> V {
+    for text in emptyValues {
+      let value: V? = Array(text.utf8).withUnsafeBytes { bytes in
+        var reader = JSONReader(bytes)
+        if let type = V.self as? any FieldValue.Type {
+          return (try? type.init(reading: &reader)) as? V
+        }
+        if let type = V.self as? any Decodable.Type { return decoded(type, &reader) as? V }
+        return nil
+      }
+      if let value { return value }
+    }
+    preconditionFailure(
+      "The document of an object cannot be loaded, and no value of \(V.self) is known to show in its place. Load objects with load() where documents may be missing, or give the property a value."
+    )
+  }
+
+  private static func decoded<V: Decodable>(_ type: V.Type, _ reader: inout JSONReader) -> Any? {
+    let value: V? = try? reader.codable()
+    return value
+  }
+
+  private static let emptyValues = [
+    "null", "\"\"", "0", "false", "[]", "{}", #"{"$date":"1970-01-01T00:00:00.000000000Z"}"#,
+    #"{"$binary":{"base64":"","subType":"00"}}"#, #""00000000-0000-0000-0000-000000000000""#,
+    #""about:blank""#,
+  ]
+
+  /// An object stands in a document of its own.
+  public static func refusePart<M>(_ type: M.Type, _ writer: inout JSONWriter) {
+    writer.fail(partRefused(type))
+  }
+  public static func partRefused<M>(_ type: M.Type) -> StoreError {
+    StoreError(
+      .valueNotStorable, "An object stands in a document of its own and is no part of another one",
+      [.expected: "\(type)", .hint: "mark the property with @Relationship"])
+  }
+
   /// What a property has that the document does not hold; nil if it must be there.
   @inlinable @inline(__always)
   public static func missing<V: FieldValue>(_ type: V.Type) -> V? { V.missingValue }

@@ -18,6 +18,8 @@ public struct ModelField<Root>: Sendable {
     public static var computedDefault: Traits { Traits(rawValue: 8) }
     /// ``TextIndexed()``
     public static var textIndexed: Traits { Traits(rawValue: 16) }
+    /// The property leads to other documents.
+    public static var relationship: Traits { Traits(rawValue: 32) }
   }
 
   /// The name in documents.
@@ -50,7 +52,11 @@ public struct ModelField<Root>: Sendable {
     self.traits = traits
     self.keyPath = keyPath
     self.optionalKeyPath = optionalKeyPath
-    nested = (V.self as? any ModelHolder.Type)?.heldModel ?? V.self as? any Model.Type
+    // What is at the other end of a relationship stands in other documents.
+    nested =
+      traits.contains(.relationship)
+      ? nil
+      : (V.self as? any ModelHolder.Type)?.heldModel ?? V.self as? any Model.Type
     isOptional = V.self is any OptionalHolder.Type
     isInteger = V.self is any IntegerHolder.Type
     isText = V.self is any TextQueryValue.Type

@@ -48,13 +48,16 @@ public struct UnknownFields: Sendable {
 
   /// The version to store a document with, which stays a newer one.
   @inlinable
-  func version(_ own: Int64?) -> Int64? {
+  package func version(_ own: Int64?) -> Int64? {
     guard let newer = kept?.newerVersion else { return own }
     return newer
   }
 
   @usableFromInline
-  mutating func keep(newerVersion: Int64) { kept = Kept(kept?.bytes ?? [], newerVersion) }
+  package mutating func keep(newerVersion: Int64) { kept = Kept(kept?.bytes ?? [], newerVersion) }
+
+  /// The version that wrote them, if that is newer than the type's own.
+  package var newerVersion: Int64? { kept?.newerVersion }
 
   func object() throws(StoreError) -> DocumentObject {
     guard let kept, !kept.bytes.isEmpty else { return [:] }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
-import NanoQuery
+package import NanoDocument
+package import NanoQuery
 
 /// The properties of a model, to write conditions with.
 @dynamicMemberLookup
@@ -105,6 +105,15 @@ extension ModelPath {
     } catch {
       return ModelCondition(failure: error)
     }
+  }
+}
+
+extension ModelPath {
+  /// A condition for layers on top of models.
+  package func condition(
+    onField build: (QueryExpression) throws(StoreError) -> Condition
+  ) -> ModelCondition<Root> {
+    condition { (expression, _) throws(StoreError) in try build(expression) }
   }
 }
 

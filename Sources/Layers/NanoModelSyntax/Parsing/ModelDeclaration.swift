@@ -14,12 +14,16 @@ struct ModelDeclaration {
   let version: String
   /// Those that are stored, in order.
   let properties: [StoredProperty]
+  /// Relationships that other classes keep.
+  let inverses: [RelationshipDeclaration]
   /// Whether the compiler writes an initializer with a parameter for each property, which can be called.
   let hasMemberwiseInitializer: Bool
   /// Whether the compiler would write an initializer without parameters, if there were no other.
   let hasPlainInitializer: Bool
 
   var key: StoredProperty? { properties.first { $0.isKey } }
+  /// Whether reading a document asks for its key.
+  var readsKey: Bool { isClass || key != nil }
 
   /// Nil if it is not a declaration that can be a model.
   ///
@@ -47,8 +51,9 @@ struct ModelDeclaration {
     let arguments = ModelArguments(node, &problems)
     collectionName = arguments.collection ?? name
     version = arguments.version ?? "1"
-    let members = ModelMembers(declaration, &problems)
+    let members = ModelMembers(declaration, isClass, &problems)
     properties = members.properties
+    inverses = members.inverses
     hasMemberwiseInitializer = !isClass && !members.hasInitializer && !members.hasOtherAttributes
     hasPlainInitializer = isClass && !members.hasInitializer && members.haveAllValues
     if properties.isEmpty, !problems.hasErrors {
@@ -85,13 +90,16 @@ struct ModelDeclaration {
 /// What stands in the body of a model.
 private struct ModelMembers {
   var properties: [StoredProperty] = []
+  var inverses: [RelationshipDeclaration] = []
   var hasInitializer = false
   /// Whether a property has an attribute that may change how it is stored.
   var hasOtherAttributes = false
   /// Whether an initializer need not give any property a value.
   var haveAllValues = true
 
-  init(_ declaration: some DeclGroupSyntax, _ problems: inout Problems) {
+  init(
+    _ declaration: some DeclGroupSyntax, _ isClass: Bool, _ problems: inout Problems
+  ) {
     for member in declaration.memberBlock.members {
       if member.decl.is(InitializerDeclSyntax.self) { hasInitializer = true }
       MemberNameChecks(member.decl).run(&problems)
@@ -99,7 +107,9 @@ private struct ModelMembers {
         ConditionalMembers(conditional).check(&problems)
       }
       guard let variable = member.decl.as(VariableDeclSyntax.self) else { continue }
-      let parsed = PropertyParser(variable).properties(&problems)
+      let parser = PropertyParser(variable, isInClass: isClass)
+      if let inverse = parser.inverse(&problems) { inverses.append(inverse) }
+      let parsed = parser.properties(&problems)
       properties += parsed.stored
       hasOtherAttributes = hasOtherAttributes || parsed.hasOtherAttributes
     }

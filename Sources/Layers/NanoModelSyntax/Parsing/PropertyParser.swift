@@ -8,15 +8,18 @@ struct PropertyParser {
   private let marks: [AttributeSyntax]
   private let otherAttributes: [AttributeSyntax]
 
-  init(_ variable: VariableDeclSyntax) {
+  private let isInClass: Bool
+
+  init(_ variable: VariableDeclSyntax, isInClass: Bool = false) {
     self.variable = variable
+    self.isInClass = isInClass
     let attributes = variable.attributes.compactMap { $0.as(AttributeSyntax.self) }
     marks = attributes.filter { Self.markNames.contains($0.shortName) }
     otherAttributes = attributes.filter { !Self.markNames.contains($0.shortName) }
   }
 
   private static let markNames: Set<String> = [
-    "Field", "Transient", "Indexed", "Unique", "TextIndexed", "Key",
+    "Field", "Transient", "Indexed", "Unique", "TextIndexed", "Key", "Relationship", "Inverse",
   ]
   /// Attributes that change nothing about how a property is stored.
   private static let harmless: Set<String> = ["available", "inlinable", "usableFromInline"]
@@ -39,7 +42,70 @@ struct PropertyParser {
     }
     checkMarks(&problems)
     guard checkModifiers(&problems) else { return ([], isWrapped) }
+    if isRelationship { return (relationship(&problems), isWrapped) }
+    if isInClass { checkObject(&problems) }
     return (stored(&problems), isWrapped)
+  }
+
+  /// Whether objects stand there, which only classes have.
+  var isRelationship: Bool { mark("Relationship") != nil || mark("Inverse") != nil }
+  /// Whether it is to be loaded when it is looked at.
+  var isTracked: Bool { isStored && !isRelationship && mark("Transient") == nil }
+
+  private func relationship(_ problems: inout Problems) -> [StoredProperty] {
+    let others = marks.filter { !RelationshipDeclaration.markNames.contains($0.shortName) }
+    for mark in others where mark.shortName != "Field" {
+      problems.add(
+        .error, mark, "a relationship has no '@\(mark.shortName)'", fixes: [.remove(mark)])
+    }
+    guard let relationship = RelationshipDeclaration(variable, &problems) else { return [] }
+    if relationship.isInverse {
+      if let value = variable.bindings.first?.initializer {
+        problems.add(.error, value, "the other class keeps this relationship; it has no value here")
+      }
+      return []
+    }
+    guard let binding = variable.bindings.first else { return [] }
+    let field = FieldArguments(mark("Field"), &problems)
+    let storedName = field.name ?? relationship.name.trimmingBackticks
+    let place = field.node.map(Syntax.init) ?? Syntax(binding.pattern)
+    return [
+      StoredProperty(
+        name: relationship.name, type: PropertyType(of: relationship),
+        initialValue: binding.initializer?.value, isLet: false, storedName: storedName,
+        formerNames: field.formerNames, marks: marks,
+        names: ([storedName] + field.formerNames).map { ($0, place) }, relationship: relationship)
+    ]
+  }
+
+  /// The relationship that another class keeps, if it is one.
+  func inverse(_ problems: inout Problems) -> RelationshipDeclaration? {
+    guard mark("Inverse") != nil else { return nil }
+    return RelationshipDeclaration(variable, &problems)
+  }
+
+  /// The content of an object comes later than the object.
+  private func checkObject(_ problems: inout Problems) {
+    if variable.bindingSpecifier.tokenKind == .keyword(.let),
+      variable.bindings.allSatisfy({ $0.initializer == nil })
+    {
+      var mended = variable.detached
+      mended.bindingSpecifier.tokenKind = .keyword(.var)
+      problems.add(
+        .error, variable.bindingSpecifier,
+        "a property of an object is loaded after the object is made, and so is a variable",
+        fixes: [.replace(variable, mended, "make it a 'var'")])
+    }
+    if variable.bindings.count > 1 {
+      problems.add(.error, variable.bindings, "declare each property of an object on its own")
+    }
+    for binding in variable.bindings {
+      if let observers = binding.accessorBlock {
+        problems.add(
+          .error, observers,
+          "a property of an object has no observers; see 'ObjectContextObserver'")
+      }
+    }
   }
 
   private func mark(_ name: String) -> AttributeSyntax? { marks.first { $0.shortName == name } }
@@ -178,7 +244,7 @@ struct PropertyParser {
     return StoredProperty(
       name: pattern.identifier.text, type: type, initialValue: value, isLet: isLet,
       storedName: storedName, formerNames: field.formerNames, marks: marks,
-      names: ([storedName] + field.formerNames).map { ($0, place) })
+      names: ([storedName] + field.formerNames).map { ($0, place) }, isTracked: isInClass)
   }
 }
 

@@ -47,6 +47,9 @@ struct PropertyType {
     return wrapped
   }
 
+  /// What keeps a relationship.
+  init(of relationship: RelationshipDeclaration) { self.init(text: relationship.storage) }
+
   private init(wrapping type: TypeSyntax) {
     wrapped = type.trimmedDescription
     // Of `any P?` and functions the question mark would belong to something else.

@@ -15,12 +15,27 @@ struct StoredProperty {
   let marks: [AttributeSyntax]
   /// All names with the place where they are written.
   let names: [(name: String, place: Syntax)]
+  /// Whether it is one of an object, whose value stands in another property.
+  var isTracked = false
+  /// What it says if it leads to other objects.
+  var relationship: RelationshipDeclaration?
+
+  /// The property that holds the value.
+  var place: String {
+    isTracked || relationship != nil ? "_$f_\(name.trimmingBackticks)" : name
+  }
+  /// The value of an object whose content is there.
+  var value: String {
+    isTracked && !type.isOptional ? "self.\(place)!" : "self.\(place)"
+  }
 
   var isKey: Bool { isMarked("Key") }
   func isMarked(_ name: String) -> Bool { marks.contains { $0.shortName == name } }
 
   /// Whether it is nil without being told, as variables that are optional by a mark are.
-  var isNilAtFirst: Bool { !isLet && type.isOptional }
+  var isNilAtFirst: Bool {
+    !isLet && (type.isOptional || relationship.map { !$0.isToMany } ?? false)
+  }
 
   /// The name before an argument, where keywords are not escaped.
   var label: String {
@@ -49,6 +64,9 @@ struct StoredProperty {
   }
 
   var absence: Absence {
+    if let relationship {
+      return relationship.isToMany ? .value("\(relationship.storage)()") : .askType
+    }
     if let initialValue, !initialValue.is(NilLiteralExprSyntax.self) {
       let text = initialValue.trimmedDescription
       return .value(initialValue.isConstant ? text : "(\(text))")
@@ -67,6 +85,7 @@ struct StoredProperty {
 
   /// Whether the initial value may be another one each time.
   var hasComputedDefault: Bool {
+    if relationship != nil { return false }
     if case .value = absence, !isKey { return constant == nil }
     return false
   }

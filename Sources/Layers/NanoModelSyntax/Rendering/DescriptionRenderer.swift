@@ -59,9 +59,12 @@ struct DescriptionRenderer {
         ("Key", "key"),
       ]
       .filter { property.isMarked($0.0) }.map { ".\($0.1)" }
+      + (property.relationship != nil ? [".relationship"] : [])
       + (property.hasComputedDefault ? [".computedDefault"] : [])
     if !traits.isEmpty { arguments.append("traits: [\(traits.joined(separator: ", "))]") }
-    if let constant = property.constant { arguments.append("constant: { \(constant) }") }
+    if property.relationship == nil, let constant = property.constant {
+      arguments.append("constant: { \(constant) }")
+    }
     return "NanoStoreModels.ModelField(\(arguments.joined(separator: ", ")))"
   }
 }

@@ -23,6 +23,21 @@ struct ReaderRenderer {
   /// What the protocol asks for.
   var initializers: [DeclSyntax] {
     let access = model.access
+    if model.isClass {
+      return [
+        """
+        \(raw: access)init(\(raw: Self.reader("reading reader"))) \(raw: Self.failure) {
+        throw NanoStoreModels.ModelCoding.partRefused(Self.self)
+        }
+        """,
+        """
+        \(raw: access)init(\(raw: Self.reader("reading reader")), key: NanoStoreModels.BorrowedKey) \
+        \(raw: Self.failure) {
+        \(raw: initialize("&reader, key"))
+        }
+        """,
+      ] + plainInitializer
+    }
     guard model.key != nil else {
       return [
         """
@@ -34,7 +49,7 @@ struct ReaderRenderer {
     }
     return [
       """
-      \(raw: access)\(raw: model.isClass ? "convenience " : "")init(\(raw: Self.reader("reading reader"))) \
+      \(raw: access)init(\(raw: Self.reader("reading reader"))) \
       \(raw: Self.failure) {
       try self.init(reading: &reader, key: .none)
       }
@@ -55,7 +70,7 @@ struct ReaderRenderer {
 
   private func initialize(_ arguments: String) -> String {
     if model.hasMemberwiseInitializer { return "self = try Self._$read(\(arguments))" }
-    let values = model.properties.enumerated().map { "self.\($1.name) = read.\($0)" }
+    let values = model.properties.enumerated().map { "self.\($1.place) = read.\($0)" }
     return
       (["let read = try Self._$read(\(arguments))"] + values
       + ["self._$unknownFields = read.\(model.properties.count)"])
@@ -81,7 +96,7 @@ struct ReaderRenderer {
   }
 
   private var parameters: String {
-    Self.reader("_ _$reader") + (model.key == nil ? "" : ", _ _$key: NanoStoreModels.BorrowedKey")
+    Self.reader("_ _$reader") + (model.readsKey ? ", _ _$key: NanoStoreModels.BorrowedKey" : "")
   }
 
   /// The value, or those of the properties if an initializer has to put them together.
@@ -110,7 +125,7 @@ struct ReaderRenderer {
     lines.append("_$reader.leave()")
     lines.append("return \(together("NanoStoreModels.UnknownFields()"))")
     lines += ["}", "_$reader = _$start"]
-    lines.append("return try Self._$readInAnyOrder(&_$reader\(model.key == nil ? "" : ", _$key"))")
+    lines.append("return try Self._$readInAnyOrder(&_$reader\(model.readsKey ? ", _$key" : ""))")
     return lines.joined(separator: "\n")
   }
 

@@ -14,6 +14,19 @@ struct WriterRenderer {
 
   var members: [DeclSyntax] {
     let access = model.access
+    if model.isClass {
+      return [
+        "\(raw: access)func write(to writer: inout NanoStoreModels.JSONWriter) { NanoStoreModels.ModelCoding.refusePart(Self.self, &writer) }",
+        "\(raw: access)func writeDocument(to writer: inout NanoStoreModels.JSONWriter) { _$write(to: &writer, isDocument: true) }",
+        "\(raw: access)func _$writeSnapshot(to writer: inout NanoStoreModels.JSONWriter) { _$write(to: &writer, isDocument: false) }",
+        """
+        private func _$write(to writer: inout NanoStoreModels.JSONWriter, isDocument: Swift.Bool) {
+        if _$object.isFault { _$load() }
+        \(raw: body)
+        }
+        """,
+      ]
+    }
     guard model.key != nil else {
       return [
         """
@@ -53,7 +66,11 @@ struct WriterRenderer {
   }
 
   private func write(_ property: StoredProperty, _ opening: String) -> String {
-    let value = "self.\(property.name)"
+    let value = property.value
+    if let relationship = property.relationship {
+      let text = "\(opening)\n\(value).write(to: &writer, isDocument: isDocument)"
+      return relationship.isToMany ? text : "if !\(value).isMissing {\n\(text)\n}"
+    }
     if property.isKey {
       let text = "\(opening)\n\(code(property.type.text, value))"
       return property.type.isOptional

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 
+public import NanoGraph
+import NanoModel
+
 /// Makes a struct or a final class a ``Model``: writes its fields, and how they are encoded and decoded.
 ///
 /// ```swift
@@ -23,13 +26,15 @@
 @attached(
   member,
   names: named(_$unknownFields), named(init(reading:)), named(init(reading:key:)), named(init()),
-  named(_$read), named(_$readInAnyOrder)
+  named(_$read), named(_$readInAnyOrder), named(_$object), named(init(_$fault:)), named(_$fill),
+  named(_$fillWithFirstValues)
 )
+@attached(memberAttribute)
 @attached(
-  extension, conformances: Model,
+  extension, conformances: Model, GraphObject,
   names: named(collectionName), named(modelVersion), named(modelFields), named(init(reading:)),
   named(init(reading:key:)), named(write(to:)), named(writeDocument(to:)), named(documentKey),
-  named(_$write)
+  named(_$write), named(_$writeSnapshot), named(_$relationships), named(_$inverses)
 )
 public macro Model(collection: String? = nil, version: Int = 1) =
   #externalMacro(module: "NanoMacros", type: "ModelMacro")
@@ -71,3 +76,35 @@ public macro TextIndexed() = #externalMacro(module: "NanoMacros", type: "Propert
 /// It is kept beside the document's fields. An optional one that is nil gets a key when it is inserted.
 @attached(peer)
 public macro Key() = #externalMacro(module: "NanoMacros", type: "PropertyMarker")
+
+/// A property that leads to other objects: `[Song]`, in this order and with duplicates, or `Song?`. Both may be
+/// of any class: `[any GraphObject]`.
+///
+/// It is kept in the document of the object that has it, as row ids. The objects are loaded when they are looked
+/// at. The property of the other class that shows who relates to it is named here and marked with ``Inverse(delete:)``
+/// there; both ends change together.
+///
+/// - Parameters:
+///   - inverse: That property, as in `\Song.playlists`. It makes looking there quick, by an index.
+///   - delete: What happens to the objects at the other end when this one is deleted.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_$f_))
+public macro Relationship(inverse: AnyKeyPath? = nil, delete: DeleteRule = .nullify) =
+  #externalMacro(module: "NanoMacros", type: "Relationship")
+
+/// A property that shows the objects whose ``Relationship(inverse:delete:)`` leads to this one, by their row ids:
+/// `[Playlist]`, or `Album?` if there can be only one.
+///
+/// Nothing of it is kept in the document.
+///
+/// - Parameter delete: What happens to those objects when this one is deleted.
+@attached(accessor, names: named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_$f_))
+public macro Inverse(delete: DeleteRule = .nullify) =
+  #externalMacro(module: "NanoMacros", type: "Relationship")
+
+/// Written by ``Model(collection:version:)`` before the properties of a class.
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_$f_))
+public macro _TrackedProperty() =
+  #externalMacro(module: "NanoMacros", type: "TrackedProperty")

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+
+/// The live objects of one class by row id, without keeping them alive: an object takes itself out when it
+/// goes.
+///
+/// Open addressing with linear probing. Four ids in a row share a cache line, since the ids of a list or of a
+/// whole class mostly follow each other, and groups of four are scattered, since multiples of a power of two
+/// would otherwise all want the same place.
+@usableFromInline
+struct IdentityMap: ~Copyable {
+  @usableFromInline
+  struct Entry {
+    /// 0 where nothing is kept; no row has it.
+    @usableFromInline var rowID: Int64
+    @usableFromInline var object: UnsafeRawPointer?
+
+    @inlinable
+    init(rowID: Int64, object: UnsafeRawPointer?) {
+      self.rowID = rowID
+      self.object = object
+    }
+  }
+
+  @usableFromInline var entries: UnsafeMutablePointer<Entry>
+  @usableFromInline var capacity: Int
+  @usableFromInline var count = 0
+
+  @usableFromInline
+  init() {
+    capacity = 16
+    entries = Self.allocate(16)
+  }
+
+  deinit { entries.deallocate() }
+
+  @usableFromInline
+  static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
+    let entries = UnsafeMutablePointer<Entry>.allocate(capacity: capacity)
+    entries.initialize(repeating: Entry(rowID: 0, object: nil), count: capacity)
+    return entries
+  }
+
+  /// Where the id is looked for first. The factor is that of Fibonacci hashing: 2^64 over the golden ratio.
+  @inlinable @inline(__always)
+  func home(_ rowID: Int64) -> Int {
+    let id = UInt64(bitPattern: rowID)
+    let group = (id >> 2) &* 0x9E37_79B9_7F4A_7C15
+    return Int(truncatingIfNeeded: (group >> 32) << 2 | id & 3) & (capacity - 1)
+  }
+
+  @inlinable @inline(__always)
+  subscript(rowID: Int64) -> UnsafeRawPointer? {
+    var index = home(rowID)
+    while true {
+      let entry = entries[index]
+      if entry.rowID == rowID { return entry.object }
+      if entry.rowID == 0 { return nil }
+      index = (index + 1) & (capacity - 1)
+    }
+  }
+
+  /// The id must not be there yet.
+  @inlinable @inline(__always)
+  mutating func insert(_ rowID: Int64, _ object: UnsafeRawPointer) {
+    // Three quarters full at most.
+    if _slowPath((count + 1) * 4 > capacity * 3) { grow() }
+    place(Entry(rowID: rowID, object: object))
+    count += 1
+  }
+
+  @inlinable @inline(__always)
+  func place(_ entry: Entry) {
+    var index = home(entry.rowID)
+    while entries[index].rowID != 0 { index = (index + 1) & (capacity - 1) }
+    entries[index] = entry
+  }
+
+  @usableFromInline @inline(never)
+  mutating func grow() {
+    let old = UnsafeMutableBufferPointer(start: entries, count: capacity)
+    capacity *= 2
+    entries = Self.allocate(capacity)
+    for entry in old where entry.rowID != 0 { place(entry) }
+    old.deallocate()
+  }
+
+  /// Closes the gap with entries that probed past it, so that no search ends at it too early.
+  @usableFromInline
+  mutating func remove(_ rowID: Int64) {
+    var gap = home(rowID)
+    while entries[gap].rowID != rowID {
+      if entries[gap].rowID == 0 { return }
+      gap = (gap + 1) & (capacity - 1)
+    }
+    count -= 1
+    var next = (gap + 1) & (capacity - 1)
+    while entries[next].rowID != 0 {
+      let wanted = home(entries[next].rowID)
+      // How far it is from its home, and how far the gap is from there.
+      if (next - wanted) & (capacity - 1) >= (next - gap) & (capacity - 1) {
+        entries[gap] = entries[next]
+        gap = next
+      }
+      next = (next + 1) & (capacity - 1)
+    }
+    entries[gap] = Entry(rowID: 0, object: nil)
+  }
+
+  /// The ids that are there, in no order.
+  func rowIDs() -> [Int64] {
+    (0..<capacity).compactMap { entries[$0].rowID == 0 ? nil : entries[$0].rowID }
+  }
+
+  mutating func removeAll() {
+    entries.update(repeating: Entry(rowID: 0, object: nil), count: capacity)
+    count = 0
+  }
+}

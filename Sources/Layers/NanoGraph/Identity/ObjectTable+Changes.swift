@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoModel
+
+/// What becomes of objects until they are saved.
+extension ObjectTable {
+  /// Makes a new object one of the context's.
+  func insert(_ object: any GraphObject) {
+    object._$object.table = self
+    inserted.append(object)
+    object._$object.rowID = number(ofPlace: inserted.count - 1)
+    object._$object.flags = .inserted
+    counts.inserted += 1
+    for inverse in inverses { inverse.begin(object, in: context) }
+  }
+
+  /// An object is about to change: its content is loaded and noted for undoing, and it will be saved.
+  func willChange(_ object: any GraphObject) {
+    if object.isFault { loadOrFail(object) }
+    guard !context.isOutlived else {
+      object._$object.flags.remove(.watched)
+      return
+    }
+    // What could not be loaded is not saved either, and what is deleted may change as it likes.
+    guard object._$object.flags.isDisjoint(with: [.failed, .deleted]) else { return }
+    context.undoLog.note(.updated, object, in: self)
+    noteChanged(object)
+    context.tell(.willUpdate, object, self)
+  }
+
+  func noteChanged(_ object: any GraphObject) {
+    object._$object.flags.remove(.watched)
+    guard object._$object.flags.isDisjoint(with: [.inserted, .changed]) else { return }
+    object._$object.flags.insert(.changed)
+    changed.append(object)
+    counts.changed += 1
+  }
+
+  /// Takes an object away, with nothing that follows from it.
+  func noteDeleted(_ object: any GraphObject) {
+    let flags = object._$object.flags
+    if flags.contains(.inserted) {
+      counts.inserted -= 1
+    } else {
+      if flags.contains(.changed) { counts.changed -= 1 }
+      deleted.append(object)
+      counts.deleted += 1
+    }
+    object._$object.flags.insert(.deleted)
+    object._$object.flags.remove(.watched)
+    context.pendingDeletions += 1
+  }
+
+  /// The opposite of ``noteDeleted(_:)``, before it is saved.
+  func noteRestored(_ object: any GraphObject) {
+    object._$object.flags.remove(.deleted)
+    object._$object.flags.insert(.watched)
+    context.pendingDeletions -= 1
+    if object._$object.flags.contains(.inserted) {
+      counts.inserted += 1
+    } else {
+      deleted.removeAll { $0 === object }
+      counts.deleted -= 1
+      if object._$object.flags.contains(.changed) { counts.changed += 1 }
+    }
+  }
+
+  /// Brings back an object whose deletion was saved, or a new one that was never saved, under an id that it
+  /// had before.
+  func bringBack(_ id: Int64, _ snapshot: UnsafeRawBufferPointer, _ newerVersion: Int64?) throws
+    -> any GraphObject
+  {
+    let object = live(id) ?? type.init(_$fault: ())
+    func open<Object: GraphObject>(_ object: Object) throws {
+      if currentID(id) > 0 {
+        if live(id) == nil { add(object, currentID(id), []) }
+        insertAgain(object)
+      } else {
+        object._$object.flags = []
+        insert(object)
+        // Whoever wrote the old number down finds the object by the new one.
+        let index = Int(-id) - 1
+        if rowIDsOfInserted.indices.contains(index) {
+          rowIDsOfInserted[index] = object._$object.rowID
+        }
+      }
+    }
+    try open(object)
+    try fill(object, snapshot: snapshot, newerVersion)
+    return object
+  }
+
+  /// Makes an object whose deletion was saved one that is stored again, under its row id.
+  func insertAgain(_ object: any GraphObject) {
+    object._$object.flags = .inserted
+    object._$object.revision = 0
+    inserted.append(object)
+    counts.inserted += 1
+  }
+
+  /// Gives an object the content of a snapshot.
+  func fill(
+    _ object: any GraphObject, snapshot: UnsafeRawBufferPointer, _ newerVersion: Int64?
+  ) throws {
+    var reader = JSONReader(snapshot)
+    try object._$fill(&reader, .none)
+    if let newerVersion { object._$unknownFields.keep(newerVersion: newerVersion) }
+    object._$object.flags.remove([.fault, .failed])
+    // Numbers of new objects mean nothing later, so they become objects while they do.
+    for relationship in relationships
+    where relationship.targets(of: object, in: context).contains(where: { $0.isGone }) {
+      context.hasUndoneToGone = true
+    }
+  }
+
+  /// New and changed objects, without deleted ones.
+  var unsaved: [any GraphObject] {
+    inserted.filter { !$0.isGone } + changed.filter { !$0.isGone }
+  }
+
+  /// The context is to be told of the next change of each object that has unsaved ones.
+  func watchUnsaved() {
+    for object in inserted where !object.isGone { object._$object.flags.insert(.watched) }
+    for object in changed where !object.isGone { object._$object.flags.insert(.watched) }
+  }
+}

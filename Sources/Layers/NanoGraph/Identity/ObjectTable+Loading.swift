@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+public import NanoEngine
+import NanoModel
+import NanoStoreCore
+
+/// How documents become the content of objects.
+extension ObjectTable {
+  /// The object of a document that a query shows. Content that is in memory and the same stays, and so do
+  /// unsaved changes.
+  @inlinable
+  func take<Object: GraphObject>(_ stored: StoredDocument, as type: Object.Type) throws -> Object {
+    if let known = map[stored.rowID] {
+      let object = Unmanaged<Object>.fromOpaque(known).takeUnretainedValue()
+      try refresh(object, stored)
+      return object
+    }
+    let object = Object(_$fault: ())
+    try fill(object, stored)
+    add(object, stored.rowID, .watched)
+    return object
+  }
+
+  @usableFromInline
+  func refresh<Object: GraphObject>(_ object: Object, _ stored: StoredDocument) throws {
+    let flags = object._$object.flags
+    // One that was removed may have come back by another context.
+    guard flags.contains(.removed) || flags.isDisjoint(with: [.changed, .deleted, .inserted]) else {
+      return
+    }
+    let isSame = object._$object.revision != 0 && object._$object.revision == stored.revision
+    guard !isSame || !flags.isDisjoint(with: [.fault, .failed, .removed]) else { return }
+    try fill(object, stored)
+    object._$object.flags = .watched
+  }
+
+  @inlinable @inline(__always)
+  func fill<Object: GraphObject>(_ object: Object, _ stored: StoredDocument) throws {
+    if _fastPath((stored.version ?? 1) == version) {
+      var reader = JSONReader(stored.body)
+      do throws(StoreError) {
+        try object._$fill(&reader, stored.borrowedKey)
+      } catch {
+        throw located(error, stored, Object.self)
+      }
+    } else {
+      try fillOtherVersion(object, stored)
+    }
+    object._$object.revision = stored.revision ?? 0
+  }
+
+  @usableFromInline @inline(never)
+  func located<Object: GraphObject>(
+    _ error: StoreError, _ stored: StoredDocument, _ type: Object.Type
+  ) -> StoreError {
+    ModelDecoder<Object>(documents.name).located(error, stored.body, stored.key, stored.rowID)
+  }
+
+  @usableFromInline @inline(never)
+  func fillOtherVersion<Object: GraphObject>(_ object: Object, _ stored: StoredDocument) throws {
+    let content = StoredContent(
+      key: stored.borrowedKey, version: stored.version, body: stored.body)
+    do throws(StoreError) {
+      try ModelDecoder<Object>(documents.name).withFieldsOfToday(content) {
+        (reader, key) throws(StoreError) in try object._$fill(&reader, key)
+      }
+    } catch {
+      throw located(error, stored, Object.self)
+    }
+    if (stored.version ?? 1) > version {
+      object._$unknownFields.keep(newerVersion: stored.version ?? 1)
+    }
+  }
+
+  // MARK: Faults
+
+  /// Loads a fault, and its neighbours if this is the second one of a list.
+  func loadContent(of object: any GraphObject) throws {
+    let id = object._$object.rowID
+    guard id > 0, !object._$object.flags.isDisjoint(with: [.fault, .failed]) else { return }
+    let others = neighbours.toLoad(with: id).filter { live($0)?.isFault ?? false }
+    if others.count > 1 {
+      try load(others)
+    } else {
+      try load(id)
+    }
+    guard !object._$object.flags.isDisjoint(with: [.fault, .failed]) else { return }
+    throw StoreError(
+      .notFound, "The document of an object is not there any more",
+      [.collection: documents.name, .rowID: "\(id)"])
+  }
+
+  /// Loads the content of objects in one read, as far as they are there.
+  func load(_ ids: [Int64]) throws {
+    try context.store.read { for id in ids { try load(id) } }
+  }
+
+  private func load(_ id: Int64) throws {
+    func open<Object: GraphObject>(_ type: Object.Type) throws {
+      try documents.show(rowID: id) { stored in _ = try take(stored, as: type) }
+    }
+    try open(self.type)
+  }
+
+  /// As properties do, which cannot throw.
+  func loadOrFail(_ object: any GraphObject) {
+    do {
+      try loadContent(of: object)
+    } catch {
+      // It shows first values, which are never saved.
+      object._$fillWithFirstValues()
+      object._$object.flags = .failed
+      context.didFailToLoad(
+        AnyObjectID(collection: documents.name, rowID: object._$object.rowID), error)
+    }
+  }
+}
+
+/// The row ids of a list whose objects are being looked at.
+struct Neighbours {
+  private var ids: [Int64] = []
+  private var isWarm = false
+  private var position = 0
+
+  init() {}
+  init(_ ids: [Int64]) { self.ids = ids }
+
+  /// Objects that are loaded with one of a list. Arbitrary: enough to make up for the way to the store, few
+  /// enough not to be felt.
+  private static let batch = 100
+
+  /// The id and those that follow it in the list, from the second look at the list on.
+  mutating func toLoad(with id: Int64) -> [Int64] {
+    guard let found = ids[position...].firstIndex(of: id) ?? ids.firstIndex(of: id) else {
+      return [id]
+    }
+    position = found
+    guard isWarm else {
+      isWarm = true
+      return [id]
+    }
+    return Array(ids[found..<min(ids.count, found + Self.batch)])
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoModel
+import NanoStoreCore
+
+/// What saving does with the objects of a class as a whole.
+extension ObjectTable {
+  /// Makes the collection, and the indexes that the class and its relationships ask for.
+  func prepare() throws {
+    let drops = context.store.droppedDefinitions
+    guard preparedAt != drops else { return }
+    do {
+      // Objects are known by their row ids; keys beside them would cost a second index.
+      if try !hasKey { try context.store.createCollection(documents.name, identity: .rowID) }
+    } catch let error as StoreError where error.code == .alreadyExists {
+      // Made by documents with keys, which stay.
+    }
+    func open<Object: GraphObject>(_ type: Object.Type) throws {
+      try ModelCollection<Object>(documents).prepare()
+    }
+    try open(self.type)
+    for relationship in relationships
+    where relationship.inverse != nil && relationship.target != nil {
+      try documents.createIndex(
+        IndexDefinition(
+          columns: [IndexDefinition.Column(FieldPath(components: [relationship.name]))],
+          isUnique: false, kind: relationship.isToMany ? .elements : .fields))
+    }
+    preparedAt = drops
+  }
+
+  private var hasKey: Bool {
+    get throws {
+      func open<Object: GraphObject>(_ type: Object.Type) -> Bool {
+        Object.modelFields.contains { $0.traits.contains(.key) }
+      }
+      return open(self.type)
+    }
+  }
+
+  /// Gives new objects the row ids that they will have, so that others can be written that relate to them.
+  func giveRowIDs() throws {
+    var next = try documents.nextRowID()
+    for object in inserted where object._$object.rowID < 0 && !object.isGone {
+      object._$object.rowID = next
+      next += 1
+    }
+  }
+
+  /// The opposite, if the save fails.
+  func takeRowIDsBack() {
+    for (place, object) in inserted.enumerated()
+    where object._$object.flags.contains(.inserted) && !isInMap(object) {
+      object._$object.rowID = number(ofPlace: place)
+    }
+  }
+
+  func isInMap(_ object: any GraphObject) -> Bool {
+    object._$object.rowID > 0
+      && map[object._$object.rowID] == object.address
+  }
+
+  /// All is stored: objects are kept alive no more, and found by their row ids.
+  func didSave() {
+    if context.undoLog.isEnabled { noteNumbers() }
+    for object in inserted {
+      if object.isGone {
+        object._$object.flags = [.deleted, .removed]
+        // Who is not in the map is not found when the context goes.
+        if !isInMap(object) { object._$object.table = nil }
+        continue
+      }
+      object._$object.flags = .watched
+      removed.remove(object._$object.rowID)
+      if isInMap(object) {
+        // One that had been deleted: its revision does not count from 1.
+        let version = try? documents.contentVersion(rowID: object._$object.rowID)
+        object._$object.revision = version?.revision ?? 0
+      } else {
+        object._$object.revision = 1
+        map.insert(
+          object._$object.rowID, object.address)
+      }
+    }
+    for object in changed where !object.isGone { object._$object.flags = .watched }
+    insertedBefore += inserted.count
+    inserted = []
+    changed = []
+    deleted = []
+    counts = PendingCounts()
+  }
+
+  /// The row ids of new objects, for snapshots that know them by their numbers.
+  private func noteNumbers() {
+    // Without undoing, numbers were not noted.
+    while rowIDsOfInserted.count < insertedBefore { rowIDsOfInserted.append(0) }
+    for object in inserted {
+      rowIDsOfInserted.append(object.isGone ? 0 : object._$object.rowID)
+      if object.isGone { formerNew[object._$object.rowID] = WeakObject(object) }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+/// A reference to an object of any class, as documents keep it: `{"collection":"Song","id":7}`.
+struct MixedReference: FieldValue {
+  let collection: String
+  let id: Int64
+
+  init(_ object: any GraphObject) {
+    collection = type(of: object).collectionName
+    id = object.referenceID
+  }
+
+  init(reading reader: inout JSONReader) throws(StoreError) {
+    var collection: String?
+    var id: Int64?
+    try reader.fields { (reader: inout JSONReader, name) throws(StoreError) in
+      if name.matches("collection") {
+        collection = try reader.string()
+      } else if name.matches("id") {
+        id = try reader.integer(as: Int64.self)
+      } else {
+        try reader.skipValue()
+      }
+    }
+    guard let collection, let id else {
+      throw StoreError(
+        .typeMismatch, "A reference to an object lacks its collection or its id",
+        [.expected: "an object with collection and id"])
+    }
+    self.collection = collection
+    self.id = id
+  }
+
+  func write(to writer: inout JSONWriter) { write(to: &writer, isDocument: true) }
+
+  func write(to writer: inout JSONWriter, isDocument: Bool) {
+    guard writer.enter() else { return }
+    writer.literal(#"{"collection":"#)
+    writer.string(collection)
+    writer.literal(#","id":"#)
+    writer.reference(id, isDocument: isDocument)
+    writer.literal("}")
+    writer.leave()
+  }
+
+  /// The object; a misuse traps, since leaving it out would lose it.
+  func object(in context: ObjectContext) -> any GraphObject {
+    guard let table = context.table(named: collection) else {
+      preconditionFailure(
+        "A relationship to objects of any class leads to the collection '\(collection)', whose class the context does not know. Register it with ObjectContext.register(_:)."
+      )
+    }
+    return table.anyObject(id)
+  }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoQuery
+
+/// How both ends of a relationship are kept alike.
+extension ObjectContext {
+  /// Tells the objects at the other ends of a new object.
+  func linkTargets(of owner: any GraphObject, _ table: ObjectTable) {
+    for relationship in table.relationships where relationship.inverse != nil {
+      for target in relationship.targets(of: owner, in: self) {
+        link(owner, relationship, target)
+      }
+    }
+    for inverse in table.inverses {
+      // Set while the object had no context.
+      for other in inverse.known(of: owner) {
+        guard let ownerTable = adopt(other), let relationship = relationship(inverse, ownerTable)
+        else { continue }
+        if !relationship.contains(owner, of: other, in: self) {
+          relationship.add(owner, to: other, in: self)
+        }
+      }
+    }
+  }
+
+  /// The table of an object, which is inserted if it has no context; nil if it has another one, which saving
+  /// tells.
+  private func adopt(_ object: any GraphObject) -> ObjectTable? {
+    let table = table(for: type(of: object))
+    if object._$object.table == nil, !object.isGone { insertNew(object, table) }
+    return object._$object.table === table ? table : nil
+  }
+
+  /// An owner relates to a target now.
+  func link(_ owner: any GraphObject, _ relationship: StoredRelationship, _ target: any GraphObject)
+  {
+    guard let table = adopt(target), let inverse = inverse(relationship, table) else { return }
+    if !inverse.isToMany {
+      // It can have one owner only: the one that it had loses it.
+      for former in inverse.everyOwner(of: target, in: self) where former !== owner {
+        relationship.remove(from: former, in: self) { $0 === target }
+      }
+    }
+    if inverse.isToMany {
+      inverse.add(owner, to: target, in: self)
+    } else {
+      inverse.set([owner], of: target, in: self)
+    }
+  }
+
+  /// An owner relates to a target no more.
+  func unlink(
+    _ owner: any GraphObject, _ relationship: StoredRelationship, _ target: any GraphObject
+  ) {
+    guard let table = target._$object.table, let inverse = inverse(relationship, table) else {
+      return
+    }
+    inverse.remove(owner, from: target, in: self)
+  }
+
+  private func inverse(
+    _ relationship: StoredRelationship, _ table: ObjectTable
+  ) -> InverseRelationship? {
+    relationship.inverse.flatMap { name in table.inverses.first { $0.name == name } }
+  }
+
+  func relationship(_ inverse: InverseRelationship, _ owners: ObjectTable) -> StoredRelationship? {
+    owners.relationships.first { $0.inverse == inverse.name }
+  }
+
+  // MARK: Owners
+
+  /// The objects that relate to one: those that the store finds, by an index, and those with unsaved changes.
+  func owners(of target: some GraphObject, by name: String) -> [any GraphObject] {
+    guard let table = target._$object.table,
+      let inverse = table.inverses.first(where: { $0.name == name })
+    else { return [] }
+    let ownerTable = self.table(for: inverse.owner)
+    guard let relationship = relationship(inverse, ownerTable) else {
+      preconditionFailure(
+        "No relationship of \(inverse.owner) says 'inverse: \\\(table.type).\(name)', which the property marked with @Inverse needs."
+      )
+    }
+    var owners: [any GraphObject] = []
+    if target._$object.rowID > 0 {
+      do {
+        let ids = try ownerTable.documents.find(
+          relationship.condition(for: [target._$object.rowID], in: table)
+        ).rowIDs()
+        for id in ids {
+          let owner = ownerTable.anyObject(id)
+          // What changed ones relate to is in memory.
+          if owner._$object.flags.isDisjoint(with: [.changed, .deleted]) { owners.append(owner) }
+        }
+      } catch {
+        didFailToLoad(
+          AnyObjectID(collection: table.documents.name, rowID: target._$object.rowID), error)
+      }
+    }
+    owners += ownerTable.unsaved.filter { relationship.contains(target, of: $0, in: self) }
+    return owners.sorted { $0.placeInOrder < $1.placeInOrder }
+  }
+}
+
+extension GraphObject {
+  /// By row id, new ones behind them in the order in which they were inserted.
+  fileprivate var placeInOrder: UInt64 {
+    let id = _$object.rowID
+    return id > 0 ? UInt64(id) : UInt64(Int64.max) + UInt64(-id)
+  }
+}
+
+extension StoredRelationship {
+  /// That a document of the owner's class relates to some of these.
+  func condition(for ids: [Int64], in table: ObjectTable) -> Condition {
+    func isOne(of ids: [Int64], _ path: FieldPath) -> Condition {
+      ids.count == 1
+        ? .comparison(.field(path), .equal, .value(.int(ids[0])))
+        : .membership(.field(path), ids.map { .value(.int($0)) })
+    }
+    let path = FieldPath(components: [name])
+    guard target == nil else { return isOne(of: ids, path) }
+    let collection = FieldPath(components: ["collection"])
+    let isHere = Condition.all([
+      .comparison(.field(collection), .equal, .value(.string(table.documents.name))),
+      isOne(of: ids, FieldPath(components: ["id"])),
+    ])
+    guard !isToMany else { return .element(path, isHere) }
+    return .all([
+      .comparison(
+        .field(FieldPath(components: [name, "collection"])), .equal,
+        .value(.string(table.documents.name))),
+      isOne(of: ids, FieldPath(components: [name, "id"])),
+    ])
+  }
+}
+
+extension GraphObject {
+  /// Called by a relationship's property after it has changed.
+  public func _$didChange<Target: GraphObject>(
+    _ property: String, since before: [Target], to after: [Target]
+  ) {
+    guard let table = _$object.table,
+      let relationship = table.relationships.first(where: { $0.property == property })
+    else { return }
+    let change = RelationshipDifference(from: before, to: after)
+    for target in change.removed { table.context.unlink(self, relationship, target) }
+    for target in change.added { table.context.link(self, relationship, target) }
+  }
+
+  /// Called by an inverse's property after it has changed.
+  public func _$didChangeInverse<Owner: GraphObject>(
+    _ name: String, since before: [Owner], to after: [Owner]
+  ) {
+    guard let table = _$object.table else { return }
+    let context = table.context
+    guard let inverse = table.inverses.first(where: { $0.name == name }),
+      let relationship = context.relationship(inverse, context.table(Owner.self))
+    else { return }
+    for owner in before where !after.contains(where: { $0 === owner }) {
+      relationship.remove(from: owner, in: context) { $0 === self }
+    }
+    for owner in after where !before.contains(where: { $0 === owner }) {
+      if owner.isGone { continue }
+      if owner._$object.table == nil { context.insertNew(owner, context.table(Owner.self)) }
+      if relationship.contains(self, of: owner, in: context) { continue }
+      if !relationship.isToMany {
+        for former in relationship.targets(of: owner, in: context) {
+          context.unlink(owner, relationship, former)
+        }
+      }
+      relationship.add(self, to: owner, in: context)
+    }
+  }
+}
+
+/// Which objects a relationship has lost and got. What stands at the beginning and at the end of both is passed
+/// over, so that appending to a long list is quick.
+struct RelationshipDifference<Target: GraphObject> {
+  private(set) var removed: [Target] = []
+  private(set) var added: [Target] = []
+
+  init(from before: [Target], to after: [Target]) {
+    let common = min(before.count, after.count)
+    var start = 0
+    while start < common, before[start] === after[start] { start += 1 }
+    var end = 0
+    while end < common - start, before[before.count - 1 - end] === after[after.count - 1 - end] {
+      end += 1
+    }
+    removed = Self.objects(in: before[start..<before.count - end], notIn: after)
+    added = Self.objects(in: after[start..<after.count - end], notIn: before)
+  }
+
+  private static func objects(in some: ArraySlice<Target>, notIn others: [Target]) -> [Target] {
+    guard !some.isEmpty else { return [] }
+    if some.count <= fewObjects {
+      var found: [Target] = []
+      for object in some where !others.contains(where: { $0 === object }) {
+        if !found.contains(where: { $0 === object }) { found.append(object) }
+      }
+      return found
+    }
+    var seen = Set(others.map { ObjectIdentifier($0) })
+    return some.filter { seen.insert(ObjectIdentifier($0)).inserted }
+  }
+
+  /// Arbitrary: so many are looked for one by one.
+  private static var fewObjects: Int { 4 }
+}

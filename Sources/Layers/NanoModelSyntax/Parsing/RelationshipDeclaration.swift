@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+
+import SwiftSyntax
+
+/// What a property that is marked with `@Relationship` or `@Inverse` says.
+struct RelationshipDeclaration {
+  let name: String
+  /// Whether the other class keeps the relationship.
+  let isInverse: Bool
+  let isToMany: Bool
+  /// The class at the other end, or `any` protocol.
+  let target: String
+  /// Whether objects of any class may be there.
+  let isMixed: Bool
+  /// The property of the other class that shows the owners.
+  let inverse: String?
+  /// An expression for the delete rule.
+  let rule: String?
+
+  /// The name of the property that keeps it.
+  var place: String { "_$f_\(name.trimmingBackticks)" }
+
+  /// The type of the property that keeps it.
+  var storage: String {
+    switch (isInverse, isMixed, isToMany) {
+    case (true, _, true): "NanoStoreModels.InverseMany<\(target)>"
+    case (true, _, false): "NanoStoreModels.InverseOne<\(target)>"
+    case (false, true, true): "NanoStoreModels.MixedToMany"
+    case (false, true, false): "NanoStoreModels.MixedToOne"
+    case (false, false, true): "NanoStoreModels.ToMany<\(target)>"
+    case (false, false, false): "NanoStoreModels.ToOne<\(target)>"
+    }
+  }
+
+  /// Nil if the property is marked with neither, or cannot be a relationship.
+  init?(_ variable: VariableDeclSyntax, _ problems: inout Problems) {
+    let attributes = variable.attributes.compactMap { $0.as(AttributeSyntax.self) }
+    guard let mark = attributes.first(where: { Self.markNames.contains($0.shortName) }),
+      let binding = variable.bindings.first, variable.bindings.count == 1,
+      let pattern = binding.pattern.as(IdentifierPatternSyntax.self)
+    else { return nil }
+    name = pattern.identifier.text
+    isInverse = mark.shortName == "Inverse"
+    guard variable.bindingSpecifier.tokenKind == .keyword(.var) else {
+      var mended = variable.detached
+      mended.bindingSpecifier.tokenKind = .keyword(.var)
+      problems.add(
+        .error, variable.bindingSpecifier, "a relationship is a variable",
+        fixes: [.replace(variable, mended, "make it a 'var'")])
+      return nil
+    }
+    guard let end = binding.typeAnnotation.flatMap({ RelationshipEnd($0.type) }) else {
+      problems.add(
+        .error, binding.typeAnnotation.map { Syntax($0.type) } ?? Syntax(pattern),
+        "a relationship is an array of objects, or an optional object: '[Song]', 'Song?'")
+      return nil
+    }
+    isToMany = end.isToMany
+    target = end.target
+    isMixed = end.isMixed
+    let arguments = RelationshipArguments(mark, &problems)
+    inverse = arguments.inverse
+    rule = arguments.rule
+    guard isMixed else { return }
+    if isInverse || inverse != nil {
+      problems.add(.error, mark, "a relationship to objects of any class has no inverse")
+      return nil
+    }
+  }
+
+  static let markNames: Set<String> = ["Relationship", "Inverse"]
+}
+
+/// The other end of a relationship, as the type of a property says it.
+private struct RelationshipEnd {
+  let isToMany: Bool
+  let target: String
+  let isMixed: Bool
+
+  init?(_ type: TypeSyntax) {
+    let inner: TypeSyntax
+    if let array = type.as(ArrayTypeSyntax.self) {
+      isToMany = true
+      inner = array.element
+    } else if let optional = type.as(OptionalTypeSyntax.self) {
+      isToMany = false
+      inner = optional.wrappedType
+    } else {
+      return nil
+    }
+    let plain = inner.as(TupleTypeSyntax.self)?.onlyType ?? inner
+    guard plain.isAnyType || plain.is(IdentifierTypeSyntax.self) || plain.is(MemberTypeSyntax.self)
+    else { return nil }
+    isMixed = plain.isAnyType
+    target = plain.trimmedDescription
+  }
+}
+
+extension TypeSyntax {
+  fileprivate var isAnyType: Bool {
+    self.as(SomeOrAnyTypeSyntax.self)?.someOrAnySpecifier.tokenKind == .keyword(.any)
+  }
+}
+
+/// What stands in the parentheses of `@Relationship(…)`.
+private struct RelationshipArguments {
+  var inverse: String?
+  var rule: String?
+
+  init(_ mark: AttributeSyntax, _ problems: inout Problems) {
+    guard case .argumentList(let arguments) = mark.arguments else { return }
+    for argument in arguments {
+      switch argument.label?.text {
+      case "inverse":
+        if argument.expression.is(NilLiteralExprSyntax.self) { continue }
+        let last = argument.expression.as(KeyPathExprSyntax.self)?.components.last?.component
+        guard case .property(let property) = last else {
+          problems.add(
+            .error, argument, "the inverse is a key path to a property, as in '\\Song.playlists'")
+          continue
+        }
+        inverse = property.declName.baseName.text.trimmingBackticks
+      case "delete": rule = argument.expression.trimmedDescription
+      default: continue
+      }
+    }
+  }
+}
