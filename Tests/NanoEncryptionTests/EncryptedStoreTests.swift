@@ -151,6 +151,34 @@ struct EncryptedStoreTests {
     #expect(try store.verify() == [])
   }
 
+  @Test("Paths are known of what was committed, and of nothing that was undone")
+  func paths() throws {
+    struct Undo: Error {}
+    let store = try file.open()
+    let people = store["people"]
+    try store.write {
+      try people.insert(["kept": 1])
+      do {
+        try store.write {
+          try people.insert(["undone": 1])
+          throw Undo()
+        }
+      } catch is Undo {}
+      try people.insert(["later": [["inner": true]]])
+    }
+    do {
+      try store.write {
+        try people.insert(["alsoUndone": 1])
+        throw Undo()
+      }
+    } catch is Undo {}
+    let expected = ["kept", "later", "later[]", "later[].inner"]
+    #expect(try people.observedPaths().map(\.path) == expected)
+    try store.close()
+    try store.reopen()
+    #expect(try people.observedPaths().map(\.path) == expected)
+  }
+
   @Test("Models are stored and found; what they index must be blind")
   func models() throws {
     let team = try file.open()[Member.self]

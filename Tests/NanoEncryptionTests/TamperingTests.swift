@@ -73,6 +73,20 @@ struct TamperingTests {
     #expect(code { _ = try file.open()["films"].get("ada") } == .corruptDocument)
   }
 
+  @Test("Bodies of two rows without keys that were exchanged are found")
+  func exchanged() throws {
+    let store = try file.open()
+    let rows = try store.createCollection("rows", identity: .rowID)
+    let ids = try [1, 2].map { try rows.insert(["n": $0]).rowID ?? 0 }
+    try store.close()
+    let (first, second) = (try file.body(ids[0], in: "rows"), try file.body(ids[1], in: "rows"))
+    try file.setBody(ids[0], second, in: "rows")
+    try file.setBody(ids[1], first, in: "rows")
+    for id in ids {
+      #expect(code { _ = try file.open()["rows"].get(rowID: id) } == .corruptDocument)
+    }
+  }
+
   @Test(
     "Another key, class, version, and fields beside the sealed ones are found",
     arguments: [
