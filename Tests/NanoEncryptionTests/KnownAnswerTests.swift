@@ -4,6 +4,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 import NanoDocument
+import NanoEngine
 import Testing
 
 @testable import NanoEncryption
@@ -79,12 +80,14 @@ struct KnownAnswerTests {
   @Test("A sealed body is opened by what docs/ENCRYPTION.md says, and nothing else")
   func format() throws {
     let key = DataKey(number: 258, secret: SymmetricKey(data: Data(repeating: 7, count: 32)))
-    let place = SealedBody.Place(
-      collection: Array("people".utf8), rowID: 5, key: try DocumentKey("ada"), type: nil, version: 3
-    )
     let fields = Data(#"{"name":"Ada"}"#.utf8)
-    let body = try fields.withUnsafeBytes {
-      try SealedBody.seal($0, at: place, hashes: Array(#","nano_f1":"x""#.utf8), key)
+    let body = try fields.withUnsafeBytes { fields in
+      let new = NewDocument(key: nil, version: 3, added: 0, body: fields)
+      return try SealedBody.Place.with(
+        new, key: try DocumentKey("ada"), rowID: 5, Array("people".utf8)
+      ) {
+        try SealedBody.seal(fields, at: $0, hashes: Array(#","nano_f1":"x""#.utf8), key)
+      }
     }
     let text = String(decoding: body, as: UTF8.self)
     #expect(text.hasPrefix(#"{"$sealed":"AQAAAQ"#) && text.hasSuffix(#"","nano_f1":"x"}"#))
@@ -95,11 +98,12 @@ struct KnownAnswerTests {
       withUnsafeBytes(of: UInt64(bytes.utf8.count).bigEndian) { Data($0) } + Data(bytes.utf8)
     }
     let row = withUnsafeBytes(of: Int64(5).bigEndian) { Data($0) }
+    let version = withUnsafeBytes(of: Int64(3).bigEndian) { Data($0) }
     var context = Data([1, 0, 0, 1, 2])
     context += part("document") + part("people") + row
     context += Data([1]) + part("ada")
     context += Data([0])
-    context += Data([1]) + part("3")
+    context += Data([1]) + version
     context += part(#","nano_f1":"x""#)
     let box = try AES.GCM.SealedBox(combined: sealed.dropFirst(5))
     #expect(try AES.GCM.open(box, using: key.documents, authenticating: context) == fields)

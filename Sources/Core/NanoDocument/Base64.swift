@@ -31,38 +31,55 @@ package enum Base64 {
 
   /// The data that base 64 stands for, nil if it is not well formed.
   package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> Data? {
-    guard text.count % 4 == 0 else { return nil }
-    guard !text.isEmpty else { return Data() }
-    let padding = text[text.count - 1] != 0x3D ? 0 : text[text.count - 2] != 0x3D ? 1 : 2
-    let values = values
-    var data = Data(count: text.count / 4 * 3 - padding)
-    let whole = padding == 0 ? text.count : text.count - 4
+    guard let length = decodedLength(text) else { return nil }
+    guard length > 0 else { return Data() }
+    var data = Data(count: length)
     let isRight = data.withUnsafeMutableBytes { (out: UnsafeMutableRawBufferPointer) -> Bool in
-      var wrong: UInt8 = 0
-      var to = 0
-      var from = 0
-      while from < whole {
-        let (a, b) = (values[Int(text[from])], values[Int(text[from &+ 1])])
-        let (c, d) = (values[Int(text[from &+ 2])], values[Int(text[from &+ 3])])
-        wrong |= a | b | c | d
-        out[to] = a << 2 | b >> 4
-        out[to &+ 1] = b << 4 | c >> 2
-        out[to &+ 2] = c << 6 | d
-        from &+= 4
-        to &+= 3
-      }
-      if padding > 0 {
-        let (a, b) = (values[Int(text[whole])], values[Int(text[whole + 1])])
-        let c = padding == 1 ? values[Int(text[whole + 2])] : 0
-        wrong |= a | b | c
-        out[to] = a << 2 | b >> 4
-        if padding == 1 { out[to + 1] = b << 4 | c >> 2 }
-        // Bits beyond the data must be zero, or two texts would stand for one value.
-        if (padding == 1 ? c << 6 : b << 4) != 0 { wrong = 0x80 }
-      }
-      return wrong & 0x80 == 0
+      decode(text, to: out)
     }
     return isRight ? data : nil
+  }
+
+  /// How many bytes a text stands for, nil if it has no possible length.
+  package static func decodedLength(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
+    guard text.count % 4 == 0 else { return nil }
+    return text.isEmpty ? 0 : text.count / 4 * 3 - padding(text)
+  }
+
+  private static func padding(_ text: UnsafeBufferPointer<UInt8>) -> Int {
+    text[text.count - 1] != 0x3D ? 0 : text[text.count - 2] != 0x3D ? 1 : 2
+  }
+
+  /// Writes ``decodedLength(_:)`` bytes, of a text that is not empty, and says whether it is well formed.
+  package static func decode(
+    _ text: UnsafeBufferPointer<UInt8>, to out: UnsafeMutableRawBufferPointer
+  ) -> Bool {
+    let padding = padding(text)
+    let values = values
+    let whole = padding == 0 ? text.count : text.count - 4
+    var wrong: UInt8 = 0
+    var to = 0
+    var from = 0
+    while from < whole {
+      let (a, b) = (values[Int(text[from])], values[Int(text[from &+ 1])])
+      let (c, d) = (values[Int(text[from &+ 2])], values[Int(text[from &+ 3])])
+      wrong |= a | b | c | d
+      out[to] = a << 2 | b >> 4
+      out[to &+ 1] = b << 4 | c >> 2
+      out[to &+ 2] = c << 6 | d
+      from &+= 4
+      to &+= 3
+    }
+    if padding > 0 {
+      let (a, b) = (values[Int(text[whole])], values[Int(text[whole + 1])])
+      let c = padding == 1 ? values[Int(text[whole + 2])] : 0
+      wrong |= a | b | c
+      out[to] = a << 2 | b >> 4
+      if padding == 1 { out[to + 1] = b << 4 | c >> 2 }
+      // Bits beyond the data must be zero, or two texts would stand for one value.
+      if (padding == 1 ? c << 6 : b << 4) != 0 { wrong = 0x80 }
+    }
+    return wrong & 0x80 == 0
   }
 
   /// The value of each letter, 0x80 for what is none.

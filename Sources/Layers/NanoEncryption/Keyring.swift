@@ -69,8 +69,15 @@ enum SealedEntry {
     kind.prefix + Base64.text(key.hash(context(kind, subject)))
   }
 
-  static func context(_ kind: Kind, _ subject: String) -> [UInt8] {
+  private static func context(_ kind: Kind, _ subject: String) -> [UInt8] {
     var context: [UInt8] = []
+    context.append(part: kind.rawValue.utf8)
+    context.append(part: subject.utf8)
+    return context
+  }
+
+  private static func sealing(_ kind: Kind, _ subject: String, _ key: DataKey) -> SealingContext {
+    var context = SealingContext(keyNumber: key.number)
     context.append(part: kind.rawValue.utf8)
     context.append(part: subject.utf8)
     return context
@@ -83,17 +90,16 @@ enum SealedEntry {
     writer.value(value)
     if let failure = writer.failure { throw failure }
     return .data(
-      try SealedBytes.seal(
-        writer.bytes, key.values, number: key.number, context: context(kind, subject)))
+      Data(try SealedBytes.seal(writer.bytes, key.values, sealing(kind, subject, key))))
   }
 
   /// - Throws: ``StoreError/Code/corruptFile``.
   static func open(
     _ value: DocumentValue, _ kind: Kind, _ subject: String, _ key: DataKey
   ) throws(StoreError) -> DocumentValue {
-    guard let sealed = value.data,
-      let plain = SealedBytes.open(
-        sealed, key.values, number: key.number, context: context(kind, subject))
+    let context = sealing(kind, subject, key)
+    guard
+      let plain = value.data?.withUnsafeBytes({ SealedBytes.open($0, key.values, context) })
     else {
       throw StoreError(
         .corruptFile, "A sealed value of the store does not open",

@@ -22,31 +22,39 @@ enum SealedBody {
     return memcmp(base, opening.utf8Start, length) == 0
   }
 
-  /// What a body is bound to: the row that it stands in, and all that stands beside it.
+  /// What a body is bound to: the row that it stands in. Borrowed for as long as the row is shown.
   struct Place {
     /// Folded.
     let collection: [UInt8]
     let rowID: Int64
-    let key: DocumentKey?
-    let type: String?
+    let key: BorrowedKey
+    let type: UnsafeRawBufferPointer?
     let version: Int64?
 
-    fileprivate func context(_ hashes: some Collection<UInt8>) -> [UInt8] {
-      var context: [UInt8] = []
-      context.reserveCapacity(128 + hashes.count)
+    /// - Parameter hashes: What stands beside what is sealed.
+    fileprivate func context(
+      _ keyNumber: UInt32, _ hashes: UnsafeRawBufferPointer
+    ) -> SealingContext {
+      var context = SealingContext(keyNumber: keyNumber)
       context.append(part: "document".utf8)
       context.append(part: collection)
       context.append(number: UInt64(bitPattern: rowID))
-      append(key?.description, to: &context)
-      append(type, to: &context)
-      append(version.map { "\($0)" }, to: &context)
+      switch key {
+      case .none: context.append(byte: 0)
+      case .text(let text):
+        context.append(byte: 1)
+        context.append(part: text)
+      case .uuid(let high, let low):
+        context.append(byte: 2)
+        context.append(number: high)
+        context.append(number: low)
+      }
+      context.append(byte: type == nil ? 0 : 1)
+      if let type { context.append(part: type) }
+      context.append(byte: version == nil ? 0 : 1)
+      if let version { context.append(number: UInt64(bitPattern: version)) }
       context.append(part: hashes)
       return context
-    }
-
-    private func append(_ text: String?, to context: inout [UInt8]) {
-      context.append(text == nil ? 0 : 1)
-      if let text { context.append(part: text.utf8) }
     }
   }
 
@@ -54,16 +62,20 @@ enum SealedBody {
   static func seal(
     _ body: UnsafeRawBufferPointer, at place: Place, hashes: [UInt8], _ key: DataKey
   ) throws(StoreError) -> [UInt8] {
-    let sealed = try SealedBytes.seal(
-      body, key.documents, number: key.number, context: place.context(hashes))
+    let context = hashes.withUnsafeBytes { place.context(key.number, $0) }
+    let sealed = try SealedBytes.seal(body, key.documents, context)
     let start = opening.utf8CodeUnitCount
     let length = Base64.encodedLength(sealed.count)
     return [UInt8](unsafeUninitializedCapacity: start + length + 2 + hashes.count) { out, count in
       guard let base = out.baseAddress else { return }
-      memcpy(base, opening.utf8Start, start)
+      base.update(from: opening.utf8Start, count: start)
       sealed.withUnsafeBytes { Base64.encode($0, to: base + start) }
       base[start + length] = UInt8(ascii: "\"")
-      for (index, byte) in hashes.enumerated() { base[start + length + 1 + index] = byte }
+      hashes.withUnsafeBufferPointer {
+        if let hashes = $0.baseAddress {
+          (base + start + length + 1).update(from: hashes, count: $0.count)
+        }
+      }
       count = start + length + 2 + hashes.count
       base[count - 1] = UInt8(ascii: "}")
     }
@@ -71,7 +83,7 @@ enum SealedBody {
 
   /// A body as its text says, before it is opened.
   struct Envelope {
-    let sealed: Data
+    let sealed: [UInt8]
     let hashes: UnsafeRawBufferPointer
     let keyNumber: UInt32
   }
@@ -85,18 +97,27 @@ enum SealedBody {
     let length = UnsafeRawPointer(end) - (base + start)
     let text = UnsafeRawBufferPointer(start: base + start, count: length)
     guard body[body.count - 1] == UInt8(ascii: "}"), start + length + 1 < body.count,
-      let sealed = Base64.decode(text.bindMemory(to: UInt8.self)),
-      let keyNumber = SealedBytes.keyNumber(sealed)
+      let sealed = decode(text.bindMemory(to: UInt8.self)),
+      let keyNumber = sealed.withUnsafeBytes(SealedBytes.keyNumber)
     else { return nil }
     let hashes = UnsafeRawBufferPointer(rebasing: body[(start + length + 1)..<(body.count - 1)])
     return Envelope(sealed: sealed, hashes: hashes, keyNumber: keyNumber)
   }
 
+  private static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+    guard let length = Base64.decodedLength(text), length > 0 else { return nil }
+    var isRight = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: length) { out, count in
+      isRight = Base64.decode(text, to: UnsafeMutableRawBufferPointer(out))
+      count = length
+    }
+    return isRight ? bytes : nil
+  }
+
   /// The fields, nil if anything of the row was changed.
   static func open(_ envelope: Envelope, at place: Place, _ key: DataKey) -> Data? {
-    SealedBytes.open(
-      envelope.sealed, key.documents, number: key.number,
-      context: place.context(envelope.hashes))
+    let context = place.context(envelope.keyNumber, envelope.hashes)
+    return envelope.sealed.withUnsafeBytes { SealedBytes.open($0, key.documents, context) }
   }
 
   /// The number of the key that a body was sealed with, which is not opened; nil if it is not sealed.
@@ -115,7 +136,23 @@ enum SealedBody {
 extension SealedBody.Place {
   init(_ stored: StoredDocument, _ collection: [UInt8]) {
     self.init(
-      collection: collection, rowID: stored.rowID, key: stored.key, type: stored.type,
-      version: stored.version)
+      collection: collection, rowID: stored.rowID, key: stored.borrowedKey,
+      type: stored.borrowedType, version: stored.version)
+  }
+
+  /// Lends out the place of a document that is written.
+  static func with<Result>(
+    _ document: NewDocument, key: DocumentKey?, rowID: Int64, _ collection: [UInt8],
+    _ work: (SealedBody.Place) throws -> Result
+  ) rethrows -> Result {
+    try DocumentKey.withBorrowed(key) { key in
+      func lend(_ type: UnsafeRawBufferPointer?) throws -> Result {
+        try work(
+          SealedBody.Place(
+            collection: collection, rowID: rowID, key: key, type: type, version: document.version))
+      }
+      guard var type = document.type else { return try lend(nil) }
+      return try type.withUTF8 { try lend(UnsafeRawBufferPointer($0)) }
+    }
   }
 }

@@ -127,12 +127,11 @@ extension SealedWriter {
     _ document: NewDocument, at rowID: Int64, key: DocumentKey?, in collection: String
   ) throws -> [UInt8] {
     try observe(document.body, in: collection)
-    return try seal(
-      document.body,
-      at: SealedBody.Place(
-        collection: Array(collection.foldingASCII.utf8), rowID: rowID, key: key,
-        type: document.type, version: document.version),
-      try blindIndexes(written: collection))
+    let blind = try blindIndexes(written: collection)
+    let name = Array(collection.foldingASCII.utf8)
+    return try SealedBody.Place.with(document, key: key, rowID: rowID, name) {
+      try seal(document.body, at: $0, blind)
+    }
   }
 
   func seal(
