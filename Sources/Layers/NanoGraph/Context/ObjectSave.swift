@@ -175,7 +175,7 @@ final class ObjectSave {
   private func writeInsertions(_ table: ObjectTable) throws {
     let collection = table.documents
     _ = try collection.writeBatch(.insert, capacity: table.counts.inserted) { batch, writer in
-      for (place, object) in table.inserted.enumerated() where !object.isGone {
+      for object in table.inserted where !object.isGone {
         do {
           object.writeDocument(to: &writer)
           try batch.add(
@@ -183,7 +183,6 @@ final class ObjectSave {
             rowID: object._$object.rowID)
         } catch let error as StoreError {
           throw error.adding(.collection, collection.name)
-            .adding(.position, "new object \(place + 1)")
         }
       }
     }
