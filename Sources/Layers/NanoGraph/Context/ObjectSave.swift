@@ -52,7 +52,9 @@ final class ObjectSave {
 
   private func removeGone(from owner: any GraphObject, _ relationships: [StoredRelationship]) {
     for relationship in relationships {
-      relationship.remove(from: owner, in: context) { $0.isGone }
+      var holdsGone = false
+      relationship.forEachKnown(of: owner) { if $0.isGone { holdsGone = true } }
+      if holdsGone { relationship.remove(from: owner, in: context) { $0.isGone } }
     }
   }
 
@@ -206,6 +208,7 @@ final class ObjectSave {
     table.didSave()
     for object in stale where object._$object.table === table {
       object._$object.flags = []
+      table.removed.remove(object._$object.rowID)
       table.makeFault(object)
     }
     if stale.contains(where: { $0._$object.table === table }) { context.inverseEpoch += 1 }
