@@ -64,17 +64,22 @@ extension ObjectContext {
   private func insertTargets(of object: any GraphObject, _ table: ObjectTable) throws {
     guard !object.isGone else { return }
     for relationship in table.relationships {
-      for target in relationship.targets(of: object, in: self) {
-        if target.isGone { continue }
-        guard let known = target._$object.table else {
-          let targets = self.table(for: type(of: target))
-          insertNew(target, targets)
-          if !targets.relationships.isEmpty { try insertTargets(of: target, targets) }
-          continue
+      var new: [any GraphObject] = []
+      var stranger: ObjectTable?
+      relationship.forEachKnown(of: object) { target in
+        if let known = target._$object.table {
+          if known.context !== self { stranger = known }
+        } else if !target.isGone {
+          new.append(target)
         }
-        guard known.context === self else {
-          throw Self.otherContext(known.documents.name).adding(.field, relationship.name)
-        }
+      }
+      if let stranger {
+        throw Self.otherContext(stranger.documents.name).adding(.field, relationship.name)
+      }
+      for target in new where target._$object.table == nil {
+        let targets = self.table(for: type(of: target))
+        insertNew(target, targets)
+        try insertTargets(of: target, targets)
       }
     }
   }
@@ -116,7 +121,9 @@ extension ObjectTable {
 
   func rollback() {
     for object in inserted {
-      release(object)
+      // It keeps what it relates to: it may be inserted again.
+      for inverse in inverses { inverse.dissolve(object) }
+      detach(object)
       object._$object.rowID = 0
       object._$object.flags = []
     }

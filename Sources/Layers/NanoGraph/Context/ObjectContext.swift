@@ -184,10 +184,14 @@ extension ObjectTable {
   func release(_ object: any GraphObject) {
     for relationship in relationships { relationship.dissolve(object) }
     for inverse in inverses { inverse.dissolve(object) }
+    detach(object)
+    object._$object.flags.remove([.watched, .inserted, .changed])
+  }
+
+  func detach(_ object: any GraphObject) {
     // One that had been deleted and came back is known by its row id.
     if isInMap(object) { map.remove(object._$object.rowID) }
     object._$object.table = nil
-    object._$object.flags.remove([.watched, .inserted, .changed])
   }
 
   /// Relationships go back to row ids.
