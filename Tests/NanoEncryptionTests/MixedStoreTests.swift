@@ -91,6 +91,22 @@ struct MixedStoreTests {
     #expect(try Store.file(file.path)["people"].count() == 600)
   }
 
+  @Test("What indexed everything ends, and leaves nothing behind")
+  func everything() throws {
+    let plain = try Store.file(file.path)
+    try plain["people"].setIndexing(.everything)
+    try plain.close()
+    let store = try file.open()
+    #expect(try store["people"].indexing() == .declared)
+    try store.sealAll()
+    try store.compact()
+    #expect(try store["people"].find(Field("name") == "SecretName").count() == 600)
+    try store.close()
+    for (name, bytes) in try file.bytes() {
+      #expect(bytes.range(of: Data("SecretName".utf8)) == nil, "in \(name)")
+    }
+  }
+
   @Test("An index that is to be blind stays unique")
   func blindIndexes() throws {
     let plain = try Store.file(file.path)

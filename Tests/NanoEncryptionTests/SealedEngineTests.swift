@@ -68,4 +68,15 @@ struct SealedComparisonTests {
       try SealedEngine(SQLiteEngine(.memory, SQLiteConfiguration()), .test(indexes: .blind))
     }.run(seed: Self.seed &+ part, pairs: Self.pairs)
   }
+
+  @Test("With texts stored as UTF-16")
+  func utf16() throws {
+    print("comparison: NANOSTORE_SEED=\(Self.seed) (UTF-16)")
+    var configuration = SQLiteConfiguration()
+    configuration.encoding = .utf16
+    // SQLite replaces this one where it converts between its encodings.
+    try EngineComparison(avoiding: ["\u{FFFF}"], comparesRevisions: false) { [configuration] in
+      try SealedEngine(SQLiteEngine(.memory, configuration), .test(indexes: .blind))
+    }.run(seed: Self.seed &+ 2, pairs: Self.pairs)
+  }
 }
