@@ -10,7 +10,7 @@
 
     init(_ path: String) throws {
       handle = tchdbnew()
-      let mode = HDBOREADER.rawValue | HDBOWRITER.rawValue | HDBONOLCK.rawValue | HDBOCREAT.rawValue
+      let mode = HDBOREADER | HDBOWRITER | HDBONOLCK | HDBOCREAT
       guard tchdbopen(handle, path, Int32(mode)) else { throw failure(path) }
     }
 

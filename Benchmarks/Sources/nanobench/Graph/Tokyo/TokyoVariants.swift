@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 #if canImport(CTokyo)
-  private let name = "Tokyo Cabinet"
+  private let tokyo = "Tokyo Cabinet"
 
   extension SongInsertScenario {
     var others: [Variant] {
       [
-        Variant(name) { [set] folder in
+        Variant(tokyo) { [set] folder in
           { watch in
             let files = try TokyoFiles(folder)
             try watch.measure {
@@ -23,7 +23,7 @@
   extension SongFetchScenario {
     var others: [Variant] {
       [
-        Variant(name) { [set, includesRelease] folder in
+        Variant(tokyo) { [set, includesRelease] folder in
           let files = try set.tokyoFilled(folder) { try $0.save(set.tokyoSongs()) }
           return { watch in
             var songs: [TokyoSong] = []
@@ -40,7 +40,7 @@
   extension SongUpdateScenario {
     var others: [Variant] {
       [
-        Variant(name) { [set, numbers] folder in
+        Variant(tokyo) { [set, numbers] folder in
           let filled = try folder.subfolder("filled")
           try set.tokyoFilled(filled, set.insertTokyoLists).close()
           return { watch in
@@ -65,7 +65,7 @@
   extension ListInsertScenario {
     var others: [Variant] {
       [
-        Variant(name) { [set] folder in
+        Variant(tokyo) { [set] folder in
           { watch in
             let files = try TokyoFiles(folder)
             try watch.measure {
@@ -82,7 +82,7 @@
   extension FirstTitleScenario {
     var others: [Variant] {
       [
-        Variant(name) { [set] folder in
+        Variant(tokyo) { [set] folder in
           let files = try set.tokyoFilled(folder, set.insertTokyoLists)
           return { watch in
             try watch.measure {
