@@ -199,21 +199,42 @@ struct ExpansionTests {
       #"""
       @available(macOS 26, *)
       final class Person {
+        @NanoStoreModels._TrackedProperty
         var name = "nobody"
 
         var _$unknownFields = NanoStoreModels.UnknownFields()
 
         init(reading reader: inout NanoStoreModels.JSONReader) throws(NanoStoreModels.StoreError) {
-          let read = try Self._$read(&reader)
-          self.name = read.0
+          throw NanoStoreModels.ModelCoding.partRefused(Self.self)
+        }
+
+        init(reading reader: inout NanoStoreModels.JSONReader, key: NanoStoreModels.BorrowedKey) throws(NanoStoreModels.StoreError) {
+          let read = try Self._$read(&reader, key)
+          self._$f_name = read.0
           self._$unknownFields = read.1
         }
 
         init() {
         }
 
+        var _$object = NanoStoreModels.ObjectState()
+
+        init(_$fault: Swift.Void) {
+          self._$f_name = nil
+        }
+
+        func _$fill(_ _$reader: inout NanoStoreModels.JSONReader, _ _$key: NanoStoreModels.BorrowedKey) throws(NanoStoreModels.StoreError) {
+          let _$read = try Self._$read(&_$reader, _$key)
+          self._$f_name = _$read.0
+          self._$unknownFields = _$read.1
+        }
+
+        func _$fillWithFirstValues() {
+          self._$f_name = "nobody"
+        }
+
         @inline(__always)
-        nonisolated private static func _$read(_ _$reader: inout NanoStoreModels.JSONReader) throws(NanoStoreModels.StoreError) -> (String, NanoStoreModels.UnknownFields) {
+        nonisolated private static func _$read(_ _$reader: inout NanoStoreModels.JSONReader, _ _$key: NanoStoreModels.BorrowedKey) throws(NanoStoreModels.StoreError) -> (String, NanoStoreModels.UnknownFields) {
           try _$reader.enter()
           let _$start = _$reader
           inOrder: do {
@@ -225,11 +246,11 @@ struct ExpansionTests {
             return (_$f0, NanoStoreModels.UnknownFields())
           }
           _$reader = _$start
-          return try Self._$readInAnyOrder(&_$reader)
+          return try Self._$readInAnyOrder(&_$reader, _$key)
         }
 
         @inline(never)
-        nonisolated private static func _$readInAnyOrder(_ _$reader: inout NanoStoreModels.JSONReader) throws(NanoStoreModels.StoreError) -> (String, NanoStoreModels.UnknownFields) {
+        nonisolated private static func _$readInAnyOrder(_ _$reader: inout NanoStoreModels.JSONReader, _ _$key: NanoStoreModels.BorrowedKey) throws(NanoStoreModels.StoreError) -> (String, NanoStoreModels.UnknownFields) {
           var _$v0: Swift.Optional<String> = .none
           var _$unknown = NanoStoreModels.UnknownFields.Collector()
           try _$reader.fields { (_$reader: inout NanoStoreModels.JSONReader, _$name) throws(NanoStoreModels.StoreError) in
@@ -252,7 +273,7 @@ struct ExpansionTests {
       }
 
       @available(macOS 26, *)
-      nonisolated extension Person: NanoStoreModels.Model {
+      nonisolated extension Person: NanoStoreModels.Model, NanoStoreModels.GraphObject {
         static var collectionName: Swift.String {
           "Person"
         }
@@ -271,11 +292,26 @@ struct ExpansionTests {
         }
 
         func write(to writer: inout NanoStoreModels.JSONWriter) {
+          NanoStoreModels.ModelCoding.refusePart(Self.self, &writer)
+        }
+
+        func writeDocument(to writer: inout NanoStoreModels.JSONWriter) {
+          _$write(to: &writer, isDocument: true)
+        }
+
+        func _$writeSnapshot(to writer: inout NanoStoreModels.JSONWriter) {
+          _$write(to: &writer, isDocument: false)
+        }
+
+        private func _$write(to writer: inout NanoStoreModels.JSONWriter, isDocument: Swift.Bool) {
+          if _$object.isFault {
+            _$load()
+          }
           guard writer.enter() else {
             return
           }
           writer.literal("{\"name\":")
-          writer.string(self.name)
+          writer.string(self._$f_name!)
           self._$unknownFields.write(to: &writer)
           writer.literal("}")
           writer.leave()

@@ -12,6 +12,7 @@ import Testing
 
 private enum ModelMacro: ModelMacroImplementation {}
 private enum PropertyMarker: PropertyMarkerImplementation {}
+private enum Relationship: RelationshipImplementation {}
 
 private let macros: [String: MacroSpec] = [
   "Model": MacroSpec(type: ModelMacro.self, conformances: ["NanoStoreModels.Model"]),
@@ -20,6 +21,8 @@ private let macros: [String: MacroSpec] = [
   "Indexed": MacroSpec(type: PropertyMarker.self),
   "Unique": MacroSpec(type: PropertyMarker.self),
   "Key": MacroSpec(type: PropertyMarker.self),
+  "Relationship": MacroSpec(type: Relationship.self),
+  "Inverse": MacroSpec(type: Relationship.self),
 ]
 
 /// What a source becomes, without any problem.

@@ -172,7 +172,7 @@ extension SQLiteWriter {
       throw StoreError(
         .database, "A collection has no more row ids", [.collection: table.description.name])
     }
-    freeRowIDs = (table, next)
+    if !freeRowIDs.contains(where: { $0.table === table }) { freeRowIDs.append((table, next)) }
     return next
   }
 
@@ -180,8 +180,8 @@ extension SQLiteWriter {
   @inline(__always)
   func isFree(_ rowID: Int64?, _ table: CollectionTable) -> Bool {
     guard let rowID else { return true }
-    guard let free = freeRowIDs, free.table === table else { return false }
-    return rowID >= free.from
+    for free in freeRowIDs where free.table === table { return rowID >= free.from }
+    return false
   }
 
   func bind(_ identity: Identity, _ statement: SQLiteStatement) throws {

@@ -14,8 +14,8 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   private var savepoints = 0
   /// The table whose documents may be inserted several at a time, or may not.
   var togetherState: (table: CollectionTable, isAllowed: Bool)?
-  /// The table whose row ids from this one on no row ever had, as far as the transaction was asked.
-  var freeRowIDs: (table: CollectionTable, from: Int64)?
+  /// Tables whose row ids from this one on no row ever had, as far as the transaction was asked. They are few.
+  var freeRowIDs: [(table: CollectionTable, from: Int64)] = []
   /// Documents that the transaction has written.
   var written = 0
   /// Whether indexes are being made while a progress closure of the caller runs.
@@ -142,7 +142,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   /// Rows were removed, perhaps the last ones.
   func removed(_ count: Int, from table: CollectionTable) throws {
     guard count > 0 else { return }
-    freeRowIDs = nil
+    freeRowIDs.removeAll()
     try prepareRowIDs(table)
   }
 }
@@ -249,7 +249,7 @@ extension SQLiteWriter {
     touched.removeAll()
     last = nil
     togetherState = nil
-    freeRowIDs = nil
+    freeRowIDs.removeAll()
   }
 
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {

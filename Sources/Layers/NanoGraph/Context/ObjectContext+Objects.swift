@@ -16,9 +16,13 @@ extension ObjectContext {
     let table = table(Object.self)
     if let known = object._$object.table {
       guard known === table else { throw Self.otherContext(Object.collectionName) }
-      if object.isGone, !object._$object.flags.contains(.removed) {
+      if object.isGone {
+        if object._$object.flags.contains(.removed) {
+          table.insertAgain(object)
+        } else {
+          table.noteRestored(object)
+        }
         undoLog.note(.inserted, object, in: table)
-        table.noteRestored(object)
       }
       return object
     }

@@ -42,6 +42,7 @@ extension ObjectContext {
     if undoLog.isEnabled { undoLog.close() }
     for table in allTables { save.finish(table) }
     pendingDeletions = 0
+    hasUndoneToGone = false
     namedChanges = [:]
     undoLog.didSave()
     tellSaved()
@@ -63,16 +64,22 @@ extension ObjectContext {
   private func insertTargets(of object: any GraphObject, _ table: ObjectTable) throws {
     guard !object.isGone else { return }
     for relationship in table.relationships {
-      for target in relationship.targets(of: object, in: self) {
-        guard let known = target._$object.table else {
-          let targets = self.table(for: type(of: target))
-          insertNew(target, targets)
-          if !targets.relationships.isEmpty { try insertTargets(of: target, targets) }
-          continue
+      var new: [any GraphObject] = []
+      var stranger: ObjectTable?
+      relationship.forEachKnown(of: object) { target in
+        if let known = target._$object.table {
+          if known.context !== self { stranger = known }
+        } else if !target.isGone {
+          new.append(target)
         }
-        guard known.context === self else {
-          throw Self.otherContext(known.documents.name).adding(.field, relationship.name)
-        }
+      }
+      if let stranger {
+        throw Self.otherContext(stranger.documents.name).adding(.field, relationship.name)
+      }
+      for target in new where target._$object.table == nil {
+        let targets = self.table(for: type(of: target))
+        insertNew(target, targets)
+        try insertTargets(of: target, targets)
       }
     }
   }
@@ -82,6 +89,7 @@ extension ObjectContext {
   public func rollback() {
     for table in allTables { table.rollback() }
     pendingDeletions = 0
+    hasUndoneToGone = false
     namedChanges = [:]
     isInUndoGroup = false
     undoLog.rollback()
@@ -113,8 +121,9 @@ extension ObjectTable {
 
   func rollback() {
     for object in inserted {
-      if object._$object.rowID > 0 { map.remove(object._$object.rowID) }
-      release(object)
+      // It keeps what it relates to: it may be inserted again.
+      for inverse in inverses { inverse.dissolve(object) }
+      detach(object)
       object._$object.rowID = 0
       object._$object.flags = []
     }
@@ -130,5 +139,9 @@ extension ObjectTable {
   }
 
   /// Numbers of new objects of before are asked for no more.
-  func forgetNumbers() { rowIDsOfInserted = [] }
+  func forgetNumbers() {
+    rowIDsOfInserted = []
+    removed = []
+    formerNew = [:]
+  }
 }

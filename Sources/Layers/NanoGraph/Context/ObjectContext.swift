@@ -44,6 +44,8 @@ public final class ObjectContext {
   var inverseEpoch = 1
   /// Deleted objects that relationships may still hold until the next save.
   @usableFromInline var pendingDeletions = 0
+  /// Whether undoing gave an object a relationship to one whose deletion was saved before.
+  @usableFromInline var hasUndoneToGone = false
   var undoLog: UndoLog
   var isInUndoGroup = false
   var namedChanges: [String: NamedChange] = [:]
@@ -82,7 +84,8 @@ public final class ObjectContext {
     successor.outlivedObjectWent()
   }
 
-  @usableFromInline var hasPendingDeletions: Bool { pendingDeletions > 0 }
+  /// Whether relationships may hold objects that are gone.
+  @usableFromInline var mayHoldGone: Bool { pendingDeletions > 0 || hasUndoneToGone }
   /// Whether nobody can save any more. Relationships then keep no objects, since nobody would take circles of
   /// them apart.
   @usableFromInline let isOutlived: Bool
@@ -181,8 +184,14 @@ extension ObjectTable {
   func release(_ object: any GraphObject) {
     for relationship in relationships { relationship.dissolve(object) }
     for inverse in inverses { inverse.dissolve(object) }
-    object._$object.table = nil
+    detach(object)
     object._$object.flags.remove([.watched, .inserted, .changed])
+  }
+
+  func detach(_ object: any GraphObject) {
+    // One that had been deleted and came back is known by its row id.
+    if isInMap(object) { map.remove(object._$object.rowID) }
+    object._$object.table = nil
   }
 
   /// Relationships go back to row ids.
@@ -205,7 +214,7 @@ extension ObjectTable {
     deleted = []
     counts = PendingCounts()
     insertedBefore = 0
-    rowIDsOfInserted = []
+    forgetNumbers()
     neighbours = Neighbours()
   }
 }

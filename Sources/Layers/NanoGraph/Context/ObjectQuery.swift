@@ -148,7 +148,9 @@ extension ObjectContext {
   /// - Throws: ``StoreError``.
   public func get<Object: GraphObject>(_ id: ObjectID<Object>) throws -> Object? {
     let table = table(Object.self)
-    if let live = table.live(id.rowID), !live.isFault {
+    if let live = table.live(id.rowID),
+      live._$object.flags.isDisjoint(with: [.fault, .failed])
+    {
       return live.isGone ? nil : unsafeDowncast(live, to: Object.self)
     }
     var found: Object?

@@ -19,7 +19,11 @@ final class ObjectSave {
   /// Writes everything, in an order in which values of unique indexes are given up before they are taken.
   func run() throws {
     let tables = context.allTables
-    if context.pendingDeletions > 0 { try removeReferences(tables) }
+    if context.mayHoldGone {
+      let isAlone = context.undoLog.open.records.isEmpty
+      defer { if isAlone { context.undoLog.mergeOpen() } }
+      try removeReferences(tables)
+    }
     for table in tables where !table.counts.isEmpty { try table.prepare() }
     for table in tables where table.counts.inserted > 0 { try table.giveRowIDs() }
     for table in tables { try writeDeletions(table) }
@@ -48,7 +52,9 @@ final class ObjectSave {
 
   private func removeGone(from owner: any GraphObject, _ relationships: [StoredRelationship]) {
     for relationship in relationships {
-      relationship.remove(from: owner, in: context) { $0.isGone }
+      var holdsGone = false
+      relationship.forEachKnown(of: owner) { if $0.isGone { holdsGone = true } }
+      if holdsGone { relationship.remove(from: owner, in: context) { $0.isGone } }
     }
   }
 
@@ -171,7 +177,7 @@ final class ObjectSave {
   private func writeInsertions(_ table: ObjectTable) throws {
     let collection = table.documents
     _ = try collection.writeBatch(.insert, capacity: table.counts.inserted) { batch, writer in
-      for (place, object) in table.inserted.enumerated() where !object.isGone {
+      for object in table.inserted where !object.isGone {
         do {
           object.writeDocument(to: &writer)
           try batch.add(
@@ -179,7 +185,6 @@ final class ObjectSave {
             rowID: object._$object.rowID)
         } catch let error as StoreError {
           throw error.adding(.collection, collection.name)
-            .adding(.position, "new object \(place + 1)")
         }
       }
     }
@@ -192,6 +197,7 @@ final class ObjectSave {
     for object in table.deleted {
       for relationship in table.relationships { relationship.dissolve(object) }
       object._$object.flags = [.deleted, .removed]
+      if context.undoLog.isEnabled { table.removed.insert(object._$object.rowID) }
     }
     for (object, revision) in revisions where object._$object.table === table {
       object._$object.revision =
@@ -202,6 +208,7 @@ final class ObjectSave {
     table.didSave()
     for object in stale where object._$object.table === table {
       object._$object.flags = []
+      table.removed.remove(object._$object.rowID)
       table.makeFault(object)
     }
     if stale.contains(where: { $0._$object.table === table }) { context.inverseEpoch += 1 }

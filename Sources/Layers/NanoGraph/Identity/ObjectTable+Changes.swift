@@ -55,6 +55,7 @@ extension ObjectTable {
   /// The opposite of ``noteDeleted(_:)``, before it is saved.
   func noteRestored(_ object: any GraphObject) {
     object._$object.flags.remove(.deleted)
+    object._$object.flags.insert(.watched)
     context.pendingDeletions -= 1
     if object._$object.flags.contains(.inserted) {
       counts.inserted += 1
@@ -74,11 +75,7 @@ extension ObjectTable {
     func open<Object: GraphObject>(_ object: Object) throws {
       if currentID(id) > 0 {
         if live(id) == nil { add(object, currentID(id), []) }
-        object._$object.table = self
-        object._$object.flags = .inserted
-        object._$object.revision = 0
-        inserted.append(object)
-        counts.inserted += 1
+        insertAgain(object)
       } else {
         object._$object.flags = []
         insert(object)
@@ -94,6 +91,14 @@ extension ObjectTable {
     return object
   }
 
+  /// Makes an object whose deletion was saved one that is stored again, under its row id.
+  func insertAgain(_ object: any GraphObject) {
+    object._$object.flags = .inserted
+    object._$object.revision = 0
+    inserted.append(object)
+    counts.inserted += 1
+  }
+
   /// Gives an object the content of a snapshot.
   func fill(
     _ object: any GraphObject, snapshot: UnsafeRawBufferPointer, _ newerVersion: Int64?
@@ -103,7 +108,10 @@ extension ObjectTable {
     if let newerVersion { object._$unknownFields.keep(newerVersion: newerVersion) }
     object._$object.flags.remove([.fault, .failed])
     // Numbers of new objects mean nothing later, so they become objects while they do.
-    for relationship in relationships { _ = relationship.targets(of: object, in: context) }
+    for relationship in relationships
+    where relationship.targets(of: object, in: context).contains(where: { $0.isGone }) {
+      context.hasUndoneToGone = true
+    }
   }
 
   /// New and changed objects, without deleted ones.

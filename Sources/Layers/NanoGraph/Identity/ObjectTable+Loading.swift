@@ -22,6 +22,28 @@ extension ObjectTable {
     return object
   }
 
+  /// The object of a document that was read a while ago.
+  func take<Object: GraphObject>(_ document: Document, as type: Object.Type) throws -> Object {
+    let header = document.header
+    guard let rowID = header.rowID else {
+      throw StoreError(.corruptDocument, "A stored document has no row id")
+    }
+    if let known = live(rowID), !known.isFault, let revision = header.revision,
+      known._$object.revision > revision
+    {
+      // Saved or read anew meanwhile.
+      return unsafeDowncast(known, to: type)
+    }
+    return try document.withBytes { bytes in
+      try DocumentKey.withBorrowed(header.key) { key in
+        try take(
+          StoredDocument(
+            rowID: rowID, key: key, type: nil, version: header.version, added: header.added,
+            revision: header.revision, body: bytes), as: type)
+      }
+    }
+  }
+
   @usableFromInline
   func refresh<Object: GraphObject>(_ object: Object, _ stored: StoredDocument) throws {
     let flags = object._$object.flags

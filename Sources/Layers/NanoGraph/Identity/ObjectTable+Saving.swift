@@ -57,7 +57,7 @@ extension ObjectTable {
     }
   }
 
-  private func isInMap(_ object: any GraphObject) -> Bool {
+  func isInMap(_ object: any GraphObject) -> Bool {
     object._$object.rowID > 0
       && map[object._$object.rowID] == object.address
   }
@@ -68,9 +68,12 @@ extension ObjectTable {
     for object in inserted {
       if object.isGone {
         object._$object.flags = [.deleted, .removed]
+        // Who is not in the map is not found when the context goes.
+        if !isInMap(object) { object._$object.table = nil }
         continue
       }
       object._$object.flags = .watched
+      removed.remove(object._$object.rowID)
       if isInMap(object) {
         // One that had been deleted: its revision does not count from 1.
         let version = try? documents.contentVersion(rowID: object._$object.rowID)
@@ -95,6 +98,7 @@ extension ObjectTable {
     while rowIDsOfInserted.count < insertedBefore { rowIDsOfInserted.append(0) }
     for object in inserted {
       rowIDsOfInserted.append(object.isGone ? 0 : object._$object.rowID)
+      if object.isGone { formerNew[object._$object.rowID] = WeakObject(object) }
     }
   }
 }

@@ -30,6 +30,10 @@ final class ObjectTable {
   /// The row ids that new objects of earlier saves got, by place, as long as undoing may ask for them; 0 for
   /// those that were never saved.
   var rowIDsOfInserted: [Int64] = []
+  /// New objects that were deleted before a save, by number, as long as someone holds them.
+  var formerNew: [Int64: WeakObject] = [:]
+  /// Row ids whose deletion was saved, as long as undoing may bring them back.
+  var removed: Set<Int64> = []
   /// The list that objects were made for last: who looks at two of them is likely to look at all.
   var neighbours = Neighbours()
   /// What ``Store/droppedDefinitions`` was when indexes were made.
@@ -51,6 +55,12 @@ final class ObjectTable {
     map.remove(rowID)
     if context.isOutlived { context.outlivedObjectWent() }
   }
+}
+
+/// An object that is not kept alive.
+struct WeakObject {
+  weak var object: (any GraphObject)?
+  init(_ object: any GraphObject) { self.object = object }
 }
 
 extension GraphObject {
@@ -84,7 +94,7 @@ extension ObjectTable {
   @usableFromInline
   func makeFault<Object: GraphObject>(_ id: Int64, _ type: Object.Type) -> Object {
     let object = Object(_$fault: ())
-    add(object, id, [.fault, .watched])
+    add(object, id, removed.contains(id) ? [.fault, .deleted, .removed] : [.fault, .watched])
     return object
   }
 
@@ -101,7 +111,13 @@ extension ObjectTable {
   func newObject<Object: GraphObject>(_ number: Int64, _ type: Object.Type) -> Object {
     let id = currentID(number)
     if id > 0 { return object(id, as: type) }
-    return unsafeDowncast(inserted[place(id)], to: type)
+    if let known = live(id) { return unsafeDowncast(known, to: type) }
+    // It was deleted before it was saved. Undoing may bring it back.
+    let object = Object(_$fault: ())
+    object._$object.rowID = id
+    object._$object.flags = [.fault, .deleted, .removed]
+    formerNew[id] = WeakObject(object)
+    return object
   }
 
   /// The one instance for a row id or a number of a new object.
@@ -116,7 +132,8 @@ extension ObjectTable {
   func live(_ id: Int64) -> (any GraphObject)? {
     let id = currentID(id)
     guard id > 0 else {
-      return inserted.indices.contains(place(id)) ? inserted[place(id)] : nil
+      let place = place(id)
+      return inserted.indices.contains(place) ? inserted[place] : formerNew[id]?.object
     }
     func open<Object: GraphObject>(_ type: Object.Type, _ known: UnsafeRawPointer)
       -> any GraphObject

@@ -61,6 +61,11 @@ final class StoredRelationship {
     return targets
   }
 
+  /// Shows those of an owner's targets that are in memory as such, which new ones always are, and loads none.
+  func forEachKnown(of owner: any GraphObject, _ body: (any GraphObject) -> Void) {
+    show(owner, body)
+  }
+
   /// Whether an owner relates to an object.
   func contains(
     _ target: any GraphObject, of owner: any GraphObject, in context: ObjectContext

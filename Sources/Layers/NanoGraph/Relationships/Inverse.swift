@@ -133,6 +133,14 @@ final class InverseRelationship {
     return get(target).owners.filter { !$0.isGone }
   }
 
+  /// The owners, also those that are one too many for what the property can hold.
+  func everyOwner(
+    of target: any GraphObject, in context: ObjectContext
+  ) -> [any GraphObject] {
+    if get(target).loadedAt == context.inverseEpoch { return owners(of: target, in: context) }
+    return context.owners(of: target, by: name)
+  }
+
   func set(
     _ owners: [any GraphObject], of target: any GraphObject, in context: ObjectContext
   ) {

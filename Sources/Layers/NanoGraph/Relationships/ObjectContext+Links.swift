@@ -28,7 +28,7 @@ extension ObjectContext {
   /// tells.
   private func adopt(_ object: any GraphObject) -> ObjectTable? {
     let table = table(for: type(of: object))
-    if object._$object.table == nil { insertNew(object, table) }
+    if object._$object.table == nil, !object.isGone { insertNew(object, table) }
     return object._$object.table === table ? table : nil
   }
 
@@ -38,11 +38,15 @@ extension ObjectContext {
     guard let table = adopt(target), let inverse = inverse(relationship, table) else { return }
     if !inverse.isToMany {
       // It can have one owner only: the one that it had loses it.
-      for former in inverse.owners(of: target, in: self) where former !== owner {
+      for former in inverse.everyOwner(of: target, in: self) where former !== owner {
         relationship.remove(from: former, in: self) { $0 === target }
       }
     }
-    inverse.add(owner, to: target, in: self)
+    if inverse.isToMany {
+      inverse.add(owner, to: target, in: self)
+    } else {
+      inverse.set([owner], of: target, in: self)
+    }
   }
 
   /// An owner relates to a target no more.
@@ -158,6 +162,7 @@ extension GraphObject {
       relationship.remove(from: owner, in: context) { $0 === self }
     }
     for owner in after where !before.contains(where: { $0 === owner }) {
+      if owner.isGone { continue }
       if owner._$object.table == nil { context.insertNew(owner, context.table(Owner.self)) }
       if relationship.contains(self, of: owner, in: context) { continue }
       if !relationship.isToMany {

@@ -100,27 +100,25 @@ extension ObjectContext {
   private func revert(_ group: UndoGroup) throws -> UndoGroup {
     let opposite = UndoGroup()
     opposite.name = group.name
-    var reverted = 0
     defer { inverseEpoch += 1 }
     do {
-      for record in group.records.reversed() {
-        try revert(record, in: group, opposite)
-        reverted += 1
-      }
+      for index in group.records.indices.reversed() { try revert(index, of: group, opposite) }
     } catch {
       let back = UndoGroup()
-      for record in opposite.records.reversed() { try? revert(record, in: opposite, back) }
+      for index in opposite.records.indices.reversed() { try? revert(index, of: opposite, back) }
       throw error
     }
     for table in allTables { table.watchUnsaved() }
-    for record in opposite.records {
-      if let object = record.table.live(record.id) { tell(.didChange, object, record.table) }
+    for (index, record) in opposite.records.enumerated() {
+      let table = opposite.table(at: index)
+      if let object = table.live(record.id) { tell(.didChange, object, table) }
     }
     return opposite
   }
 
-  private func revert(_ record: UndoRecord, in group: UndoGroup, _ opposite: UndoGroup) throws {
-    let table = record.table
+  private func revert(_ index: Int, of group: UndoGroup, _ opposite: UndoGroup) throws {
+    let record = group.records[index]
+    let table = group.table(at: index)
     switch record.kind {
     case .inserted:
       let object = table.anyObject(record.id)
@@ -132,9 +130,7 @@ extension ObjectContext {
       try object.load()
       opposite.add(.updated, object, table)
       table.noteChanged(object)
-      try group.withSnapshot(of: record) {
-        try table.fill(object, snapshot: $0, record.newerVersion)
-      }
+      try group.withSnapshot(at: index) { try table.fill(object, snapshot: $0, $1) }
     case .deleted:
       let object: any GraphObject
       if let known = table.live(record.id), known._$object.table != nil, known.isDeleted,
@@ -143,9 +139,7 @@ extension ObjectContext {
         table.noteRestored(known)
         object = known
       } else {
-        object = try group.withSnapshot(of: record) {
-          try table.bringBack(record.id, $0, record.newerVersion)
-        }
+        object = try group.withSnapshot(at: index) { try table.bringBack(record.id, $0, $1) }
       }
       opposite.add(.inserted, object, table)
     }

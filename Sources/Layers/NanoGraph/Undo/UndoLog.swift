@@ -31,6 +31,12 @@ struct UndoLog {
     open = UndoGroup()
   }
 
+  /// Makes the open group a part of the last one: what saving itself changes is undone with what asked for it.
+  mutating func mergeOpen() {
+    if let last = done.last { last.append(open) }
+    open = UndoGroup()
+  }
+
   mutating func lastDone() -> UndoGroup? { done.popLast() }
   mutating func lastUndone() -> UndoGroup? { undone.popLast() }
   mutating func push(done group: UndoGroup) { done.append(group) }
@@ -55,38 +61,68 @@ final class UndoGroup {
   private(set) var records: [UndoRecord] = []
   /// The snapshots, one after the other.
   private var bytes: [UInt8] = []
+  private var tables: [ObjectTable] = []
+  /// Of objects that a newer version of the program wrote, by record.
+  private var newerVersions: [Int: Int64] = [:]
 
   /// Notes what an object is before a change, or that it is new.
   func add(_ kind: UndoRecord.Kind, _ object: any GraphObject, _ table: ObjectTable) {
-    let start = bytes.count
     if kind != .inserted {
       var writer = JSONWriter(capacity: 256)
       object._$writeSnapshot(to: &writer)
       bytes.append(contentsOf: writer.bytes)
+      if let newer = object._$unknownFields.newerVersion { newerVersions[records.count] = newer }
     }
     records.append(
       UndoRecord(
-        kind: kind, table: table, id: object._$object.rowID, range: start..<bytes.count,
-        newerVersion: kind == .inserted ? nil : object._$unknownFields.newerVersion))
+        id: object._$object.rowID, end: bytes.count, table: place(of: table), kind: kind))
   }
 
-  func withSnapshot<Result>(
-    of record: UndoRecord, _ work: (UnsafeRawBufferPointer) throws -> Result
-  ) rethrows -> Result {
-    try bytes.withUnsafeBytes { try work(UnsafeRawBufferPointer(rebasing: $0[record.range])) }
+  private func place(of table: ObjectTable) -> Int32 {
+    if let last = records.last?.table, tables[Int(last)] === table { return last }
+    if let known = tables.firstIndex(where: { $0 === table }) { return Int32(known) }
+    tables.append(table)
+    return Int32(tables.count - 1)
   }
+
+  /// Adds the changes of another group behind these.
+  func append(_ other: UndoGroup) {
+    for index in other.records.indices {
+      let record = other.records[index]
+      bytes += other.bytes[other.start(of: index)..<record.end]
+      newerVersions[records.count] = other.newerVersions[index]
+      records.append(
+        UndoRecord(
+          id: record.id, end: bytes.count, table: place(of: other.tables[Int(record.table)]),
+          kind: record.kind))
+    }
+  }
+
+  func table(at index: Int) -> ObjectTable { tables[Int(records[index].table)] }
+
+  /// Shows the snapshot of a change, and the version that wrote it if that is newer than the class's own.
+  func withSnapshot<Result>(
+    at index: Int, _ work: (UnsafeRawBufferPointer, Int64?) throws -> Result
+  ) rethrows -> Result {
+    try bytes.withUnsafeBytes { bytes in
+      try work(
+        UnsafeRawBufferPointer(rebasing: bytes[start(of: index)..<records[index].end]),
+        newerVersions[index])
+    }
+  }
+
+  private func start(of index: Int) -> Int { index == 0 ? 0 : records[index - 1].end }
 }
 
-/// One change of one object.
+/// One change of one object. Small, since a program may insert a million.
 struct UndoRecord {
-  enum Kind {
+  enum Kind: UInt8 {
     case inserted, updated, deleted
   }
-  let kind: Kind
-  let table: ObjectTable
   /// The row id, or the number that the object had as a new one.
   let id: Int64
-  /// Where the snapshot of before is.
-  let range: Range<Int>
-  let newerVersion: Int64?
+  /// Where the snapshot of before ends, which begins where that of the record before ends.
+  let end: Int
+  let table: Int32
+  let kind: Kind
 }

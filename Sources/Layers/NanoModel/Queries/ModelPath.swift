@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-package import NanoDocument
+import NanoDocument
 package import NanoQuery
 
 /// The properties of a model, to write conditions with.
@@ -111,9 +111,9 @@ extension ModelPath {
 extension ModelPath {
   /// A condition for layers on top of models.
   package func condition(
-    onField build: (QueryExpression) throws(StoreError) -> Condition
+    onField build: (QueryExpression) -> Condition
   ) -> ModelCondition<Root> {
-    condition { (expression, _) throws(StoreError) in try build(expression) }
+    condition { (expression, _) throws(StoreError) in build(expression) }
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import NanoEngine
+package import NanoEngine
 
 #if canImport(Glibc)
   import Glibc
@@ -21,7 +21,7 @@ extension Interruption {
   }
 
   /// Runs a call that this interruption stops.
-  func stopping<Result>(_ work: () throws -> Result) throws -> Result {
+  package func stopping<Result>(_ work: () throws -> Result) throws -> Result {
     let call = RunningCall(self)
     defer { call.isActive = false }
     return try RunningCall.$innermost.withValue(call) { try work() }

@@ -59,6 +59,23 @@ extension EngineConformance {
       let expected = ids.enumerated().map { "\($1) \($0.isMultiple(of: 2) ? 2 : 1) 1" }
       try expectEqual(found, expected, "documents")
     },
+    Check("Row ids are told for several collections at once, and new documents count from 1") {
+      probe in
+      try probe.write { writer in
+        let next = try ["a", "b", "c"].map { ($0, try writer.nextRowID(in: $0)) }
+        for (name, id) in next {
+          _ = try GeneratedDocument([:]).new { new in
+            var new = new
+            new.rowID = id
+            return try writer.insert(new, into: name)
+          }
+        }
+        for (name, id) in next {
+          let revision = try writer.version(ofRow: id, in: name)?.revision
+          try expect(revision == nil || revision == 1, "revision \(revision ?? 0) in \(name)")
+        }
+      }
+    },
     Check("A row id is taken once, and the transaction goes on") { probe in
       let id = try probe.write { writer in
         let id = try writer.insert(["a": 1])

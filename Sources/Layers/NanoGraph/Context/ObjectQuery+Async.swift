@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoStoreCore
+
+/// The same with `await`: the store is read on its own threads, and the objects are made where the context
+/// belongs. Cancelling the task stops the query.
+extension ObjectQuery {
+  /// What is found, in order.
+  public func objects(isolation: isolated (any Actor)? = #isolation) async throws -> [Object] {
+    let models = models
+    let documents = try await models.collection.documents.onReader {
+      try models.documentQuery().documents()
+    }
+    let table = context.table(Object.self)
+    return try documents.compactMap { document in
+      let object = try table.take(document, as: Object.self)
+      return object.isGone ? nil : object
+    }
+  }
+
+  /// The first one; nil if there is none.
+  public func first(isolation: isolated (any Actor)? = #isolation) async throws -> Object? {
+    try await limit(1).objects(isolation: isolation).first
+  }
+
+  /// The ids of what is found, in order.
+  public func objectIDs(
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws -> [ObjectID<Object>] {
+    let models = models
+    return try await models.rowIDs().map { ObjectID(rowID: $0) }
+  }
+
+  /// How many are stored that the question finds.
+  public func count(isolation: isolated (any Actor)? = #isolation) async throws -> Int {
+    let models = models
+    return try await models.count()
+  }
+
+  /// Whether any is stored that the question finds.
+  public func exists(isolation: isolated (any Actor)? = #isolation) async throws -> Bool {
+    let models = models
+    return try await models.exists()
+  }
+}
+
+extension ObjectContext {
+  /// All stored objects of a class, by row id.
+  public func all<Object: GraphObject>(
+    _ type: Object.Type, isolation: isolated (any Actor)? = #isolation
+  ) async throws -> [Object] { try await find(type).objects(isolation: isolation) }
+
+  /// The object with this id, with its content; nil if there is none or it is deleted.
+  public func get<Object: GraphObject>(
+    _ id: ObjectID<Object>, isolation: isolated (any Actor)? = #isolation
+  ) async throws -> Object? {
+    let table = table(Object.self)
+    if let live = table.live(id.rowID),
+      live._$object.flags.isDisjoint(with: [.fault, .failed])
+    {
+      return live.isGone ? nil : unsafeDowncast(live, to: Object.self)
+    }
+    let documents = table.documents
+    guard let document = try await documents.get(rowID: id.rowID) else { return nil }
+    let object = try table.take(document, as: Object.self)
+    return object.isGone ? nil : object
+  }
+
+  /// Loads the content of faults, all in one read.
+  public func load<Object: GraphObject>(
+    _ objects: [Object], isolation: isolated (any Actor)? = #isolation
+  ) async throws {
+    let table = table(Object.self)
+    let ids = objects.filter(\.isFault).map { $0._$object.rowID }
+    let documents = table.documents
+    let found = try await documents.onReader {
+      try documents.store.read { try ids.compactMap { try documents.get(rowID: $0) } }
+    }
+    for document in found { _ = try table.take(document, as: Object.self) }
+  }
+}

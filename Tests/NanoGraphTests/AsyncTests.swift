@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+import Testing
+
+@Suite("Objects and tasks")
+struct AsyncTests {
+  private let store: Store
+
+  init() throws {
+    store = try Store(.memory)
+    let context = ObjectContext(store)
+    try context.insert(Playlist("Road", (1...9).map { Song("song \($0)", $0) }))
+    try context.save()
+  }
+
+  @MainActor
+  @Test("With await, the same instances are found where the context belongs")
+  func awaiting() async throws {
+    let context = ObjectContext(store)
+    let songs = try await context.find(\Song.seconds > 3).sorted(by: \.seconds).objects()
+    #expect(songs.map(\.seconds) == [4, 5, 6, 7, 8, 9])
+    let again = try await context.find(\Song.seconds == 4).first()
+    #expect(again === songs[0])
+    let count = try await context.find(Song.self).count()
+    let exists = try await context.find(\Song.seconds == 99).exists()
+    #expect(count == 9 && !exists)
+    let ids = try await context.find(\Song.seconds < 3).objectIDs()
+    let first = try await context.get(ids[0])
+    #expect(first?.seconds == 1)
+    let list = try #require(try await context.all(Playlist.self).first)
+    let all = list.songs
+    try await context.load(all)
+    #expect(all.allSatisfy { !$0.isFault })
+  }
+
+  @MainActor
+  @Test("What was changed and saved while a query waited is not overwritten by it")
+  func stale() async throws {
+    let context = ObjectContext(store)
+    let song = try #require(try await context.find(\Song.seconds == 1).first())
+    let query = context.find(\Song.seconds == 1)
+    let task = Task { @MainActor in try await query.objects().map(\.title) }
+    song.title = "changed"
+    try context.save()
+    _ = try await task.value
+    #expect(song.title == "changed")
+    #expect(!context.hasUnsavedChanges)
+  }
+
+  @Test("An actor of objects works beside others, and what it saves is there")
+  func actors() async throws {
+    let actors = (1...4).map { _ in ObjectActor(store) }
+    try await withThrowingTaskGroup { group in
+      for (number, library) in actors.enumerated() {
+        group.addTask {
+          for round in 1...10 {
+            try await library.perform { context in
+              try context.insert(Song("new \(number)", 100 + round))
+              try context.save()
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let count = try await store["Song"].count()
+    #expect(count == 49)
+  }
+
+  @Test("A cancelled task stops the work of its block, and the actor goes on")
+  func cancelling() async throws {
+    let library = ObjectActor(store)
+    let task = Task {
+      try await library.perform { context in
+        while true { _ = try context.find(Song.self).count() }
+      }
+    }
+    try await Task.sleep(for: .milliseconds(20))
+    task.cancel()
+    await #expect(throws: (any Error).self) { try await task.value }
+    let count = try await library.perform { try $0.find(Song.self).count() }
+    #expect(count == 9)
+  }
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+import NanoTesting
+import Testing
+
+/// A graph as plain values: what a context has to show, and what undoing goes back to.
+private struct Graph: Equatable {
+  var songs: [Int: String] = [:]
+  /// Titles and songs; a song may stand in several lists, and twice in one.
+  var lists: [Int: [Int]] = [:]
+  /// A song is on one album at most.
+  var albums: [Int: [Int]] = [:]
+
+  mutating func removeSong(_ song: Int) {
+    songs[song] = nil
+    for id in lists.keys { lists[id]?.removeAll { $0 == song } }
+    for id in albums.keys { albums[id]?.removeAll { $0 == song } }
+  }
+
+  mutating func removeAlbum(_ album: Int) {
+    for song in Set(albums[album] ?? []) { removeSong(song) }
+    albums[album] = nil
+  }
+
+  mutating func setTracks(_ tracks: [Int], of album: Int) {
+    for id in albums.keys where id != album { albums[id]?.removeAll { tracks.contains($0) } }
+    albums[album] = tracks
+  }
+}
+
+/// A context and the plain values that it has to agree with. Objects carry their number in their title.
+private final class Machine {
+  let store: Store
+  let context: ObjectContext
+  var random: SplitMix
+  var graph = Graph()
+  var saved = Graph()
+  /// States before and after each group that can be undone, and those of the last save.
+  var done: [(before: Graph, after: Graph)] = []
+  var undone: [(before: Graph, after: Graph)] = []
+  var savedStacks: (done: [(Graph, Graph)], undone: [(Graph, Graph)]) = ([], [])
+  var next = 1
+  var groups = 0
+  /// Instances that the test holds, so that some live on while others go.
+  var held: [AnyObject] = []
+  var log: [String] = []
+
+  init(seed: UInt64) throws {
+    store = try Store(.memory)
+    context = ObjectContext(store)
+    random = SplitMix(seed: seed)
+  }
+
+  func pick(_ count: Int) -> Int { Int(random.next() % UInt64(max(1, count))) }
+  func pickKey<Value>(_ some: [Int: Value]) -> Int? {
+    let keys = some.keys.sorted()
+    return keys.isEmpty ? nil : keys[pick(keys.count)]
+  }
+  func pickSongs() -> [Int] {
+    (0..<pick(4)).compactMap { _ in pickKey(graph.songs) }
+  }
+
+  // Unsaved objects are not found by queries, so they are looked for among both.
+  func all<Object: GraphObject>(_ type: Object.Type) throws -> [Object] {
+    let unsaved = context.insertedObjects.compactMap { $0 as? Object }
+    let stored = try context.all(type)
+    return unsaved + stored.filter { object in !unsaved.contains { $0 === object } }
+  }
+  func song(_ number: Int) throws -> Song {
+    try #require(try all(Song.self).first { $0.seconds == number })
+  }
+  func list(_ number: Int) throws -> Playlist {
+    try #require(try all(Playlist.self).first { $0.title == "\(number)" })
+  }
+  func album(_ number: Int) throws -> Album {
+    try #require(try all(Album.self).first { $0.title == "\(number)" })
+  }
+
+  /// One group of one to three changes.
+  func change() throws {
+    let before = graph
+    groups += 1
+    try context.undoGroup(named: "\(groups)") {
+      for _ in 0...pick(3) { try changeOnce() }
+    }
+    // What changed nothing is no group; what changed something and back may be one.
+    guard context.undoName == "\(groups)" else {
+      #expect(graph == before, "\(log)")
+      return
+    }
+    done.append((before, graph))
+    undone.removeAll()
+  }
+
+  private func changeOnce() throws {
+    switch pick(12) {
+    case 0, 1:
+      let song = try context.insert(Song("s\(next)", next))
+      held.append(song)
+      graph.songs[next] = song.title
+      log.append("song \(next)")
+      next += 1
+    case 2:
+      let songs = pickSongs()
+      let list = Playlist("\(next)")
+      if pick(2) == 0 { list.songs = try songs.map(song) }
+      try context.insert(list)
+      if list.songs.isEmpty { list.songs = try songs.map(song) }
+      graph.lists[next] = songs
+      log.append("list \(next) \(songs)")
+      next += 1
+    case 3:
+      let songs = Array(Set(pickSongs())).sorted()
+      try context.insert(Album("\(next)", try songs.map(song)))
+      graph.albums[next] = []
+      graph.setTracks(songs, of: next)
+      log.append("album \(next) \(songs)")
+      next += 1
+    case 4:
+      guard let number = pickKey(graph.songs) else { return }
+      try song(number).title += "!"
+      graph.songs[number]? += "!"
+      log.append("title of \(number)")
+    case 5, 6:
+      guard let number = pickKey(graph.lists), let added = pickKey(graph.songs) else { return }
+      let place = pick((graph.lists[number]?.count ?? 0) + 1)
+      try list(number).songs.insert(song(added), at: place)
+      graph.lists[number]?.insert(added, at: place)
+      log.append("\(added) into list \(number)")
+    case 7:
+      guard let number = pickKey(graph.lists), let count = graph.lists[number]?.count, count > 0
+      else { return }
+      let place = pick(count)
+      try list(number).songs.remove(at: place)
+      graph.lists[number]?.remove(at: place)
+      log.append("out of list \(number) at \(place)")
+    case 8:
+      guard let number = pickKey(graph.albums) else { return }
+      let songs = Array(Set(pickSongs())).sorted()
+      try album(number).tracks = try songs.map(song)
+      graph.setTracks(songs, of: number)
+      log.append("tracks of \(number) are \(songs)")
+    case 9:
+      guard let number = pickKey(graph.songs) else { return }
+      let target = pickKey(graph.albums)
+      try song(number).album = try target.map(album)
+      log.append("album of \(number) is \(target ?? 0)")
+      for id in graph.albums.keys where id != target {
+        graph.albums[id]?.removeAll { $0 == number }
+      }
+      if let target, graph.albums[target]?.contains(number) == false {
+        graph.albums[target]?.append(number)
+      }
+    case 10:
+      guard let number = pickKey(graph.songs) else { return }
+      try context.delete(song(number))
+      graph.removeSong(number)
+      log.append("delete song \(number)")
+    default:
+      guard let number = pickKey(graph.albums) else { return }
+      try context.delete(album(number))
+      graph.removeAlbum(number)
+      log.append("delete album \(number)")
+    }
+  }
+
+  func step() throws {
+    switch pick(20) {
+    case 0...11: try change()
+    case 12, 13:
+      log.append("save")
+      try context.save()
+      saved = graph
+      savedStacks = (done, undone)
+    case 14, 15:
+      log.append("undo")
+      #expect(try context.undo() == !done.isEmpty)
+      if let last = done.popLast() {
+        graph = last.before
+        undone.append(last)
+      }
+    case 16:
+      log.append("redo")
+      #expect(try context.redo() == !undone.isEmpty)
+      if let last = undone.popLast() {
+        graph = last.after
+        done.append(last)
+      }
+    case 17:
+      log.append("let go")
+      held.removeAll()
+    case 18:
+      log.append("refresh")
+      context.refreshAll()
+    default:
+      log.append("rollback")
+      context.rollback()
+      graph = saved
+      (done, undone) = savedStacks
+    }
+  }
+
+  /// What a context shows, unsaved changes of its own included.
+  func shown(_ context: ObjectContext, _ unsaved: [any GraphObject]) throws -> Graph {
+    var shown = Graph()
+    func all<Object: GraphObject>(_ type: Object.Type) throws -> [Object] {
+      let new = unsaved.compactMap { $0 as? Object }
+      return try new + context.all(type).filter { object in !new.contains { $0 === object } }
+    }
+    for song in try all(Song.self) { shown.songs[song.seconds] = song.title }
+    for list in try all(Playlist.self) {
+      shown.lists[Int(list.title) ?? 0] = list.songs.map(\.seconds)
+    }
+    for album in try all(Album.self) {
+      shown.albums[Int(album.title) ?? 0] = album.tracks.map(\.seconds)
+    }
+    return shown
+  }
+
+  /// Both ends of every relationship tell the same.
+  func expectInverses() throws {
+    for song in try all(Song.self) {
+      let lists = graph.lists.filter { $0.value.contains(song.seconds) }.keys.sorted()
+      #expect(song.playlists.compactMap { Int($0.title) }.sorted() == lists, "\(log)")
+      let album = graph.albums.first { $0.value.contains(song.seconds) }?.key
+      #expect(song.album.flatMap { Int($0.title) } == album, "\(log)")
+    }
+  }
+
+  func check() throws -> Bool {
+    let shown = try shown(context, context.insertedObjects)
+    let stored = try self.shown(ObjectContext(store), [])
+    #expect(shown == graph, "\(log)")
+    #expect(stored == saved, "\(log)")
+    if pick(2) == 0 { try expectInverses() }
+    return shown == graph && stored == saved
+  }
+}
+
+@Suite("Random graphs")
+struct RandomGraphTests {
+  @Test(
+    "A context shows what plain values would be after the same changes, undone, saved or not",
+    arguments: 1...60)
+  func agrees(seed: Int) throws {
+    let machine = try Machine(seed: UInt64(seed))
+    for _ in 0..<60 {
+      do {
+        try machine.step()
+        guard try machine.check() else { return }
+      } catch {
+        Issue.record("\(error) after \(machine.log)")
+        return
+      }
+    }
+  }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+import Testing
+
+@Suite("Relationships")
+struct RelationshipTests {
+  private let store: Store
+  private let context: ObjectContext
+
+  init() throws {
+    store = try Store(.memory)
+    context = ObjectContext(store)
+  }
+
+  @Test("Both ends change together, whichever is changed, saved or not")
+  func bothEnds() throws {
+    let song = try context.insert(Song("a"))
+    let list = Playlist("Road", [song])
+    try context.insert(list)
+    #expect(song.playlists.map(\.title) == ["Road"])
+    song.playlists = []
+    #expect(list.songs.isEmpty)
+    song.playlists.append(list)
+    #expect(list.songs.map(\.title) == ["a"])
+    try context.save()
+    song.playlists.removeAll()
+    #expect(list.songs.isEmpty && list.hasChanges)
+    try context.save()
+    let fresh = try #require(try ObjectContext(store).all(Playlist.self).first)
+    #expect(fresh.songs.isEmpty)
+  }
+
+  @Test("A song has one album: adding it to another takes it out of the first")
+  func exclusive() throws {
+    let song = Song("a")
+    let first = try context.insert(Album("first", [song]))
+    let second = try context.insert(Album("second"))
+    try context.save()
+    second.tracks.append(song)
+    #expect(first.tracks.isEmpty && song.album === second)
+    song.album = first
+    #expect(first.tracks.map(\.title) == ["a"] && second.tracks.isEmpty)
+    song.album = nil
+    #expect(first.tracks.isEmpty)
+  }
+
+  @Test("A reference that the many keep shows them at the one")
+  func manyToOne() throws {
+    let album = try context.insert(Album("a"))
+    let award = Award("best", album)
+    album.awards.append(award)
+    try context.insert(Award("other", album))
+    #expect(album.awards.map(\.name) == ["best", "other"])
+    try context.save()
+    let other = try #require(try ObjectContext(store).all(Album.self).first)
+    #expect(other.awards.map(\.name) == ["best", "other"])
+    let second = try context.insert(Album("b"))
+    second.awards = album.awards
+    #expect(album.awards.isEmpty && award.album === second)
+  }
+
+  @Test("Objects that are reached are saved with those that reach them, in circles too")
+  func reachable() throws {
+    let list = Playlist("a")
+    list.things = [list, Playlist("b", [Song("c")]), Picture("p")]
+    list.cover = Picture("q")
+    try context.insert(list)
+    try context.save()
+    #expect(try store["Playlist"].count() == 2)
+    #expect(try store["Song"].count() == 1)
+    #expect(try store["Picture"].count() == 2)
+    #expect(list.cover?.objectID != nil)
+  }
+
+  @Test("Relationships are row ids in the document of their owner")
+  func stored() throws {
+    let songs = [Song("a"), Song("b")]
+    let list = try context.insert(Playlist("Road", [songs[1], songs[0], songs[1]]))
+    list.things = [songs[0]]
+    try context.save()
+    #expect(
+      try body(of: "Playlist")
+        == #"{"title":"Road","songs":[1,2,1],"things":[{"collection":"Song","id":2}]}"#)
+    #expect(try body(of: "Song") == #"{"title":"b","seconds":0}"#)
+  }
+
+  private func body(of collection: String) throws -> String? {
+    try store.sql("SELECT body FROM \"\(collection)\" LIMIT 1").first?["body"]?.string
+  }
+
+  @Test("Owners are found by an index that the inverse asks for")
+  func index() throws {
+    try context.insert(Playlist("Road", [Song("a")]))
+    try context.save()
+    #expect(
+      try store["Playlist"].indexes().map { $0.columns.map(\.path.description) } == [["songs"]])
+  }
+
+  @Test("An object of another context is refused by name, and nothing is saved")
+  func otherContext() throws {
+    let other = ObjectContext(store)
+    let song = try other.insert(Song("a"))
+    let list = try context.insert(Playlist("Road"))
+    list.songs.append(song)
+    let error = #expect(throws: StoreError.self) { try context.save() }
+    #expect(error?.code == .invalidArgument)
+    #expect(try store["Playlist"].count() == 0)
+    list.songs = []
+    try context.save()
+    #expect(try store["Playlist"].count() == 1)
+    #expect(other.hasUnsavedChanges)
+  }
+
+  @Test("Long lists grow in any place and keep both ends alike")
+  func longLists() throws {
+    let list = try context.insert(Playlist("Road"))
+    var expected: [Int] = []
+    for number in 0..<300 {
+      let place = number.isMultiple(of: 3) ? 0 : number.isMultiple(of: 2) ? number / 2 : number
+      list.songs.insert(Song("\(number)", number), at: place)
+      expected.insert(number, at: place)
+    }
+    list.songs.swapAt(0, 299)
+    expected.swapAt(0, 299)
+    let removed = list.songs[100..<120]
+    list.songs.removeSubrange(100..<120)
+    expected.removeSubrange(100..<120)
+    #expect(list.songs.map(\.seconds) == expected)
+    #expect(removed.allSatisfy { $0.playlists.isEmpty })
+    #expect(list.songs.allSatisfy { $0.playlists.count == 1 })
+    try context.save()
+    let fresh = ObjectContext(store)
+    #expect(try fresh.all(Playlist.self).first?.songs.map(\.seconds) == expected)
+    #expect(try fresh.all(Song.self).count == 300)
+  }
+}
+
+@Suite("Delete rules")
+struct DeleteRuleTests {
+  private let store: Store
+  private let context: ObjectContext
+
+  init() throws {
+    store = try Store(.memory)
+    context = ObjectContext(store)
+  }
+
+  @Test("Cascade deletes the tracks of an album, and takes them out of playlists")
+  func cascade() throws {
+    let songs = [Song("a"), Song("b")]
+    let album = try context.insert(Album("Album", [songs[0]]))
+    let list = try context.insert(Playlist("Road", songs))
+    try context.save()
+    try context.delete(album)
+    #expect(songs[0].isDeleted && !songs[1].isDeleted)
+    #expect(list.songs.map(\.title) == ["b"])
+    try context.save()
+    #expect(songs[0].context == nil)
+    #expect(try store["Song"].count() == 1)
+    #expect(try store["Playlist"].find().first()?["songs"]?.array == [2])
+  }
+
+  @Test("Deny keeps an album with awards, and everything as it was")
+  func deny() throws {
+    let album = try context.insert(Album("Album", [Song("a")]))
+    let award = try context.insert(Award("best", album))
+    try context.save()
+    let error = #expect(throws: StoreError.self) { try context.delete(album) }
+    #expect(error?.code == .deleteDenied && error?[.field] == "awards")
+    #expect(!album.isDeleted && !context.hasUnsavedChanges && album.tracks.count == 1)
+    try context.delete(award)
+    try context.delete(album)
+    try context.save()
+    #expect(try ["Album", "Award", "Song"].map { try store[$0].count() } == [0, 0, 0])
+  }
+
+  @Test("What is deleted before it was saved leaves nothing, and deleting twice does nothing")
+  func unsaved() throws {
+    let song = try context.insert(Song("a"))
+    try context.delete(song)
+    try context.delete(song)
+    #expect(!context.hasUnsavedChanges)
+    try context.save()
+    #expect(try store["Song"].count() == 0)
+    #expect(throws: StoreError.self) { try context.delete(Song("never inserted")) }
+  }
+
+  @Test("A deleted object that is inserted again is there again, before and after saving")
+  func again() throws {
+    let song = try context.insert(Song("a"))
+    try context.save()
+    let id = song.objectID
+    try context.delete(song)
+    try context.insert(song)
+    #expect(!song.isDeleted && !context.hasUnsavedChanges)
+    try context.delete(song)
+    try context.save()
+    #expect(try store["Song"].count() == 0)
+    try context.insert(song)
+    try context.save()
+    #expect(song.objectID == id)
+    #expect(try ObjectContext(store).all(Song.self).map(\.title) == ["a"])
+  }
+
+  @Test("prepareForDelete deletes others, also in a circle, and its error keeps the object")
+  func prepare() throws {
+    let nodes = ["a", "b", "c"].map { Node($0) }
+    for (node, next) in zip(nodes, nodes[1...] + [nodes[0]]) { node.next = next }
+    try context.insert(nodes[0])
+    try context.save()
+    try context.delete(nodes[1])
+    #expect(nodes.map(\.isDeleted) == [true, true, true])
+    try context.save()
+    #expect(try store["Node"].count() == 0)
+
+    let kept = try context.insert(Node("kept"))
+    #expect(throws: Node.Kept.self) { try context.delete(kept) }
+    #expect(!kept.isDeleted)
+    try context.save()
+    #expect(try store["Node"].count() == 1)
+  }
+}
+
+@Model final class Node {
+  struct Kept: Error {}
+  var name: String
+  @Relationship var next: Node?
+
+  init(_ name: String) { self.name = name }
+
+  func prepareForDelete(in context: ObjectContext) throws {
+    if name == "kept" { throw Kept() }
+    if let next { try context.delete(next) }
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+import Testing
+
+/// One class of three versions of a program.
+enum FirstVersion {
+  @Model(collection: "Contact") final class Contact {
+    var name: String
+    init(_ name: String) { self.name = name }
+  }
+}
+enum SecondVersion {
+  @Model(collection: "Contact", version: 2) final class Contact {
+    var first: String
+    var phone = "none"
+    @Relationship var friends: [Contact] = []
+    static let upgrades = [
+      ModelUpgrade(from: 1) { fields in
+        fields["first"] = fields["name"]
+        fields["name"] = nil
+      }
+    ]
+    init(_ first: String) { self.first = first }
+  }
+}
+enum ThirdVersion {
+  @Model(collection: "Contact", version: 3) final class Contact {
+    var first: String
+    @Field(renamedFrom: "phone") var number = "none"
+    @Relationship var friends: [Contact] = []
+    static let upgrades =
+      SecondVersion.Contact.upgrades + [ModelUpgrade(from: 2) { $0["seen"] = true }]
+    init(_ first: String) { self.first = first }
+  }
+}
+
+@Suite("Versions of classes")
+struct VersionTests {
+  private let store: Store
+
+  init() throws {
+    store = try Store(.memory)
+    let context = ObjectContext(store)
+    for number in 1...25 { try context.insert(FirstVersion.Contact("c\(number)")) }
+    try context.save()
+  }
+
+  @Test("Old records are read as new objects, and written as such when they change")
+  func oneByOne() throws {
+    let context = ObjectContext(store)
+    let contact = try #require(try context.find(SecondVersion.Contact.self).first())
+    #expect(contact.first == "c1" && contact.phone == "none" && contact.friends.isEmpty)
+    contact.phone = "7"
+    contact.friends = [contact]
+    try context.save()
+    #expect(try store["Contact"].count() == 25)
+    #expect(try ObjectContext(store).find(ThirdVersion.Contact.self).first()?.number == "7")
+    #expect(try ObjectContext(store).find(ThirdVersion.Contact.self).first()?.friends.count == 1)
+    #expect(
+      try store.sql(#"SELECT count(*) AS n FROM "Contact" WHERE version = 2"#).first?["n"] == 1)
+  }
+
+  @Test("All of a class are upgraded in batches, also after a stop in the middle")
+  func atOnce() throws {
+    struct Stop: Error {}
+    let context = ObjectContext(store)
+    context.register(ThirdVersion.Contact.self)
+    let held = try #require(try context.find(ThirdVersion.Contact.self).first())
+    #expect(throws: Stop.self) {
+      try context.upgrade(ThirdVersion.Contact.self, batch: 10) {
+        if $0.done >= 10 { throw Stop() }
+      }
+    }
+    var progress: [Int] = []
+    #expect(try context.upgradeAll(batch: 10) { progress.append($0.done) } == 15)
+    #expect(progress == [10, 15])
+    #expect(try context.upgradeAll() == 0)
+    #expect(held.first == "c1")
+    held.number = "9"
+    try context.save()
+    #expect(try ObjectContext(store).find(\ThirdVersion.Contact.number == "9").count() == 1)
+  }
+
+  @Test("Classes with unsaved changes are not upgraded")
+  func unsaved() throws {
+    let context = ObjectContext(store)
+    try context.find(SecondVersion.Contact.self).first()?.phone = "1"
+    let error = #expect(throws: StoreError.self) { try context.upgrade(SecondVersion.Contact.self) }
+    #expect(error?.code == .invalidArgument)
+  }
+
+  @Test("What a newer program wrote is read, saved back, undone and stays of its version")
+  func newer() throws {
+    let newer = ObjectContext(store)
+    let contact = try #require(try newer.find(ThirdVersion.Contact.self).first())
+    contact.number = "7"
+    try newer.save()
+    let older = ObjectContext(store)
+    let old = try #require(try older.find(SecondVersion.Contact.self).first())
+    old.first = "renamed"
+    try older.save()
+    try older.undo()
+    try older.save()
+    let again = try #require(try ObjectContext(store).find(ThirdVersion.Contact.self).first())
+    #expect(again.first == "c1" && again.number == "7")
+    #expect(
+      try store.sql(#"SELECT version AS n FROM "Contact" WHERE id = 1"#).first?["n"] == 3)
+  }
+}

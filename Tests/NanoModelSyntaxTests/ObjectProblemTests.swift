@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@Suite("What is wrong with properties of an object")
+struct ObjectProblemTests {
+  @Test("A constant cannot be loaded after the object is made")
+  func constant() {
+    expectProblem(
+      "@Model final class Song { →let title: String }",
+      "a property of an object is loaded after the object is made, and so is a variable",
+      fixes: ["make it a 'var'": "@Model final class Song { var title: String }"])
+  }
+
+  @Test("Properties are declared each on its own, and have no observers")
+  func shape() {
+    expectProblem(
+      "@Model final class Song { var →a: Int, b: Int }",
+      "declare each property of an object on its own")
+    expectProblem(
+      "@Model final class Song { var a = 1 →{ didSet { print(a) } } }",
+      "a property of an object has no observers; see 'ObjectContextObserver'")
+  }
+
+  @Test(
+    "A relationship leads to an array of objects or an optional one",
+    arguments: [
+      "Song", "Set<Song>", "[[Song]]", "[String: Song]", "() -> Song",
+    ])
+  func ends(type: String) {
+    expectProblem(
+      "@Model final class Playlist { @Relationship var songs: →\(type) }",
+      "a relationship is an array of objects, or an optional object: '[Song]', 'Song?'")
+  }
+
+  @Test("Relationships are variables without other marks, and inverses have no value of their own")
+  func marks() {
+    expectProblem(
+      "@Model final class Playlist { @Relationship →let songs: [Song] }",
+      "a relationship is a variable",
+      fixes: ["make it a 'var'": "@Model final class Playlist { @Relationship var songs: [Song] }"])
+    expectProblem(
+      "@Model final class Playlist { @Relationship →@Indexed var songs: [Song] }",
+      "a relationship has no '@Indexed'",
+      fixes: [
+        "remove '@Indexed'": "@Model final class Playlist { @Relationship var songs: [Song] }"
+      ])
+    expectProblem(
+      "@Model final class Song { var a = 1; @Inverse var playlists: [Playlist] →= [] }",
+      "the other class keeps this relationship; it has no value here")
+  }
+
+  @Test("Objects of any class have no inverse, and an inverse is a property")
+  func inverses() {
+    expectProblem(
+      "@Model final class Playlist { →@Relationship(inverse: \\Song.playlists) var all: [any GraphObject] }",
+      "a relationship to objects of any class has no inverse")
+    expectProblem(
+      "@Model final class Playlist { @Relationship(→inverse: \\Song[0]) var songs: [Song] }",
+      "the inverse is a key path to a property, as in '\\Song.playlists'")
+  }
+
+  @Test("Relationships belong to classes")
+  func structs() {
+    expectProblem(
+      "@Model struct Playlist { var a = 1; →@Relationship var songs: [Song] }",
+      "'@Relationship' belongs to a stored property of a class that is a '@Model'",
+      fixes: ["remove '@Relationship'": "@Model struct Playlist { var a = 1; var songs: [Song] }"])
+  }
+
+  @Test("A relationship loads, tells before it changes, and tells the other end afterwards")
+  func accessors() {
+    let expanded = Diagnosis(
+      """
+      @Model final class Playlist {
+        @Relationship(inverse: \\Song.playlists) var songs: [Song] = []
+        @Relationship var cover: Picture?
+        @Inverse var owner: Person?
+      }
+      """
+    ).expanded
+    for text in [
+      "init(initialValue) {", "_$f_songs = NanoStoreModels.ToMany<Song>(initialValue)",
+      "return _$f_songs.objects(of: self)", "let _$before = _$f_songs.beginChange(of: self)",
+      "_$didChange(\"songs\", since: _$before, to: _$f_songs._objects)",
+      "yield &_$f_songs._objects", "return _$f_cover.object(of: self)",
+      "private var _$f_owner: NanoStoreModels.InverseOne<Person> = .init()",
+      "NanoStoreModels.GraphRelationship(\"songs\", \\_$Model._$f_songs, inverse: \"playlists\")",
+      "NanoStoreModels.GraphInverse(\"owner\", \\_$Model._$f_owner)",
+      "self._$f_songs.write(to: &writer, isDocument: isDocument)",
+    ] { #expect(expanded.contains(text), "\(text) is not in \(expanded)") }
+    #expect(!expanded.contains("_$didChange(\"cover\""))
+  }
+}
