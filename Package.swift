@@ -129,11 +129,14 @@ let package = Package(
     .executableTarget(
       name: "example-models", dependencies: ["NanoStoreModels"],
       path: "Examples/Models/Sources/Models"),
+    .executableTarget(
+      name: "example-objects", dependencies: ["NanoStoreModels"],
+      path: "Examples/Objects/Sources/Objects"),
     .testTarget(
       name: "NanoModelTests",
       dependencies: [
         "NanoStoreModels", "NanoStore", "NanoStoreCore", "NanoModel", "NanoTesting",
-        "NanoTestSupport", "example-quickstart", "example-models",
+        "NanoTestSupport", "example-quickstart", "example-models", "example-objects",
       ],
       swiftSettings: strict),
     .testTarget(

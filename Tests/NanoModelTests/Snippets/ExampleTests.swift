@@ -8,7 +8,10 @@ import Testing
 struct ExampleTests {
   @Test(
     "An example prints what the README says",
-    arguments: [("QuickStart", "example-quickstart"), ("Models", "example-models")])
+    arguments: [
+      ("QuickStart", "example-quickstart"), ("Models", "example-models"),
+      ("Objects", "example-objects"),
+    ])
   func output(name: String, product: String) throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()

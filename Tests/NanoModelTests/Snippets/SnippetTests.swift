@@ -20,7 +20,7 @@ struct SnippetTests {
   private static let sources: [[String]] = {
     let paths =
       files(in: "Tests/NanoModelTests/Snippets", ".swift")
-      + ["QuickStart", "Models"].map { "Examples/\($0)/Sources/\($0)/main.swift" }
+      + ["QuickStart", "Models", "Objects"].map { "Examples/\($0)/Sources/\($0)/main.swift" }
     return paths.map { text($0).components(separatedBy: "\n") }
   }()
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+
+@Model final class Song {
+  var title: String
+  @Inverse var playlists: [Playlist]
+
+  init(_ title: String) { self.title = title }
+}
+
+@Model final class Playlist {
+  var title: String
+  @Relationship(inverse: \Song.playlists) var songs: [Song] = []
+
+  init(_ title: String) { self.title = title }
+}
+
+let store = try Store(.file("music.db"))
+let context = ObjectContext(store)
+let road = try context.insert(Playlist("Road"))
+road.songs = [Song("Gin"), Song("Tonic"), Song("Ice")]
+try context.save()
+
+try context.undoGroup(named: "Less") {
+  try context.delete(road.songs[0])
+  road.songs[0].title = "Soda"
+}
+print(road.songs.map(\.title))
+try context.undo()
+print(road.songs.map(\.title))
+
+// Another context has its own instances, and loads what is looked at.
+try context.save()
+let other = ObjectContext(store)
+let gin = try other.get(road.objectID!)!.songs[0]
+print("In another context:", gin.isFault ? "a fault, then" : "loaded:", gin.title)
+
+// Both ends of a relationship change together.
+let street = try context.insert(Playlist("Street"))
+road.songs[0].playlists.append(street)
+print(road.songs[0].playlists.map(\.title).joined(separator: ", "))
+try context.save()
+
+// Who writes over what he has not read is told, with both versions.
+road.songs[0].title = "Genever"
+gin.title = "Bourbon"
+try context.save()
+do {
+  try other.save()
+} catch let error as ObjectConflictError {
+  print("Conflict:", error.conflicts.count)
+}
+
+// A deleted song is gone from all its playlists.
+try context.delete(road.songs[0])
+try context.save()
+let fresh = ObjectContext(store)
+print("Deleted:", try fresh.find(\Playlist.title == "Road").first()!.songs.map(\.title))
+try store.close()
