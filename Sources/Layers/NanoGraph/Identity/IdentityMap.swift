@@ -31,6 +31,8 @@ struct IdentityMap: ~Copyable {
     entries = Self.allocate(16)
   }
 
+  // Inlinable, since the optimizer stops at a table's setter otherwise, which inlines it.
+  @inlinable
   deinit { entries.deallocate() }
 
   @usableFromInline
