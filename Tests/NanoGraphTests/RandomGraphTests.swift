@@ -46,9 +46,12 @@ private final class Machine {
   var held: [AnyObject] = []
   var log: [String] = []
 
-  init(seed: UInt64) throws {
+  let levels: Int
+
+  init(seed: UInt64, levels: Int) throws {
+    self.levels = levels
     store = try Store(.memory)
-    context = ObjectContext(store)
+    context = ObjectContext(store, undoLevels: levels)
     random = SplitMix(seed: seed)
   }
 
@@ -84,12 +87,14 @@ private final class Machine {
     try context.undoGroup(named: "\(groups)") {
       for _ in 0...pick(3) { try changeOnce() }
     }
+    if levels == 0 { return }
     // What changed nothing is no group; what changed something and back may be one.
     guard context.undoName == "\(groups)" else {
       #expect(graph == before, "\(log)")
       return
     }
     done.append((before, graph))
+    if done.count > levels { done.removeFirst() }
     undone.removeAll()
   }
 
@@ -243,8 +248,13 @@ struct RandomGraphTests {
   @Test(
     "A context shows what plain values would be after the same changes, undone, saved or not",
     arguments: 1...60)
-  func agrees(seed: Int) throws {
-    let machine = try Machine(seed: UInt64(seed))
+  func agrees(seed: Int) throws { try run(seed, levels: 100) }
+
+  @Test("It does so with few levels of undo, and with none", arguments: 1...20)
+  func levels(seed: Int) throws { try run(seed, levels: seed.isMultiple(of: 2) ? 0 : 2) }
+
+  private func run(_ seed: Int, levels: Int) throws {
+    let machine = try Machine(seed: UInt64(seed), levels: levels)
     for _ in 0..<60 {
       do {
         try machine.step()

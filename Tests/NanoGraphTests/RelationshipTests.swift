@@ -161,6 +161,37 @@ struct DeleteRuleTests {
     #expect(try store["Playlist"].find().first()?["songs"]?.array == [2])
   }
 
+  @Test("A deleted object is gone from every kind of relationship, also of objects not in memory")
+  func everyKind() throws {
+    let song = Song("a")
+    let picture = Picture("p")
+    for number in 1...3 {
+      let list = try context.insert(Playlist("\(number)", [song]))
+      list.cover = picture
+      list.things = [song, picture, list]
+      list.anything = number == 2 ? picture : song
+    }
+    try context.save()
+    let other = ObjectContext(store)
+    other.register(Playlist.self)
+    try other.delete(try #require(try other.all(Song.self).first))
+    try other.delete(try #require(try other.all(Picture.self).first))
+    try other.save()
+    let bodies = try store.sql(#"SELECT body FROM "Playlist" ORDER BY id"#)
+    #expect(
+      bodies.map { $0["body"]?.string }
+        == (1...3).map {
+          #"{"title":"\#($0)","songs":[],"things":[{"collection":"Playlist","id":\#($0)}]}"#
+        })
+    try other.undo()
+    try other.save()
+    let lists = try ObjectContext(store).all(Playlist.self)
+    #expect(lists.map { $0.songs.map(\.title) } == [["a"], ["a"], ["a"]])
+    #expect(lists.map { $0.cover?.name } == ["p", "p", "p"])
+    #expect(lists.map(\.things.count) == [3, 3, 3])
+    #expect(lists[1].anything is Picture && lists[2].anything is Song)
+  }
+
   @Test("Deny keeps an album with awards, and everything as it was")
   func deny() throws {
     let album = try context.insert(Album("Album", [Song("a")]))
