@@ -4,12 +4,13 @@
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
-.PHONY: help setup demo test cases bench bench-million docs format lint clean
+.PHONY: help setup demo test cases bench bench-million bench-graph docs format lint clean
 help:
 	@echo "make demo    installs what is missing, builds the command line tool and shows it at work"
 	@echo "make test    runs all tests"
 	@echo "make cases   runs the acceptance cases, of the folder NANOSTORE_CASES if that is set"
 	@echo "make bench   measures against raw SQLite and GRDB, and fills in the README's table"
+	@echo "make bench-graph  the same for objects in a context"
 	@echo "make docs    makes the reference as web pages"
 	@echo "make format  formats the source"
 
@@ -31,6 +32,9 @@ bench: setup
 
 bench-million: setup
 	@scripts/bench --documents 1000000
+
+bench-graph: setup
+	@scripts/bench --graph
 
 docs: setup
 	@scripts/docs

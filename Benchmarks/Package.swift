@@ -9,6 +9,13 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
+/// BNRPersistence's storage, to compare with. Nobody needs to have it.
+let hasTokyo = Context.environment["NANOBENCH_TOKYO"] == "1"
+let tokyo: [Target] = [
+  .systemLibrary(
+    name: "CTokyo", pkgConfig: "tokyocabinet", providers: [.apt(["libtokyocabinet-dev"])])
+]
+
 let package = Package(
   name: "NanoStoreBenchmarks",
   platforms: [.macOS(.v15)],
@@ -26,9 +33,9 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
+      ] + (hasTokyo ? ["CTokyo"] : []),
       swiftSettings: strict),
     .testTarget(
       name: "nanobenchTests", dependencies: ["nanobench"], swiftSettings: strict),
-  ]
+  ] + (hasTokyo ? tokyo : [])
 )

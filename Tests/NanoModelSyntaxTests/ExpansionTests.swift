@@ -217,7 +217,7 @@ struct ExpansionTests {
         init() {
         }
 
-        var _$object = NanoStoreModels.ObjectState()
+        @exclusivity(unchecked) var _$object = NanoStoreModels.ObjectState()
 
         init(_$fault: Swift.Void) {
           self._$f_name = nil

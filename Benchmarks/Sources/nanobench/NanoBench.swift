@@ -26,6 +26,12 @@ struct NanoBench: AsyncParsableCommand {
     help: "Replay workloads without indexes, with the best ones, and with those the store makes.")
   var adaptive = false
 
+  @Flag(help: "Measure objects in a context, as BNRPersistence's speed tests do.")
+  var graph = false
+
+  @Option(help: "With --graph, how many objects: 1 for as many as the original's tests have.")
+  var scale = 1.0
+
   @Option(help: "Write all measurements to this file.")
   var json: String?
 
@@ -36,18 +42,23 @@ struct NanoBench: AsyncParsableCommand {
     guard documents >= Workload.minimumDocuments else {
       throw ValidationError("At least \(Workload.minimumDocuments) documents are needed")
     }
+    guard scale > 0, !(graph && adaptive) else {
+      throw ValidationError("--graph is a set of its own, with a scale above 0")
+    }
     guard rounds > 0 else { throw ValidationError("At least one round is needed") }
   }
 
   func run() async throws {
     if adaptive { return try replay() }
-    let scenarios = try chosen(from: allScenarios(Workload(documents: documents)))
+    let songs = graph ? SongSet(scale: scale) : nil
+    let scenarios = try chosen(
+      from: songs.map(graphScenarios) ?? allScenarios(Workload(documents: documents)))
     let folder = try Folder.temporary()
     defer { try? folder.remove() }
 
     let runner = Runner(rounds: rounds, folder: folder, variant: variant)
     var result = RunResult(
-      machine: .current, documents: documents, rounds: rounds, scenarios: [])
+      machine: .current, documents: songs?.count ?? documents, rounds: rounds, scenarios: [])
     for scenario in scenarios {
       let measured = try await runner.run(scenario)
       print(measured.textReport)
@@ -85,7 +96,10 @@ struct NanoBench: AsyncParsableCommand {
 
   private func write(_ result: RunResult) throws {
     if let json { try result.jsonReport().write(to: URL(filePath: json)) }
-    if let markdown { try Data(result.markdownReport.utf8).write(to: URL(filePath: markdown)) }
+    if let markdown {
+      let text = graph ? result.graphReport : result.markdownReport
+      try Data(text.utf8).write(to: URL(filePath: markdown))
+    }
   }
 }
 

@@ -60,6 +60,30 @@ import Testing
         "| scan all (ours), per document | 10000 | 1.20 | 1.30 | 65.0 |"))
   }
 
+  @Test("The table of the object graph tells what is measured from what is quoted")
+  func graph() {
+    let measured = [
+      measurement(.raw, milliseconds: [10]), measurement(.other, milliseconds: [30]),
+      measurement(.ours, milliseconds: [12], target: 1.4), measurement(.ours, milliseconds: [20]),
+    ]
+    let machine = Machine(system: "Test", processors: 2, sqlite: "3.40.1")
+    let run = RunResult(
+      machine: machine, documents: 1000, rounds: 1,
+      scenarios: [ScenarioResult(TestScenario(answers: [0, 0], original: 1.75), measured)])
+
+    #expect(
+      run.graphReport == """
+        | work | raw SQLite C (ns) | ours ratio | target | Tokyo Cabinet ratio | the original's ratio (quoted) |
+        | --- | ---: | ---: | ---: | ---: | ---: |
+        | scan all (ours), per document | 10000 | 1.20 | 1.40 | 3.00 | 1.75 |
+        | scan all (ours), per document | 10000 | 2.00 |  | 3.00 | 1.75 |
+
+        Processor time, median of 1 rounds, 1000 songs without playlists; Test, 2 processors, SQLite 3.40.1. All but \
+        the last column is measured in this run.
+
+        """)
+  }
+
   @Test("The median of an even number of rounds lies between the middle two")
   func evenMedian() {
     #expect([4.0, 1, 3, 2].median == 2.5)

@@ -12,6 +12,9 @@ enum Names {
   /// 1,000 different names, so that a name selects 0.1 % of the people.
   static let last = (0..<1000).map { syllables($0 * 7 + 400) }
 
+  /// 4,000 different words for titles.
+  static let words = (0..<4000).map { syllables($0 * 2 + 1).lowercased() }
+
   static let cities = (0..<198).map { syllables($0 * 39 + 400) } + ["Barcelona", "São Paulo"]
 
   static let countries = ["ES", "US", "FR", "DE", "GB", "CN", "JP", "BR"]

@@ -43,15 +43,22 @@ extension ScenarioResult {
       + ours.map { variant in
         [
           "\(work) (\(variant.name)), per \(unit)", raw,
-          variant.missesTarget ? "**\(variant.ratio.ratioText)** missed" : variant.ratio.ratioText,
+          variant.markedRatio,
           variant.target?.ratioText ?? "", other,
         ]
       }
   }
 }
 
+extension VariantResult {
+  /// With a mark if it misses its target.
+  var markedRatio: String {
+    missesTarget ? "**\(ratio.ratioText)** missed" : ratio.ratioText
+  }
+}
+
 extension Machine {
-  fileprivate var description: String {
+  var description: String {
     "\(system), \(processors) processors, SQLite \(sqlite)"
   }
 }

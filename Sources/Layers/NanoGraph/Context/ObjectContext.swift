@@ -31,25 +31,27 @@ public final class ObjectContext {
   /// and are never saved.
   public var loadFailureHandler: ((AnyObjectID, any Error) -> Void)?
   /// Told before objects are inserted, changed and deleted, and after undoing changed them.
-  public weak var observer: (any ObjectContextObserver)?
+  public weak var observer: (any ObjectContextObserver)? { didSet { isObserved = true } }
 
   private var tables: [ObjectIdentifier: ObjectTable] = [:]
   private var tablesByName: [String: ObjectTable] = [:]
   /// The one that was asked for last.
-  private var last: (type: ObjectIdentifier, table: ObjectTable)?
+  @exclusivity(unchecked) private var last: (type: ObjectIdentifier, table: ObjectTable)?
   /// In the order in which they were registered, so that saves write in the same order each time.
   private(set) var allTables: [ObjectTable] = []
 
   /// Goes up when what inverse relationships know may not be so any more.
-  var inverseEpoch = 1
+  @exclusivity(unchecked) var inverseEpoch = 1
   /// Deleted objects that relationships may still hold until the next save.
-  @usableFromInline var pendingDeletions = 0
+  @exclusivity(unchecked) @usableFromInline var pendingDeletions = 0
   /// Whether undoing gave an object a relationship to one whose deletion was saved before.
-  @usableFromInline var hasUndoneToGone = false
-  var undoLog: UndoLog
+  @exclusivity(unchecked) @usableFromInline var hasUndoneToGone = false
+  @exclusivity(unchecked) var undoLog: UndoLog
   var isInUndoGroup = false
   var namedChanges: [String: NamedChange] = [:]
   var streams = ObjectEventStreams()
+  /// Whether anybody ever wanted to be told.
+  @exclusivity(unchecked) var isObserved = false
 
   /// - Parameter undoLevels: Groups of changes that can be undone; 0 to note none, which saves time and memory
   ///   for imports.

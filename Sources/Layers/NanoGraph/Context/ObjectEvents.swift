@@ -45,13 +45,13 @@ extension ObjectContext {
   public func events() -> AsyncStream<ObjectEvent> {
     let (stream, continuation) = AsyncStream.makeStream(of: ObjectEvent.self)
     streams.add(continuation)
+    isObserved = true
     return stream
   }
 
   @inline(__always)
   func tell(_ kind: ObjectEvent.Kind, _ object: any GraphObject, _ table: ObjectTable) {
-    guard observer != nil || !streams.isEmpty else { return }
-    tellObservers(kind, object, table)
+    if isObserved { tellObservers(kind, object, table) }
   }
 
   private func tellObservers(

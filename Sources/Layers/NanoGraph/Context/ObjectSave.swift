@@ -95,24 +95,29 @@ final class ObjectSave {
   }
 
   private func writeUpdates(_ table: ObjectTable) throws {
-    for object in table.changed where !object.isGone {
-      do {
-        try writeUpdate(object, table)
-      } catch let error as StoreError {
-        throw error.adding(.collection, table.documents.name)
-          .adding(.rowID, "\(object._$object.rowID)")
+    let hasKey = table.hasKey
+    _ = try table.documents.writeBatch(.save) { batch, _ in
+      for object in table.changed where !object.isGone {
+        do {
+          if hasKey { try checkKey(object, table) }
+          try writeUpdate(object, table, batch)
+        } catch let error as StoreError {
+          throw error.adding(.collection, table.documents.name)
+            .adding(.rowID, "\(object._$object.rowID)")
+        }
       }
     }
   }
 
-  private func writeUpdate(_ object: any GraphObject, _ table: ObjectTable) throws {
+  private func writeUpdate(
+    _ object: any GraphObject, _ table: ObjectTable, _ batch: DocumentBatch
+  ) throws {
     let id = object._$object.rowID
     let known = object._$object.revision
-    try checkKey(object, table)
     try encode(object)
     let version = object.storedVersion
-    if try table.documents.replace(
-      rowID: id, revision: known == 0 ? nil : known, version: version, &writer)
+    if try batch.replace(
+      &writer, rowID: id, revision: known == 0 ? nil : known, version: version)
     {
       return revisions.append((object, known == 0 ? 0 : known + 1))
     }
@@ -122,11 +127,9 @@ final class ObjectSave {
     writer.removeAll()
     guard let fields = try settle(object, table, mine: mine) else { return }
     writer.object(fields)
-    if try !table.documents.replace(rowID: id, revision: nil, version: version, &writer) {
-      _ = try table.documents.writeBatch(.insert) { batch, writer in
-        writer.object(fields)
-        try batch.add(&writer, key: try object.documentKey, version: version, rowID: id)
-      }
+    if try !batch.replace(&writer, rowID: id, revision: nil, version: version) {
+      writer.object(fields)
+      try batch.add(&writer, key: try object.documentKey, version: version, rowID: id)
     }
     revisions.append((object, 0))
   }

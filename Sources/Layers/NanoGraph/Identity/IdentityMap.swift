@@ -3,9 +3,9 @@
 /// The live objects of one class by row id, without keeping them alive: an object takes itself out when it
 /// goes.
 ///
-/// Open addressing with linear probing. Four ids in a row share a cache line, since the ids of a list or of a
-/// whole class mostly follow each other, and groups of four are scattered, since multiples of a power of two
-/// would otherwise all want the same place.
+/// Open addressing with linear probing. Ids mostly follow each other, as those of a list or of a whole class do,
+/// and so do their places, which keeps them in the processor's cache. Where that makes them collide, as with ids
+/// that are multiples of a power of two, groups of four are scattered instead.
 @usableFromInline
 struct IdentityMap: ~Copyable {
   @usableFromInline
@@ -24,6 +24,7 @@ struct IdentityMap: ~Copyable {
   @usableFromInline var entries: UnsafeMutablePointer<Entry>
   @usableFromInline var capacity: Int
   @usableFromInline var count = 0
+  @usableFromInline var isScattered = false
 
   @usableFromInline
   init() {
@@ -31,6 +32,8 @@ struct IdentityMap: ~Copyable {
     entries = Self.allocate(16)
   }
 
+  // Inlinable, since the optimizer stops at a table's setter otherwise, which inlines it.
+  @inlinable
   deinit { entries.deallocate() }
 
   @usableFromInline
@@ -44,6 +47,7 @@ struct IdentityMap: ~Copyable {
   @inlinable @inline(__always)
   func home(_ rowID: Int64) -> Int {
     let id = UInt64(bitPattern: rowID)
+    guard _slowPath(isScattered) else { return Int(truncatingIfNeeded: id) & (capacity - 1) }
     let group = (id >> 2) &* 0x9E37_79B9_7F4A_7C15
     return Int(truncatingIfNeeded: (group >> 32) << 2 | id & 3) & (capacity - 1)
   }
@@ -64,22 +68,38 @@ struct IdentityMap: ~Copyable {
   mutating func insert(_ rowID: Int64, _ object: UnsafeRawPointer) {
     // Three quarters full at most.
     if _slowPath((count + 1) * 4 > capacity * 3) { grow() }
-    place(Entry(rowID: rowID, object: object))
+    let steps = place(Entry(rowID: rowID, object: object))
     count += 1
+    if _slowPath(steps > Self.manySteps), !isScattered { scatter() }
   }
 
+  /// Arbitrary: rarely seen by chance, and not yet slow.
+  @usableFromInline static var manySteps: Int { 64 }
+
+  /// - Returns: How far from its home the place is.
   @inlinable @inline(__always)
-  func place(_ entry: Entry) {
-    var index = home(entry.rowID)
+  @discardableResult
+  func place(_ entry: Entry) -> Int {
+    let home = home(entry.rowID)
+    var index = home
     while entries[index].rowID != 0 { index = (index + 1) & (capacity - 1) }
     entries[index] = entry
+    return (index - home) & (capacity - 1)
   }
 
   @usableFromInline @inline(never)
-  mutating func grow() {
+  mutating func grow() { rebuild(capacity * 2) }
+
+  @usableFromInline @inline(never)
+  mutating func scatter() {
+    isScattered = true
+    rebuild(capacity)
+  }
+
+  private mutating func rebuild(_ newCapacity: Int) {
     let old = UnsafeMutableBufferPointer(start: entries, count: capacity)
-    capacity *= 2
-    entries = Self.allocate(capacity)
+    capacity = newCapacity
+    entries = Self.allocate(newCapacity)
     for entry in old where entry.rowID != 0 { place(entry) }
     old.deallocate()
   }

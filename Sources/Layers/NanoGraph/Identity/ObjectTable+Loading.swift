@@ -97,6 +97,10 @@ extension ObjectTable {
 
   // MARK: Faults
 
+  /// A list became objects.
+  @usableFromInline
+  func noteList(_ ids: [Int64]) { neighbours = Neighbours(ids) }
+
   /// Loads a fault, and its neighbours if this is the second one of a list.
   func loadContent(of object: any GraphObject) throws {
     let id = object._$object.rowID

@@ -13,7 +13,7 @@ extension ObjectTable {
     guard preparedAt != drops else { return }
     do {
       // Objects are known by their row ids; keys beside them would cost a second index.
-      if try !hasKey { try context.store.createCollection(documents.name, identity: .rowID) }
+      if !hasKey { try context.store.createCollection(documents.name, identity: .rowID) }
     } catch let error as StoreError where error.code == .alreadyExists {
       // Made by documents with keys, which stay.
     }
@@ -31,14 +31,6 @@ extension ObjectTable {
     preparedAt = drops
   }
 
-  private var hasKey: Bool {
-    get throws {
-      func open<Object: GraphObject>(_ type: Object.Type) -> Bool {
-        Object.modelFields.contains { $0.traits.contains(.key) }
-      }
-      return open(self.type)
-    }
-  }
 
   /// Gives new objects the row ids that they will have, so that others can be written that relate to them.
   func giveRowIDs() throws {
@@ -65,31 +57,43 @@ extension ObjectTable {
   /// All is stored: objects are kept alive no more, and found by their row ids.
   func didSave() {
     if context.undoLog.isEnabled { noteNumbers() }
-    for object in inserted {
-      if object.isGone {
-        object._$object.flags = [.deleted, .removed]
-        // Who is not in the map is not found when the context goes.
-        if !isInMap(object) { object._$object.table = nil }
-        continue
-      }
-      object._$object.flags = .watched
-      removed.remove(object._$object.rowID)
-      if isInMap(object) {
-        // One that had been deleted: its revision does not count from 1.
-        let version = try? documents.contentVersion(rowID: object._$object.rowID)
-        object._$object.revision = version?.revision ?? 0
-      } else {
-        object._$object.revision = 1
-        map.insert(
-          object._$object.rowID, object.address)
+    let count = inserted.count
+    func open<Object: GraphObject>(_ type: Object.Type) {
+      // Taken out one by one, to see who is held by nobody else.
+      while let last = inserted.popLast() {
+        var object = unsafeDowncast(last, to: type)
+        settleInserted(&object)
       }
     }
+    open(self.type)
     for object in changed where !object.isGone { object._$object.flags = .watched }
-    insertedBefore += inserted.count
-    inserted = []
+    insertedBefore += count
     changed = []
     deleted = []
     counts = PendingCounts()
+  }
+
+  private func settleInserted<Object: GraphObject>(_ object: inout Object) {
+    let isKnown = isInMap(object)
+    if object.isGone {
+      object._$object.flags = [.deleted, .removed]
+      // Who is not in the map is not found when the context goes.
+      if !isKnown { object._$object.table = nil }
+      return
+    }
+    object._$object.flags = .watched
+    removed.remove(object._$object.rowID)
+    if isKnown {
+      // One that had been deleted: its revision does not count from 1.
+      let version = try? documents.contentVersion(rowID: object._$object.rowID)
+      object._$object.revision = version?.revision ?? 0
+    } else if isKnownUniquelyReferenced(&object) {
+      // It goes now.
+      object._$object.table = nil
+    } else {
+      object._$object.revision = 1
+      map.insert(object._$object.rowID, object.address)
+    }
   }
 
   /// The row ids of new objects, for snapshots that know them by their numbers.

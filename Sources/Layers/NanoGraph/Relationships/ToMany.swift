@@ -63,11 +63,12 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
     return copy
   }
 
+  @inlinable
   public mutating func resolve(in context: ObjectContext) {
     guard !isResolved else { return }
     let table = context.table(Target.self)
     _objects = ids.map { table.object($0, as: Target.self) }
-    table.neighbours = Neighbours(ids)
+    table.noteList(ids)
     ids = []
     isResolved = true
   }

@@ -57,6 +57,10 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     -> Term?
   {
     if let field = field() {
+      // Only of the object itself: others stand in documents of their own.
+      guard place.path == nil || !(Root.Output.self is AnyClass) else {
+        throw .untranslatable(self, "properties of the object itself, not of those it relates to")
+      }
       if field.isKey, place.path == nil { return key }
       guard place.depth == translator.depth else {
         throw .untranslatable(self, "conditions in a closure that name only the element")

@@ -83,6 +83,7 @@ extension ModelPath {
     let inner = condition(properties)
     if let failure = inner.failure { return ModelCondition(failure: failure) }
     return self.condition { (expression, place) throws(StoreError) in
+      try place.checkHolds(Element.self)
       guard case .field(let path) = expression else { return .constant(false) }
       return .element(path, inner.condition)
     }

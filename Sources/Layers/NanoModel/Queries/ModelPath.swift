@@ -65,8 +65,25 @@ public struct ModelPath<Root: Model, Value>: Sendable {
   ) -> ModelPath<Root, Inner> {
     ModelPath<Root, Inner>(
       Result { () throws(StoreError) in
-        try place.get().appending(Nested.place(of: keyPath))
+        let place = try place.get()
+        try place.checkHolds(type)
+        return place.appending(try Nested.place(of: keyPath))
       })
+  }
+}
+
+extension FieldPlace {
+  /// What is at the other end of a relationship stands in other documents, which no condition reaches.
+  ///
+  /// - Throws: ``StoreError/Code/unsupported`` if values of the model do not stand in the field.
+  func checkHolds(_ model: any Model.Type) throws(StoreError) {
+    guard model is AnyClass else { return }
+    throw StoreError(
+      .unsupported, "A condition leads through a relationship to a property of other objects",
+      [
+        .collection: model.collectionName, .field: path.description,
+        .hint: "find those objects first, and ask who relates to them",
+      ])
   }
 }
 

@@ -22,7 +22,9 @@ struct ObjectRenderer {
       "self.\($0.place) = \($0.relationship == nil ? "nil" : ".init()")"
     }
     return [
-      "\(raw: access)var _$object = NanoStoreModels.ObjectState()",
+      // Looked at in passing only, by what is written here and by the context, and so often that checking for
+      // overlapping accesses would be felt.
+      "@exclusivity(unchecked) \(raw: access)var _$object = NanoStoreModels.ObjectState()",
       """
       \(raw: access)init(_$fault: Swift.Void) {
       \(raw: nothing.joined(separator: "\n"))

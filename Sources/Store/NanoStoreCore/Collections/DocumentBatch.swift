@@ -9,7 +9,9 @@ import NanoEngine
 /// difference: what is gathered is written before code of the caller looks at the store, and an error
 /// is that of the first document that has one.
 public final class DocumentBatch {
-  private(set) var rowIDs: [Int64] = []
+  // Unchecked here and below: each is changed by one short step after the other, and checking took as long as
+  // the steps.
+  @exclusivity(unchecked) private(set) var rowIDs: [Int64] = []
   private let engine: any EngineWriter
   private let mode: WriteMode
   private let name: String
@@ -19,13 +21,13 @@ public final class DocumentBatch {
   private let added = Clock.microseconds()
 
   /// What the engine does not have yet; the bodies stand one after the other in `bodies`.
-  private var gathered: [NewDocument] = []
-  private var bodies = JSONWriter(capacity: 64)
+  @exclusivity(unchecked) private var gathered: [NewDocument] = []
+  @exclusivity(unchecked) private var bodies = JSONWriter(capacity: 64)
   /// The transaction that knows of it, while documents are gathered, and the batch around this one.
-  private var context: TransactionContext?
+  @exclusivity(unchecked) private var context: TransactionContext?
   private var outer: DocumentBatch?
   /// Why it cannot be finished: documents that were added are missing.
-  private var failure: (any Error)?
+  @exclusivity(unchecked) private var failure: (any Error)?
 
   init(
     _ mode: WriteMode, _ collection: DocumentCollection, _ engine: any EngineWriter, capacity: Int
@@ -81,6 +83,22 @@ public final class DocumentBatch {
     } else {
       try writeSingly(document)
     }
+  }
+
+  /// Replaces the body of a document by what the buffer holds, and empties the buffer; as
+  /// ``DocumentCollection/replace(rowID:revision:version:_:)``.
+  public func replace(
+    _ writer: inout JSONWriter, rowID: Int64, revision: Int64?, version: Int64? = nil
+  ) throws -> Bool {
+    if let failure { throw failure }
+    defer { writer.removeAll() }
+    try store.checkNames(writer.bytes)
+    try writer.checkStorable(limit: maximumSize)
+    return try engine.replace(
+      .rowID(rowID),
+      with: NewDocument(
+        key: nil, version: version, added: added, replacedRevision: revision, body: writer.bytes),
+      in: name)
   }
 
   private func writeSingly(_ document: NewDocument) throws {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import NanoStore
+public import NanoStore
 
 /// One acceptance case, as the files of Tests/Cases describe it.
-struct AcceptanceCase: Sendable, CustomStringConvertible {
-  let id: String
-  let title: String
-  let fields: DocumentObject
+public struct AcceptanceCase: Sendable, CustomStringConvertible {
+  public let id: String
+  public let title: String
+  public let fields: DocumentObject
 
-  var description: String { "\(id): \(title)" }
-  var steps: [DocumentObject] { (fields["steps"]?.array ?? []).compactMap(\.object) }
+  public var description: String { "\(id): \(title)" }
+  public var steps: [DocumentObject] { (fields["steps"]?.array ?? []).compactMap(\.object) }
 
   /// Every case of a system in the folder that NANOSTORE_CASES names, or in ours.
-  static func all(of system: String) throws -> [AcceptanceCase] {
+  public static func all(of system: String) throws -> [AcceptanceCase] {
     let ours = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../Cases").standardizedFileURL
+      .appending(path: "../Cases").standardizedFileURL
     let folder = ProcessInfo.processInfo.environment["NANOSTORE_CASES"].map { URL(filePath: $0) }
     var cases: [AcceptanceCase] = []
     for file in try FileManager.default.contentsOfDirectory(
@@ -37,13 +37,15 @@ struct AcceptanceCase: Sendable, CustomStringConvertible {
 }
 
 /// Something that a case says must hold and does not.
-struct CaseFailure: Error, CustomStringConvertible {
-  let description: String
+public struct CaseFailure: Error, CustomStringConvertible {
+  public let description: String
+
+  public init(description: String) { self.description = description }
 }
 
 extension DocumentValue {
   /// Equal as the cases mean it: numbers by value, objects whatever their order.
-  func matches(_ other: DocumentValue) -> Bool {
+  public func matches(_ other: DocumentValue) -> Bool {
     switch (self, other) {
     case (.int, .double), (.double, .int): double == other.double
     case (.array(let a), .array(let b)):
@@ -56,7 +58,7 @@ extension DocumentValue {
   }
 
   /// Whether two lists have the same values, in whatever order.
-  static func isSameSet(_ wanted: DocumentValue, _ found: DocumentValue) -> Bool {
+  public static func isSameSet(_ wanted: DocumentValue, _ found: DocumentValue) -> Bool {
     guard let wanted = wanted.array, var rest = found.array, rest.count == wanted.count else {
       return false
     }

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
+#include <stdint.h>
+#include <tcutil.h>
+#include <tchdb.h>

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+
+/// The title of the first song of each playlist, in a new context. Raw SQLite gets both bodies by row id and
+/// decodes neither. The answer is how many titles there were.
+struct FirstTitleScenario: Scenario {
+  let set: SongSet
+
+  let name = "first-titles"
+  let work = "title of the first song of each playlist"
+  let unit = "playlist"
+  var operations: Int { self.set.listCount }
+
+  var raw: Variant {
+    Variant("raw SQLite C, bodies by row id") { [set] folder in
+      let connection = try set.rawFilled(folder, songs: set.listedSongs, lists: set.lists)
+      let list = try connection.prepare("SELECT body FROM playlists WHERE id=?1")
+      let song = try connection.prepare("SELECT body FROM songs WHERE id=?1")
+      return { watch in
+        try watch.measure {
+          // One snapshot, as a fetch has it.
+          try connection.execute("BEGIN")
+          var count = 0
+          for number in 0..<set.listCount {
+            list.bind(number + 1, at: 1)
+            song.bind(number * SongSet.songsPerList + 1, at: 1)
+            if try list.step(), !list.text(0).isEmpty, try song.step(), !song.text(0).isEmpty {
+              count += 1
+            }
+            list.reset()
+            song.reset()
+          }
+          try connection.execute("COMMIT")
+          return count
+        }
+      }
+    }
+  }
+
+  var ours: [Variant] {
+    [
+      Variant("objects") { [set] folder in
+        let store = try set.oursFilled(folder, set.insertLists)
+        return { watch in
+          let context = ObjectContext(store, undoLevels: 0)
+          return try withExtendedLifetime(context) {
+            try watch.measure {
+              var count = 0
+              for list in try context.all(Playlist.self) where !list.songs[0].title.isEmpty {
+                count += 1
+              }
+              return count
+            }
+          }
+        }
+      }
+    ]
+  }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+
+/// BNRPersistence's own speed tests, with the ratios to raw SQLite at which it stood where they are known.
+func graphScenarios(_ set: SongSet) -> [any Scenario] {
+  [
+    SongInsertScenario(set: set),
+    SongFetchScenario(set: set, includesRelease: false),
+    SongFetchScenario(set: set, includesRelease: true),
+    SongUpdateScenario(set: set),
+    ListInsertScenario(set: set),
+    FirstTitleScenario(set: set),
+    TextIndexScenario(set: set),
+    TextSearchScenario(set: set, kind: .words),
+    TextSearchScenario(set: set, kind: .substrings),
+  ]
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+
+/// Every song as the one object that it is in a new context, all in an array. Raw SQLite only steps and reads
+/// the columns where they are. The answer is how many there were.
+struct SongFetchScenario: Scenario {
+  let set: SongSet
+  /// Whether letting go of the objects is measured too.
+  let includesRelease: Bool
+
+  var name: String { includesRelease ? "songs-fetch-release" : "songs-fetch" }
+  var work: String {
+    includesRelease ? "fetch all songs, and release them" : "fetch all songs"
+  }
+  let unit = "song"
+  var operations: Int { self.set.count }
+  var original: Double? { 10 }
+
+  var raw: Variant {
+    Variant("raw SQLite C, step only") { [set] folder in
+      let connection = try set.rawFilled(folder, songs: set.songs)
+      let select = try connection.prepare("SELECT id,added,body FROM songs")
+      return { watch in try watch.measure { try select.countSongs() } }
+    }
+  }
+
+  var ours: [Variant] {
+    [
+      Variant("objects", target: 5) { [set, includesRelease] folder in
+        let store = try set.oursFilled(folder, set.insertSongs)
+        return { watch in
+          let context = ObjectContext(store, undoLevels: 0)
+          var songs: [Song] = []
+          try watch.measure { songs = try context.all(Song.self) }
+          let count = songs.count
+          if includesRelease { watch.measure { songs = [] } } else { songs = [] }
+          // Objects that outlive their context would cost more.
+          return withExtendedLifetime(context) { count }
+        }
+      }
+    ]
+  }
+}

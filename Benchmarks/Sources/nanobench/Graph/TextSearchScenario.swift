@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+
+/// Songs by what stands in their titles, the best fit first: the first 20 that have a word, or all that have a
+/// part of one, which is how the original searched. The answer is how many were found.
+struct TextSearchScenario: Scenario {
+  let set: SongSet
+  let kind: SearchKind
+
+  var name: String { kind == .words ? "text-search" : "text-substrings" }
+  var work: String {
+    kind == .words ? "search by a word, first 20" : "search by a part of a word, all"
+  }
+  let unit = "search"
+  var operations: Int { sought.count }
+
+  private var sought: [String] {
+    kind == .words ? self.set.soughtWords : self.set.soughtParts
+  }
+  private var limit: Int? { kind == .words ? 20 : nil }
+
+  var raw: Variant {
+    Variant("raw SQLite C, FTS5") { [set, kind, sought, limit] folder in
+      let connection = try set.rawFilled(folder, songs: set.titledSongs)
+      try connection.indexTitles(kind)
+      let search = try connection.prepare(
+        "SELECT s.id,s.added,s.body FROM titles JOIN songs s ON s.id=titles.rowid "
+          + "WHERE titles MATCH ?1 ORDER BY rank LIMIT \(limit ?? -1)")
+      return { watch in
+        try watch.measure {
+          try sought.reduce(0) { found, words in
+            try found + search.withText("\"\(words)\"") { try search.countSongs() }
+          }
+        }
+      }
+    }
+  }
+
+  var ours: [Variant] {
+    [
+      Variant("objects") { [set, kind, sought, limit] folder in
+        let store = try set.oursFilled(folder, set.insertTitledSongs)
+        let songs = store[SearchableSong.self].documents
+        try songs.createTextIndex("title", tokens: kind == .words ? .words : .substrings)
+        return { watch in
+          let context = ObjectContext(store, undoLevels: 0)
+          return try withExtendedLifetime(context) {
+            try watch.measure {
+              try sought.reduce(0) {
+                try $0 + context.search(SearchableSong.self, $1).limit(limit).objects().count
+              }
+            }
+          }
+        }
+      }
+    ]
+  }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+
+/// The bytes that BNRPersistence keeps for an object: numbers in four bytes, texts with their length before
+/// them.
+struct TokyoRecord {
+  private(set) var bytes: [UInt8] = []
+
+  mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+  mutating func number(_ number: UInt32) {
+    withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  mutating func text(_ text: String) {
+    number(UInt32(text.utf8.count))
+    bytes.append(contentsOf: text.utf8)
+  }
+}
+
+/// Reads what a ``TokyoRecord`` wrote.
+struct TokyoReader {
+  private var rest: UnsafeRawBufferPointer
+
+  init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
+
+  mutating func number() -> UInt32 {
+    let number = UInt32(littleEndian: rest.loadUnaligned(as: UInt32.self))
+    rest = UnsafeRawBufferPointer(rebasing: rest[4...])
+    return number
+  }
+
+  mutating func text() -> String {
+    let count = Int(number())
+    let text = String(decoding: rest[..<count], as: UTF8.self)
+    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    return text
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+
+/// Values and objects that are kept under a name.
+extension BNRCaseRunner {
+  func performNames(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
+    let name = step["name"]?.string ?? ""
+    switch op {
+    case "putNamed": try put(step["items"]?.array ?? [], name)
+    case "getNamed":
+      if (step["types"]?.array?.first?.string ?? "").hasPrefix("reference") {
+        let found = try context.object(named: name, as: Original.Song.self)
+        return ["items": [.string(found.flatMap { self.name(of: $0) } ?? "")]]
+      }
+      guard let value = try context.value(named: name) else { return ["isNil": true] }
+      return ["items": value, "isNil": false]
+    case "deleteNamed":
+      guard try context.value(named: name) != nil else { return ["error": "notFound"] }
+      try store.setMetadata(nil, name)
+    case "names": return ["set": .array(try context.names().map { .string($0) })]
+    case "namedSongs": return try nameSongs(Int(step["n"]?.int ?? 0))
+    case "namedSongsRead":
+      let titles = try context.names().map {
+        try context.object(named: $0, as: Original.Song.self)?.value("title") ?? .null
+      }
+      return ["titles": .array(titles)]
+    case "roundTrip": return try roundTrip(step["items"]?.array ?? [])
+    default: return nil
+    }
+    return ["ok": true]
+  }
+
+  /// At once, but for references, which name objects that may be new.
+  private func put(_ items: [DocumentValue], _ name: String) throws {
+    let fields = items.compactMap { $0.object?.first }
+    if let reference = fields.first(where: { $0.name == "reference" })?.value.string {
+      return try context.setObject(object(reference), named: name)
+    }
+    try store.setMetadata(.array(fields.map(\.value)), name)
+  }
+
+  private func nameSongs(_ count: Int) throws -> DocumentObject {
+    for number in 0..<count {
+      let song = Original.Song()
+      song.title = "Untitled \(number)"
+      try context.setObject(song, named: "Favorite:\(number)")
+    }
+    return ["ok": true, "count": .int(Int64(try context.names().count))]
+  }
+
+  /// What a buffer could hold, a value can: it is the same after it was stored.
+  private func roundTrip(_ items: [DocumentValue]) throws -> DocumentObject {
+    let value = DocumentValue.array(items.compactMap { $0.object?.first?.value })
+    try context.setValue(value, named: "buffer")
+    try save()
+    try close()
+    return ["equal": .bool(try context.value(named: "buffer") == value)]
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+
+/// Inserting, changing, deleting, saving and undoing, and what an object says of itself.
+extension BNRCaseRunner {
+  func performObjects(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
+    let name = step["object"]?.string ?? step["bind"]?.string ?? ""
+    switch op {
+    case "insert":
+      try context.closeUndoGroup()
+      try insert(name, type(step), step["fields"]?.object ?? [:])
+    case "willUpdate":
+      try context.closeUndoGroup()
+      try object(name).touch()
+    case "setField":
+      try set(step["field"]?.string ?? "", of: object(name), to: step["value"] ?? .null)
+    case "delete":
+      try context.closeUndoGroup()
+      try context.delete(object(name))
+    case "save":
+      try save()
+    case "hasUnsavedChanges": return ["value": .bool(try context.hasUnsavedChanges)]
+    case "enableUndo": try context.forgetUndo()
+    case "undo": return ["ok": .bool(try context.undo())]
+    case "redo": return ["ok": .bool(try context.redo())]
+    case "field": return ["value": try value(step["field"]?.string ?? "", of: object(name))]
+    case "hasStore": return ["value": .bool(try object(name).context != nil)]
+    case "rowIDs":
+      if try context.hasUnsavedChanges { try save() }
+      let names = (step["objects"]?.array ?? []).compactMap(\.string)
+      return [
+        "value": .array(try names.map { DocumentValue(try object($0).originalRowID ?? 0) })
+      ]
+    default: return nil
+    }
+    return ["ok": true]
+  }
+
+  func save() throws {
+    for type in classes.values { try prepareTextIndexes(type, isNeeded: false) }
+    try context.save()
+  }
+
+  private func insert(
+    _ name: String, _ type: any CaseObject.Type, _ fields: DocumentObject
+  ) throws {
+    let object = type.init()
+    for (field, value) in fields { try set(field, of: object, to: value) }
+    try context.insert(object)
+    bind(name, object)
+  }
+
+  func set(_ field: String, of object: any CaseObject, to value: DocumentValue) throws {
+    guard Swift.type(of: object).hasField(field) else { throw failure("there is no \(field)") }
+    guard object.targets(field) != nil else { return object.setValue(field, value) }
+    let names = value.array?.compactMap(\.string) ?? value.string.map { [$0] } ?? []
+    object.setTargets(field, try names.map { try self.object($0) })
+  }
+
+  /// The value of a property; of a relationship the names of the objects.
+  func value(_ field: String, of object: any CaseObject) throws -> DocumentValue {
+    if let value = object.value(field) { return value }
+    guard let targets = object.targets(field) else { throw failure("there is no \(field)") }
+    return .array(targets.map { .string(name(of: $0) ?? "") })
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+
+/// The shapes of the original's speed tests, and the graph of its demo.
+extension BNRCaseRunner {
+  func performShapes(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
+    switch op {
+    case "songs":
+      for number in 0..<Int(step["n"]?.int ?? 0) {
+        try context.insert(song(step["title"]?.string ?? "", number))
+      }
+    case "playlists":
+      let count = Int(step["songsPerList"]?.int ?? 100)
+      for number in 0..<Int(step["playlists"]?.int ?? 0) {
+        let list = Original.Playlist()
+        list.title = "Test Playlist"
+        list.songs = (0..<count).map { place in
+          let song = number * count + place
+          return self.song("Test Song \(song)", song)
+        }
+        try context.insert(list)
+      }
+    case "graph":
+      try makeGraph(step)
+      return [
+        "nodes": .int(Int64(try count(Original.GRLNode.self))),
+        "edges": .int(Int64(try count(Original.GRLEdge.self))),
+      ]
+    default: return nil
+    }
+    return ["ok": true]
+  }
+
+  private func song(_ title: String, _ seconds: Int) -> Original.Song {
+    let song = Original.Song()
+    song.title = title
+    song.seconds = seconds
+    return song
+  }
+
+  /// Stored ones and new ones, without those that are deleted.
+  private func count<Object: CaseObject>(_ type: Object.Type) throws -> Int {
+    try context.all(type).count + context.insertedObjects.count { $0 is Object }
+  }
+
+  private func makeGraph(_ step: DocumentObject) throws {
+    for name in (step["nodes"]?.array ?? []).compactMap(\.string) {
+      bind(name, try context.insert(Original.GRLNode()))
+    }
+    for ends in (step["edges"]?.array ?? []).compactMap(\.array) {
+      let edge = Original.GRLEdge()
+      edge.source = try object(ends.first?.string ?? "") as? Original.GRLNode
+      edge.destination = try object(ends.last?.string ?? "") as? Original.GRLNode
+      try context.insert(edge)
+    }
+  }
+}

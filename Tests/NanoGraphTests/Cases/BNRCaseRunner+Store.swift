@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStoreModels
+
+/// Opening, saving as a whole, the document, and taking circles apart.
+extension BNRCaseRunner {
+  func performStore(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
+    switch op {
+    case "reopen":
+      try close()
+      let names = (step["classes"]?.array ?? []).compactMap(\.string)
+      register(names)
+      _ = try context
+    case "storeExists":
+      let isThere = FileManager.default.fileExists(atPath: try store.file ?? "")
+      return ["value": .bool(isThere)]
+    case "openBackend": return try openStore(in: step["path"]?.string ?? "")
+    case "transactionSave":
+      return try saveTogether((step["classes"]?.array ?? []).compactMap(\.string))
+    case "disableTextIndex":
+      isTextIndexed = false
+      for collection in try store.collections() { try store[collection.name].dropIndexes() }
+    case "rawMetadata":
+      let name = try type(step).collectionName
+      guard try store.collections().contains(where: { $0.name == name }) else {
+        return ["present": false]
+      }
+      // One less than the next, which the cases count from 2.
+      let last = try store.write { try store[name].nextRowID() }
+      return ["present": true, "lastRowID": .int(last)]
+    case "dissolve": return try dissolve()
+    case "documentSaveAs": return try saveAs()
+    case "delegateLog":
+      return try log((step["actions"]?.array ?? []).compactMap(\.string), type(step))
+    default: return nil
+    }
+    return ["ok": true]
+  }
+
+  /// A store is a file here; the folder around it is made. Where a case needs a file there is one.
+  private func openStore(in path: String) throws -> DocumentObject {
+    if path.hasSuffix("/file") { _ = try folder.write([1, 2, 3], "file") }
+    let path = path.replacing("<temp>", with: folder.path)
+    do {
+      try Store(.file(path + "/store.db")).close()
+    } catch let error as StoreError where error.code == .cannotOpen {
+      var isFolder: ObjCBool = false
+      let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+      return ["ok": false, "error": isThere && !isFolder.boolValue ? "isFile" : "cannotOpen"]
+    }
+    return ["ok": true]
+  }
+
+  /// Whether objects of several classes are saved all or none.
+  private func saveTogether(_ names: [String]) throws -> DocumentObject {
+    register(names)
+    let types = names.compactMap { classes[$0] }
+    for type in types { try context.insert(type.init()) }
+    struct Refusal: Error {}
+    do {
+      try context.save { _ in throw Refusal() }
+    } catch is Refusal {}
+    let isNoneThere = try types.allSatisfy { try stored($0).isEmpty }
+    try save()
+    try close()
+    let areAllThere = try types.allSatisfy { try stored($0).count == 1 }
+    return ["committed": .bool(isNoneThere && areAllThere && !types.isEmpty)]
+  }
+
+  /// Closes the context, and looks whether objects that lead to each other go.
+  private func dissolve() throws -> DocumentObject {
+    let witnesses = try makeCircle() + takeObjects().map { Witness($0) }
+    let areThere = witnesses.allSatisfy { $0.object != nil }
+    try context.close()
+    let areGone = witnesses.allSatisfy { $0.object == nil }
+    return ["calledFor": areThere && areGone ? "every object in memory" : "some objects"]
+  }
+
+  /// Objects that keep each other alive as long as they are not taken apart.
+  private func makeCircle() throws -> [Witness] {
+    let node = Original.GRLNode()
+    let edge = Original.GRLEdge()
+    edge.source = node
+    edge.destination = node
+    let list = Original.Playlist()
+    list.songs = [Original.Song()]
+    try context.insert(edge)
+    try context.insert(list)
+    try save()
+    _ = (node.departing, node.arriving)
+    list.touch()
+    return [Witness(node), Witness(edge), Witness(list), Witness(list.songs[0])]
+  }
+
+  private struct Witness {
+    weak var object: (any CaseObject)?
+
+    init(_ object: any CaseObject) { self.object = object }
+  }
+
+  /// As a document does it: saves, copies the file and goes on with the copy.
+  private func saveAs() throws -> DocumentObject {
+    try context.insert(Original.Person())
+    try save()
+    let second = try context.insert(Original.Person())
+    second.name = "not saved yet"
+    try save()
+    try store.backup(to: folder.file("copy.db"))
+    let copy = try Store.file(folder.file("copy.db"))
+    defer { try? copy.close() }
+    let people = try ObjectContext(copy).all(Original.Person.self)
+    return [
+      "newHasAll": .bool(people.count == 2 && people.last?.name == second.name),
+      "canUndo": .bool(ObjectContext(copy).canUndo),
+    ]
+  }
+
+  // MARK: Observers
+
+  /// What the observer is told by actions such as `insert a`, `willUpdate a`, `delete a`, `undo`.
+  private func log(
+    _ actions: [String], _ type: any CaseObject.Type
+  ) throws -> DocumentObject {
+    let observer = Log(name: { [unowned self] in name(of: $0) ?? "?" })
+    let context = try context
+    context.observer = observer
+    for action in actions {
+      let words = action.split(separator: " ").map { String($0) }
+      let name = words.dropFirst().first ?? ""
+      if words[0] == "insert" { bind(name, type.init()) }
+      if words[0] != "undo", words[0] != "redo" { try context.closeUndoGroup() }
+      switch words[0] {
+      case "insert": try context.insert(object(name))
+      case "willUpdate": try object(name).touch()
+      case "delete": try context.delete(object(name))
+      case "save": try save()
+      case "undo": try context.undo()
+      case "redo": try context.redo()
+      default: throw failure("the runner does not know \"\(action)\"")
+      }
+    }
+    return withExtendedLifetime(observer) { ["log": .array(observer.lines.map { .string($0) })] }
+  }
+
+  private final class Log: ObjectContextObserver {
+    private let name: (any GraphObject) -> String
+    var lines: [String] = []
+
+    init(name: @escaping (any GraphObject) -> String) { self.name = name }
+
+    func context(_ context: ObjectContext, willInsert object: any GraphObject) {
+      lines.append("willInsert \(name(object))")
+    }
+    func context(_ context: ObjectContext, willUpdate object: any GraphObject) {
+      lines.append("willUpdate \(name(object))")
+    }
+    func context(_ context: ObjectContext, willDelete object: any GraphObject) {
+      lines.append("willDelete \(name(object))")
+    }
+    func context(_ context: ObjectContext, didChange object: any GraphObject) {
+      lines.append("didChange \(name(object))")
+    }
+  }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStoreModels
+import NanoTestSupport
+
+/// Plays one case of BNRPersistence to an object context on a store of its own.
+final class BNRCaseRunner {
+  let one: AcceptanceCase
+  let folder: Scratch
+  /// The classes that count, by name; a case may define a newer version of one.
+  var classes: [String: any CaseObject.Type] = [:]
+  var isTextIndexed = true
+  private var opened: (store: Store, context: ObjectContext)?
+  /// The objects that the case has named, and which they were before the store was opened anew.
+  private var objects: [String: any CaseObject] = [:]
+  private var ids: [String: AnyObjectID] = [:]
+
+  init(_ one: AcceptanceCase) throws {
+    self.one = one
+    folder = try Scratch()
+    register((one.fields["classes"]?.array ?? []).compactMap(\.string))
+  }
+
+  deinit { try? opened?.store.close() }
+
+  func run() throws {
+    for (number, (step, reason)) in Differences.steps(one).enumerated() where reason == nil {
+      try check(step, try result(of: step), number + 1)
+    }
+  }
+
+  // MARK: The store
+
+  var store: Store { get throws { try open().store } }
+  var context: ObjectContext { get throws { try open().context } }
+
+  private func open() throws -> (store: Store, context: ObjectContext) {
+    if let opened { return opened }
+    let store = try Store.file(folder.file("case.db"))
+    let context = ObjectContext(store)
+    for type in classes.values { context.register(type) }
+    opened = (store, context)
+    return (store, context)
+  }
+
+  func register(_ names: [String]) {
+    for name in names { classes[name] = classes[name] ?? Original.classes[name]?.first }
+  }
+
+  /// Drops the store; it is opened again when it is used next.
+  func close() throws {
+    for (name, object) in objects { ids[name] = object.anyID }
+    objects = [:]
+    try opened?.store.close()
+    opened = nil
+  }
+
+  // MARK: Names
+
+  func type(_ step: DocumentObject) throws -> any CaseObject.Type {
+    let name = step["class"]?.string ?? one.fields["classes"]?.array?.first?.string ?? ""
+    guard let type = classes[name] ?? Original.classes[name]?.first else {
+      throw failure("there is no class \(name)")
+    }
+    return type
+  }
+
+  func bind(_ name: String?, _ object: (any CaseObject)?) {
+    guard let name, let object else { return }
+    objects[name] = object
+  }
+
+  func object(_ name: String) throws -> any CaseObject {
+    if let object = objects[name] { return object }
+    guard let id = ids[name], let object = try context.get(id) as? any CaseObject else {
+      throw failure("there is no object \(name)")
+    }
+    objects[name] = object
+    return object
+  }
+
+  func name(of object: any GraphObject) -> String? {
+    objects.first { $0.value === object }?.key
+      ?? object.anyID.flatMap { id in ids.first { $0.value == id }?.key }
+  }
+
+  /// Every object that the case has named, and lets go of them.
+  func takeObjects() -> [any CaseObject] {
+    defer { objects = [:] }
+    return Array(objects.values)
+  }
+
+  func failure(_ description: String) -> CaseFailure {
+    CaseFailure(description: "\(one.id): \(description)")
+  }
+
+  // MARK: Results
+
+  private func result(of step: DocumentObject) throws -> DocumentObject {
+    do {
+      let op = step["op"]?.string ?? ""
+      if let result = try performObjects(op, step) ?? performFetching(op, step)
+        ?? performNames(op, step) ?? performStore(op, step) ?? performVersions(op, step)
+        ?? performShapes(op, step)
+      {
+        return result
+      }
+      throw failure("the runner does not know \"\(op)\"")
+    } catch let error as StoreError {
+      return ["ok": false, "error": .string(error.code.rawValue), "isNil": true]
+    }
+  }
+
+  private func check(_ step: DocumentObject, _ actual: DocumentObject, _ number: Int) throws {
+    for (field, wanted) in step["expect"]?.object ?? [:]
+    where !Differences.isLeftOut(field, of: step) {
+      let found = actual[field] ?? .null
+      let isSame =
+        field == "set" ? DocumentValue.isSameSet(wanted, found) : wanted.matches(found)
+      guard isSame else {
+        throw failure(
+          "step \(number), \(step.jsonString()): \(field) is \(found.jsonString()), expected "
+            + "\(wanted.jsonString()); all: \(actual.jsonString())")
+      }
+    }
+  }
+}
+
+extension GraphObject {
+  var anyID: AnyObjectID? { objectID.map { AnyObjectID($0) } }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+import NanoTestSupport
+import Testing
+
+@Suite("Acceptance cases of BNRPersistence")
+struct BNRCaseTests {
+  @Test(
+    "What the original's own tests, source and documents say",
+    arguments: try AcceptanceCase.all(of: "BNRPersistence"))
+  func holds(one: AcceptanceCase) throws {
+    if Differences.exclusion(one) != nil { return }
+    try BNRCaseRunner(one).run()
+  }
+
+  @Test("Every case that is about objects and their store is run")
+  func coverage() throws {
+    let all = try AcceptanceCase.all(of: "BNRPersistence")
+    let excluded = all.compactMap { one in Differences.exclusion(one).map { (one.id, $0) } }
+    let played = all.filter { Differences.exclusion($0) == nil }
+    let parts = played.flatMap { one in
+      Set(Differences.steps(one).compactMap(\.reason)).map { (one.id, $0) }
+    }
+    list("not run", excluded)
+    list("run without some steps", parts)
+    print(
+      "cases of BNRPersistence: \(played.count) run, \(Set(parts.map(\.0)).count) of them without some "
+        + "steps, \(excluded.count) not")
+    #expect(excluded.count * 2 <= all.count || all.count < 20)
+  }
+
+  private func list(_ what: String, _ cases: [(String, String)]) {
+    for (reason, cases) in Dictionary(grouping: cases, by: \.1).sorted(by: { $0.key < $1.key }) {
+      print("\(what), \(cases.count): \(reason): \(cases.map(\.0).joined(separator: " "))")
+    }
+  }
+}

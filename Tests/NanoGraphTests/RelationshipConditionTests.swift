@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStoreModels
+import Testing
+
+@Suite("Conditions on relationships")
+struct RelationshipConditionTests {
+  private let context: ObjectContext
+
+  init() throws {
+    context = ObjectContext(try Store(.memory))
+    try context.insert(Album("Road", [Song("Gin")]))
+    try context.insert(Award("Best", Album("Street")))
+    try context.save()
+  }
+
+  @Test(
+    "A condition on a property of a related object is an error, and not an answer that is wrong")
+  func properties() {
+    refuses { try context.find(Award.self) { $0.album.title == "Street" }.count() }
+    refuses { try context.find(Album.self) { $0.tracks.title == "Gin" }.count() }
+    refuses { try context.find(Album.self) { $0.tracks.element { $0.title == "Gin" } }.count() }
+  }
+
+  @Test("So is such a predicate, and such an order")
+  func predicates() {
+    refuses { try context.find(#Predicate<Award> { $0.album?.title == "Street" }).count() }
+    refuses {
+      try context.find(#Predicate<Album> { $0.tracks.contains { $0.title == "Gin" } }).count()
+    }
+    refuses(.invalidArgument) {
+      try context.find(Award.self).sorted(by: \.album?.title).objects().count
+    }
+  }
+
+  @Test("What the object's own document says can be asked for")
+  func ownFields() throws {
+    let album = try #require(try context.find(\Album.title == "Street").first())
+    #expect(try context.find(Award.self) { $0.album.isObject(album) }.count() == 1)
+    #expect(try context.find(#Predicate<Album> { $0.tracks.isEmpty }).count() == 1)
+    #expect(try context.find(#Predicate<Album> { $0.tracks.count == 1 }).count() == 1)
+  }
+
+  private func refuses(
+    _ code: StoreError.Code = .unsupported, _ find: () throws -> Int,
+    _ location: SourceLocation = #_sourceLocation
+  ) {
+    do {
+      Issue.record("found \(try find())", sourceLocation: location)
+    } catch {
+      #expect((error as? StoreError)?.code == code, sourceLocation: location)
+    }
+  }
+}
