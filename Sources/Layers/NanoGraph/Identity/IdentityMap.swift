@@ -76,16 +76,35 @@ struct IdentityMap: ~Copyable {
   /// Arbitrary: rarely seen by chance, and not yet slow.
   @usableFromInline static var manySteps: Int { 64 }
 
-  /// - Returns: How far from its home the place is.
+  /// Puts an entry where it is found. Who has come far takes the place of one that is nearer to its home (Robin
+  /// Hood hashing, Celis 1986), so that entries stand in the order of their homes and a gap is closed by those
+  /// right behind it.
+  ///
+  /// - Returns: How far from its home the farthest one came to stand.
   @inlinable @inline(__always)
   @discardableResult
-  func place(_ entry: Entry) -> Int {
-    let home = home(entry.rowID)
-    var index = home
-    while entries[index].rowID != 0 { index = (index + 1) & (capacity - 1) }
+  func place(_ new: Entry) -> Int {
+    var entry = new
+    var index = home(entry.rowID)
+    var distance = 0
+    var farthest = 0
+    while entries[index].rowID != 0 {
+      let other = self.distance(at: index)
+      if other < distance {
+        swap(&entries[index], &entry)
+        farthest = max(farthest, distance)
+        distance = other
+      }
+      index = (index + 1) & (capacity - 1)
+      distance += 1
+    }
     entries[index] = entry
-    return (index - home) & (capacity - 1)
+    return max(farthest, distance)
   }
+
+  /// How far from its home an entry stands.
+  @inlinable @inline(__always)
+  func distance(at index: Int) -> Int { (index - home(entries[index].rowID)) & (capacity - 1) }
 
   @usableFromInline @inline(never)
   mutating func grow() { rebuild(capacity * 2) }
@@ -104,7 +123,7 @@ struct IdentityMap: ~Copyable {
     old.deallocate()
   }
 
-  /// Closes the gap with entries that probed past it, so that no search ends at it too early.
+  /// Those behind it that stand away from their homes come one place nearer.
   @usableFromInline
   mutating func remove(_ rowID: Int64) {
     var gap = home(rowID)
@@ -114,13 +133,9 @@ struct IdentityMap: ~Copyable {
     }
     count -= 1
     var next = (gap + 1) & (capacity - 1)
-    while entries[next].rowID != 0 {
-      let wanted = home(entries[next].rowID)
-      // How far it is from its home, and how far the gap is from there.
-      if (next - wanted) & (capacity - 1) >= (next - gap) & (capacity - 1) {
-        entries[gap] = entries[next]
-        gap = next
-      }
+    while entries[next].rowID != 0, distance(at: next) != 0 {
+      entries[gap] = entries[next]
+      gap = next
       next = (next + 1) & (capacity - 1)
     }
     entries[gap] = Entry(rowID: 0, object: nil)

@@ -31,7 +31,6 @@ extension ObjectTable {
     preparedAt = drops
   }
 
-
   /// Gives new objects the row ids that they will have, so that others can be written that relate to them.
   func giveRowIDs() throws {
     var next = try documents.nextRowID()
