@@ -96,7 +96,7 @@ final class ObjectSave {
 
   private func writeUpdates(_ table: ObjectTable) throws {
     let hasKey = table.hasKey
-    _ = try table.documents.writeBatch(.save) { batch, _ in
+    _ = try table.documents.writeBatch(.save, atomic: false) { batch, _ in
       for object in table.changed where !object.isGone {
         do {
           if hasKey { try checkKey(object, table) }
@@ -179,7 +179,9 @@ final class ObjectSave {
 
   private func writeInsertions(_ table: ObjectTable) throws {
     let collection = table.documents
-    _ = try collection.writeBatch(.insert, capacity: table.counts.inserted) { batch, writer in
+    _ = try collection.writeBatch(
+      .insert, capacity: table.counts.inserted, atomic: false
+    ) { batch, writer in
       for object in table.inserted where !object.isGone {
         do {
           object.writeDocument(to: &writer)

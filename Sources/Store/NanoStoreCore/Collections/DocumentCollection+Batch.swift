@@ -114,17 +114,20 @@ extension DocumentCollection {
   ///
   /// - Parameters:
   ///   - capacity: How many there will be, as far as that is known.
+  ///   - atomic: Whether an error undoes the batch alone, inside of a `write` block; if not, the block must be
+  ///     undone as a whole. A savepoint keeps each page as it was, and SQLite goes through the list of them after
+  ///     each statement with triggers.
   ///   - fill: Gets a buffer, to write a document into in stored form before each
   ///     ``DocumentBatch/add(_:key:type:version:added:)``.
   /// - Returns: Their row ids, in order.
   /// - Throws: As for a single one, with the position in the batch, or what the closure throws. Nothing
   ///   was stored.
   public func writeBatch(
-    _ mode: WriteMode, capacity: Int = 0,
+    _ mode: WriteMode, capacity: Int = 0, atomic: Bool = true,
     _ fill: (DocumentBatch, inout JSONWriter) throws -> Void
   ) throws -> [Int64] {
     try InternalCollection.refuse(name)
-    return try writing(atomic: true, callsBack: true) { engine in
+    return try writing(atomic: atomic, callsBack: true) { engine in
       let batch = try DocumentBatch(mode, self, engine, capacity: capacity)
       defer { batch.end() }
       do {
