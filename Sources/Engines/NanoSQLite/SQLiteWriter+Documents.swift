@@ -58,6 +58,7 @@ extension SQLiteWriter {
       }
       let id = sqlite3_last_insert_rowid(connection.handle)
       table.noteRowID(id)
+      noteInserted(id, table)
       if let text = table.text { text.note(id) }
       return id
     }
@@ -95,6 +96,7 @@ extension SQLiteWriter {
     let inserted = sqlite3_last_insert_rowid(connection.handle)
     if inserted != 0 {
       table.noteRowID(inserted)
+      noteInserted(inserted, table)
       if let text = table.text { text.note(inserted) }
       return inserted
     }
@@ -172,7 +174,9 @@ extension SQLiteWriter {
       throw StoreError(
         .database, "A collection has no more row ids", [.collection: table.description.name])
     }
-    if !freeRowIDs.contains(where: { $0.table === table }) { freeRowIDs.append((table, next)) }
+    if !freeRowIDs.contains(where: { $0.table === table }) {
+      freeRowIDs.append(FreeRowIDs(table: table, from: next, next: next))
+    }
     return next
   }
 
@@ -182,6 +186,14 @@ extension SQLiteWriter {
     guard let rowID else { return true }
     for free in freeRowIDs where free.table === table { return rowID >= free.from }
     return false
+  }
+
+  /// A row got this id.
+  @inline(__always)
+  func noteInserted(_ rowID: Int64, _ table: CollectionTable) {
+    for index in freeRowIDs.indices where freeRowIDs[index].table === table {
+      freeRowIDs[index].next = max(freeRowIDs[index].next, rowID &+ 1)
+    }
   }
 
   func bind(_ identity: Identity, _ statement: SQLiteStatement) throws {

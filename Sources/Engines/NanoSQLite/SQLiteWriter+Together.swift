@@ -12,9 +12,14 @@ extension SQLiteWriter {
   ) throws {
     let table = try tableForWriting(collection)
     if documents.count == NewDocument.together, try mayInsertTogether(table) {
-      if documents.allSatisfy(\.isPlain) {
+      if documents.allSatisfy(\.isPlain) || getTheirRowIDs(documents, table) {
         if let last = try insertTogether(documents, table, .insertTogether, bindPlain) {
           let count = Int64(documents.count)
+          if let expected = documents[documents.count - 1].rowID, expected != last {
+            throw StoreError(
+              .database, "Documents did not get the row ids that they were to have",
+              [.collection: table.description.name])
+          }
           rowIDs.append(contentsOf: last - count + 1...last)
           return
         }
@@ -44,6 +49,19 @@ extension SQLiteWriter {
     return isAllowed
   }
 
+  /// Whether the row ids that documents are to have are those that SQLite gives by itself, which costs it a
+  /// search less for each.
+  private func getTheirRowIDs(_ documents: [NewDocument], _ table: CollectionTable) -> Bool {
+    guard var next = freeRowIDs.first(where: { $0.table === table })?.next else { return false }
+    for document in documents {
+      guard document.rowID == next, document.type == nil, document.version == nil else {
+        return false
+      }
+      next += 1
+    }
+    return true
+  }
+
   /// The id of the last row; nil if one was refused and nothing was inserted.
   private func insertTogether(
     _ documents: [NewDocument], _ table: CollectionTable,
@@ -65,7 +83,9 @@ extension SQLiteWriter {
     }
     table.writes += documents.count
     for _ in documents { try noteWritten(table) }
-    return sqlite3_last_insert_rowid(connection.handle)
+    let last = sqlite3_last_insert_rowid(connection.handle)
+    noteInserted(last, table)
+    return last
   }
 
   @inline(__always)

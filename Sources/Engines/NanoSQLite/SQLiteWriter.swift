@@ -14,8 +14,8 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   private var savepoints = 0
   /// The table whose documents may be inserted several at a time, or may not.
   var togetherState: (table: CollectionTable, isAllowed: Bool)?
-  /// Tables whose row ids from this one on no row ever had, as far as the transaction was asked. They are few.
-  var freeRowIDs: [(table: CollectionTable, from: Int64)] = []
+  /// Of tables that the transaction was asked about, which are few.
+  var freeRowIDs: [FreeRowIDs] = []
   /// Documents that the transaction has written.
   var written = 0
   /// Whether indexes are being made while a progress closure of the caller runs.
@@ -329,4 +329,13 @@ extension SQLiteWriter {
         "UPDATE nano_collections SET generation = generation + 1 WHERE name = ?", [.text(name)]))
     table.generation += 1
   }
+}
+
+/// Row ids of a table that callers may say beforehand.
+struct FreeRowIDs {
+  let table: CollectionTable
+  /// From here on, no row had them before the transaction.
+  let from: Int64
+  /// What SQLite gives to the next row that says none.
+  var next: Int64
 }
