@@ -21,7 +21,7 @@ public enum ConflictPolicy {
   /// The stored version stays, and the objects have it after saving.
   case keepStored
   /// The fields that the closure gives are stored, and the objects have them after saving; if it gives nil, the
-  /// stored version stays.
+  /// stored version stays. Either way an object that was to be deleted stays, and its conflict has no `mine`.
   case merge((ObjectConflict) throws -> DocumentObject?)
 }
 

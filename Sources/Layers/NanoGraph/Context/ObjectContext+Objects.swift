@@ -10,14 +10,22 @@ extension ObjectContext {
   /// An object that was deleted and is not saved yet is there again. Nothing happens to one that is there.
   ///
   /// - Returns: The object.
-  /// - Throws: ``StoreError/Code/invalidArgument`` if it belongs to another context.
+  /// - Throws: ``StoreError/Code/invalidArgument`` if it belongs to another context, has no content, or has
+  ///   relationships that were read elsewhere, whose row ids mean nothing here.
   @discardableResult
   public func insert<Object: GraphObject>(_ object: Object) throws -> Object {
     let table = table(Object.self)
     if let known = object._$object.table {
       guard known === table else { throw Self.otherContext(Object.collectionName) }
       if object.isGone {
+        inverseEpoch += 1
         if object._$object.flags.contains(.removed) {
+          guard !object.isFault else { throw Self.noContent(Object.collectionName) }
+          for relationship in table.relationships {
+            _ = relationship.targets(of: object, in: self)
+          }
+          // Others may have been deleted since.
+          hasUndoneToGone = true
           table.insertAgain(object)
         } else {
           table.noteRestored(object)
@@ -26,6 +34,7 @@ extension ObjectContext {
       }
       return object
     }
+    try table.requireInsertable(object)
     insertNew(object, table)
     return object
   }
@@ -34,7 +43,22 @@ extension ObjectContext {
     table.insert(object)
     undoLog.note(.inserted, object, in: table)
     tell(.willInsert, object, table)
-    linkTargets(of: object, table)
+    guard !table.relationships.isEmpty || !table.inverses.isEmpty else { return }
+    // One after the other: a chain of new objects may be longer than the stack is deep.
+    linkQueue.append((object, table))
+    guard linkQueue.count == 1 else { return }
+    var next = 0
+    while next < linkQueue.count {
+      linkTargets(of: linkQueue[next].0, linkQueue[next].1)
+      next += 1
+    }
+    linkQueue.removeAll()
+  }
+
+  static func noContent(_ collection: String) -> StoreError {
+    StoreError(
+      .invalidArgument, "An object without content cannot be inserted",
+      [.collection: collection, .hint: "load it in the context that it comes from"])
   }
 
   static func otherContext(_ collection: String) -> StoreError {
@@ -46,7 +70,8 @@ extension ObjectContext {
   /// Deletes an object with the next save, and what its delete rules say with it.
   ///
   /// It is gone from relationships at once, in memory, and from the documents of others with the save, also of
-  /// those that are not in memory. Deleting it again does nothing.
+  /// those that are not in memory, as far as the context knows their classes; see ``register(_:)``. Deleting it
+  /// again does nothing, and neither does deleting what others have deleted.
   ///
   /// - Throws: ``StoreError/Code/deleteDenied`` with the relationship, if a rule is ``DeleteRule/deny`` and there
   ///   are objects; what ``GraphObject/prepareForDelete(in:)`` throws, after which the object stays, and what that
@@ -60,6 +85,10 @@ extension ObjectContext {
         [.collection: type(of: object).collectionName])
     }
     guard !object.isGone else { return }
+    guard try table.isThere(object) else {
+      object._$object.flags = [.deleted, .removed]
+      return
+    }
     let all = try closure(of: object)
     for object in all {
       guard let table = object._$object.table else { continue }
@@ -74,6 +103,7 @@ extension ObjectContext {
         undoLog.note(.inserted, object, in: table)
         table.noteRestored(object)
       }
+      inverseEpoch += 1
       throw error
     }
     for object in all { if let table = object._$object.table { tell(.willDelete, object, table) } }
@@ -87,9 +117,8 @@ extension ObjectContext {
     var waiting = [object]
     while let next = waiting.popLast() {
       guard !next.isGone, seen.insert(ObjectIdentifier(next)).inserted,
-        let table = next._$object.table
+        let table = next._$object.table, try table.isThere(next)
       else { continue }
-      try next.load()
       all.append(next)
       for (name, rule, others) in ends(of: next, table) {
         switch rule {
@@ -118,10 +147,14 @@ extension ObjectContext {
     of object: any GraphObject, _ table: ObjectTable
   ) -> [(name: String, rule: DeleteRule, others: [any GraphObject])] {
     table.relationships.filter { $0.rule != .nullify }.map {
-      ($0.name, $0.rule, $0.targets(of: object, in: self).filter { !$0.isGone })
+      ($0.name, $0.rule, $0.targets(of: object, in: self).filter(isThere))
     }
       + table.inverses.filter { $0.rule != .nullify }.map {
-        ($0.name, $0.rule, $0.owners(of: object, in: self))
+        ($0.name, $0.rule, owners(of: object, by: $0.name).filter { !$0.isGone })
       }
+  }
+
+  private func isThere(_ object: any GraphObject) -> Bool {
+    !object.isGone && (try? object._$object.table?.isThere(object)) ?? true
   }
 }

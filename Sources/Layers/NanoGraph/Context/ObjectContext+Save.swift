@@ -17,7 +17,8 @@ extension ObjectContext {
   ///   block of the store, which might undo what the context takes for saved.
   public func save() throws { try save { _ in } }
 
-  /// Stores all changes together with what a block writes into the store, in one transaction.
+  /// Stores all changes together with what a block writes into the store, in one transaction. The block runs
+  /// first: what it changes in the context is saved too, and new objects have no ids yet.
   ///
   /// ```swift
   /// try context.save { store in try store["log"].insert(["saved": true]) }
@@ -28,18 +29,19 @@ extension ObjectContext {
         .invalidArgument, "A context saves in a transaction of its own",
         [.hint: "write what belongs to it in the block of save(with:)"])
     }
-    try insertReachable()
     let save = ObjectSave(self)
     do {
       try store.write {
-        try save.run()
         try work(store)
+        try insertReachable()
+        try save.run()
       }
     } catch {
       for table in allTables { table.takeRowIDsBack() }
+      save.takeReferencesBack()
       throw error
     }
-    if undoLog.isEnabled { undoLog.close() }
+    save.settleUndo()
     for table in allTables { save.finish(table) }
     pendingDeletions = 0
     hasUndoneToGone = false
@@ -51,13 +53,24 @@ extension ObjectContext {
   /// Inserts the objects that new and changed ones relate to and that have no context yet.
   func insertReachable() throws {
     for table in allTables where !table.relationships.isEmpty {
-      var next = 0
-      // Those that are inserted on the way are looked at too, also in tables before this one.
-      while next < table.inserted.count {
-        try insertTargets(of: table.inserted[next], table)
-        next += 1
-      }
       for object in table.changed { try insertTargets(of: object, table) }
+    }
+    // Those that are inserted on the way are looked at too; they may be of any class, also of one that is new.
+    var seen: [Int] = []
+    var isDone = false
+    while !isDone {
+      isDone = true
+      var index = 0
+      while index < allTables.count {
+        if index == seen.count { seen.append(0) }
+        let table = allTables[index]
+        while !table.relationships.isEmpty, seen[index] < table.inserted.count {
+          try insertTargets(of: table.inserted[seen[index]], table)
+          seen[index] += 1
+          isDone = false
+        }
+        index += 1
+      }
     }
   }
 
@@ -78,8 +91,8 @@ extension ObjectContext {
       }
       for target in new where target._$object.table == nil {
         let targets = self.table(for: type(of: target))
+        try targets.requireInsertable(target)
         insertNew(target, targets)
-        try insertTargets(of: target, targets)
       }
     }
   }
@@ -127,6 +140,11 @@ extension ObjectTable {
       object._$object.rowID = 0
       object._$object.flags = []
     }
+    // Their numbers are given again.
+    for index in rowIDsOfInserted.indices
+    where rowIDsOfInserted[index] <= number(ofPlace: 0) {
+      rowIDsOfInserted[index] = 0
+    }
     let former = changed + deleted
     inserted = []
     changed = []
@@ -143,5 +161,6 @@ extension ObjectTable {
     rowIDsOfInserted = []
     removed = []
     formerNew = [:]
+    savedRevisions = [:]
   }
 }

@@ -48,6 +48,8 @@ public final class ObjectContext {
   @exclusivity(unchecked) @usableFromInline var hasUndoneToGone = false
   @exclusivity(unchecked) var undoLog: UndoLog
   var isInUndoGroup = false
+  /// New objects whose relationships are still to be told of.
+  var linkQueue: [(any GraphObject, ObjectTable)] = []
   var namedChanges: [String: NamedChange] = [:]
   var streams = ObjectEventStreams()
   /// Whether anybody ever wanted to be told.

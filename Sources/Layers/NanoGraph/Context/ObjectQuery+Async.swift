@@ -14,7 +14,7 @@ extension ObjectQuery {
     }
     let table = context.table(Object.self)
     return try documents.compactMap { document in
-      let object = try table.take(document, as: Object.self)
+      guard let object = try table.take(document, as: Object.self) else { return nil }
       return object.isGone ? nil : object
     }
   }
@@ -63,7 +63,7 @@ extension ObjectContext {
     }
     let documents = table.documents
     guard let document = try await documents.get(rowID: id.rowID) else { return nil }
-    let object = try table.take(document, as: Object.self)
+    guard let object = try table.take(document, as: Object.self) else { return nil }
     return object.isGone ? nil : object
   }
 

@@ -13,20 +13,22 @@ final class ObjectSave {
   private var revisions: [(object: any GraphObject, revision: Int64)] = []
   /// Objects whose content in the store is not the one in memory.
   private var stale: [any GraphObject] = []
+  /// Objects that were to be deleted and stay.
+  private var kept: Set<ObjectIdentifier> = []
+  private var references = RemovedReferences()
 
   init(_ context: ObjectContext) { self.context = context }
 
   /// Writes everything, in an order in which values of unique indexes are given up before they are taken.
   func run() throws {
     let tables = context.allTables
+    for table in tables where !table.counts.isEmpty { try table.prepare() }
+    for table in tables { try writeDeletions(table) }
     if context.mayHoldGone {
-      let isAlone = context.undoLog.open.records.isEmpty
-      defer { if isAlone { context.undoLog.mergeOpen() } }
+      references.isUndoneAlone = context.undoLog.open.records.isEmpty
       try removeReferences(tables)
     }
-    for table in tables where !table.counts.isEmpty { try table.prepare() }
     for table in tables where table.counts.inserted > 0 { try table.giveRowIDs() }
-    for table in tables { try writeDeletions(table) }
     for table in tables where table.counts.changed > 0 { try writeUpdates(table) }
     guard conflicts.isEmpty else { throw ObjectConflictError(conflicts: conflicts) }
     for table in tables where table.counts.inserted > 0 { try writeInsertions(table) }
@@ -37,10 +39,13 @@ final class ObjectSave {
 
   private func removeReferences(_ tables: [ObjectTable]) throws {
     for owners in tables where !owners.relationships.isEmpty {
-      for object in owners.unsaved { removeGone(from: object, owners.relationships) }
+      for object in owners.unsaved {
+        for relationship in owners.relationships { removeGone(from: object, relationship, owners) }
+      }
     }
     for targets in tables where !targets.deleted.isEmpty {
-      let ids = targets.deleted.map { $0._$object.rowID }
+      let ids = targets.deleted.filter { !kept.contains(ObjectIdentifier($0)) }
+        .map { $0._$object.rowID }
       for owners in tables {
         for relationship in owners.relationships
         where relationship.target == nil || relationship.target == targets.type {
@@ -50,12 +55,18 @@ final class ObjectSave {
     }
   }
 
-  private func removeGone(from owner: any GraphObject, _ relationships: [StoredRelationship]) {
-    for relationship in relationships {
-      var holdsGone = false
-      relationship.forEachKnown(of: owner) { if $0.isGone { holdsGone = true } }
-      if holdsGone { relationship.remove(from: owner, in: context) { $0.isGone } }
+  private func removeGone(
+    from owner: any GraphObject, _ relationship: StoredRelationship, _ owners: ObjectTable
+  ) {
+    let kept = kept
+    func isGone(_ target: any GraphObject) -> Bool {
+      target.isGone && !kept.contains(ObjectIdentifier(target))
     }
+    var holdsGone = false
+    relationship.forEachKnown(of: owner) { if isGone($0) { holdsGone = true } }
+    guard holdsGone else { return }
+    references.note(owner, relationship, owners)
+    relationship.remove(from: owner, in: context, where: isGone)
   }
 
   /// Also from documents of objects that are not in memory.
@@ -67,19 +78,31 @@ final class ObjectSave {
       let some = Array(ids[start..<min(start + Self.idsPerQuestion, ids.count)])
       let found = try owners.documents.find(relationship.condition(for: some, in: targets))
         .rowIDs()
-      let faults = found.filter { owners.live($0)?.isFault ?? true }
-      let alive = faults.map { owners.anyObject($0) }
-      try owners.load(faults)
-      for id in found {
-        let owner = owners.anyObject(id)
-        if !owner.isGone { relationship.remove(from: owner, in: context) { $0.isGone } }
+      // Clean ones too: others may have changed them since they were read.
+      let alive = found.map { owners.anyObject($0) }
+      let clean = alive.filter {
+        $0._$object.flags.isDisjoint(with: [.inserted, .changed, .deleted])
       }
-      _ = alive
+      try owners.load(clean.map { $0._$object.rowID })
+      for owner in alive where !owner.isGone {
+        _ = relationship.targets(of: owner, in: context)
+        removeGone(from: owner, relationship, owners)
+      }
     }
   }
 
   /// Arbitrary: statements of this length are still short.
   private static let idsPerQuestion = 500
+
+  /// The save failed: relationships hold again what they held.
+  func takeReferencesBack() { references.takeBack(in: context) }
+
+  /// What saving itself changed is undone with what asked for it.
+  func settleUndo() {
+    guard context.undoLog.isEnabled else { return }
+    if references.isUndoneAlone { context.undoLog.mergeOpen() }
+    context.undoLog.close()
+  }
 
   // MARK: Documents
 
@@ -87,11 +110,30 @@ final class ObjectSave {
     for object in table.deleted {
       let id = object._$object.rowID
       let known = object._$object.revision
-      if known != 0, try table.documents.contentVersion(rowID: id)?.revision != known {
-        guard try settle(object, table, mine: nil) != nil else { continue }
+      if known != 0, try table.documents.contentVersion(rowID: id)?.revision != known,
+        try keeps(object, table)
+      {
+        kept.insert(ObjectIdentifier(object))
+        continue
       }
       try table.documents.remove(rowID: id)
     }
+  }
+
+  /// Whether an object that is to be deleted and that others changed stays.
+  private func keeps(_ object: any GraphObject, _ table: ObjectTable) throws -> Bool {
+    guard try table.documents.contentVersion(rowID: object._$object.rowID) != nil else {
+      return false
+    }
+    switch try settle(object, table, mine: nil) {
+    case .overwrite: return false
+    case .keep: break
+    case .write(let fields):
+      writer.object(fields)
+      _ = try table.documents.replace(
+        rowID: object._$object.rowID, revision: nil, version: object.storedVersion, &writer)
+    }
+    return true
   }
 
   private func writeUpdates(_ table: ObjectTable) throws {
@@ -125,36 +167,51 @@ final class ObjectSave {
     var reader = JSONReader(writer.bytes)
     let mine = try reader.object()
     writer.removeAll()
-    guard let fields = try settle(object, table, mine: mine) else { return }
+    let fields: DocumentObject
+    switch try settle(object, table, mine: mine) {
+    case .keep: return
+    case .overwrite: fields = mine
+    case .write(let merged): fields = merged
+    }
     writer.object(fields)
     if try !batch.replace(&writer, rowID: id, revision: nil, version: version) {
-      writer.object(fields)
-      try batch.add(&writer, key: try object.documentKey, version: version, rowID: id)
+      // As a new document, so that another one that has its key meanwhile is not written over.
+      _ = try table.documents.writeBatch(.insert, atomic: false) { batch, writer in
+        writer.object(fields)
+        try batch.add(&writer, key: try object.documentKey, version: version, rowID: id)
+      }
     }
     revisions.append((object, 0))
   }
 
-  /// Settles which fields are to be written over a version that nobody here has read; nil if none are. Of an
-  /// object that is to be deleted they only say that it is.
+  private enum Settlement {
+    case overwrite
+    /// The stored version stays; also where it makes the save fail.
+    case keep
+    case write(DocumentObject)
+  }
+
+  /// Settles what becomes of a version that nobody here has read.
+  ///
+  /// - Parameter mine: The fields to store; nil if the object is to be deleted.
   private func settle(
     _ object: any GraphObject, _ table: ObjectTable, mine: DocumentObject?
-  ) throws -> DocumentObject? {
+  ) throws -> Settlement {
     let id = object._$object.rowID
     let stored = try table.documents.get(rowID: id).map { try $0.object() }
-    if mine == nil, stored == nil { return [:] }
     let conflict = ObjectConflict(
       id: AnyObjectID(collection: table.documents.name, rowID: id), mine: mine, stored: stored)
     switch context.conflictPolicy {
     case .fail:
       conflicts.append(conflict)
-      return nil
-    case .overwrite: return mine ?? [:]
+      return .keep
+    case .overwrite: return .overwrite
     case .keepStored:
       stale.append(object)
-      return nil
+      return .keep
     case .merge(let merge):
       stale.append(object)
-      return try merge(conflict)
+      return try merge(conflict).map { .write($0) } ?? .keep
     }
   }
 
@@ -199,24 +256,53 @@ final class ObjectSave {
 
   /// What the objects of a class know once everything is stored.
   func finish(_ table: ObjectTable) {
-    for object in table.deleted {
+    let isUndoEnabled = context.undoLog.isEnabled
+    for object in table.deleted where !kept.contains(ObjectIdentifier(object)) {
       for relationship in table.relationships { relationship.dissolve(object) }
       object._$object.flags = [.deleted, .removed]
-      if context.undoLog.isEnabled { table.removed.insert(object._$object.rowID) }
+      if isUndoEnabled { table.removed.insert(object._$object.rowID) }
     }
     for (object, revision) in revisions where object._$object.table === table {
       object._$object.revision =
         revision != 0
         ? revision
         : (try? table.documents.contentVersion(rowID: object._$object.rowID)?.revision) ?? 0
+      if isUndoEnabled {
+        table.savedRevisions[object._$object.rowID] = object._$object.revision
+      }
     }
     table.didSave()
     for object in stale where object._$object.table === table {
       object._$object.flags = []
-      table.removed.remove(object._$object.rowID)
       table.makeFault(object)
+      if isUndoEnabled { table.savedRevisions[object._$object.rowID] = -1 }
+      context.inverseEpoch += 1
     }
-    if stale.contains(where: { $0._$object.table === table }) { context.inverseEpoch += 1 }
+  }
+}
+
+/// What a save took out of relationships because it leads to deleted objects.
+private struct RemovedReferences {
+  /// Whether nothing else is noted for undoing.
+  var isUndoneAlone = false
+  private var restore: [() -> Void] = []
+  private var changed: [(owner: any GraphObject, table: ObjectTable)] = []
+
+  /// Notes what an owner has before something is taken out.
+  mutating func note(
+    _ owner: any GraphObject, _ relationship: StoredRelationship, _ table: ObjectTable
+  ) {
+    restore.append(relationship.restoring(owner))
+    if owner._$object.flags.isDisjoint(with: [.inserted, .changed]) {
+      changed.append((owner, table))
+    }
+  }
+
+  mutating func takeBack(in context: ObjectContext) {
+    for restore in restore.reversed() { restore() }
+    for (owner, table) in changed { table.forgetChange(of: owner) }
+    if isUndoneAlone { context.undoLog.open = UndoGroup() }
+    self = RemovedReferences()
   }
 }
 

@@ -15,6 +15,16 @@ extension ObjectTable {
     for inverse in inverses { inverse.begin(object, in: context) }
   }
 
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a new object that cannot be one of the context's.
+  func requireInsertable(_ object: any GraphObject) throws {
+    guard !object.isFault else { throw ObjectContext.noContent(documents.name) }
+    for relationship in relationships where relationship.hasRowIDs(object) {
+      throw StoreError(
+        .invalidArgument, "An object has relationships that were read elsewhere",
+        [.collection: documents.name, .field: relationship.name])
+    }
+  }
+
   /// An object is about to change: its content is loaded and noted for undoing, and it will be saved.
   func willChange(_ object: any GraphObject) {
     if object.isFault { loadOrFail(object) }
@@ -35,6 +45,24 @@ extension ObjectTable {
     object._$object.flags.insert(.changed)
     changed.append(object)
     counts.changed += 1
+  }
+
+  /// A snapshot of before the last save takes the place of what others may have written since: then the save is
+  /// to find the conflict.
+  func noteRevisionForUndo(_ object: any GraphObject) {
+    guard object._$object.flags.isDisjoint(with: [.inserted, .changed]),
+      let saved = savedRevisions[object._$object.rowID]
+    else { return }
+    object._$object.revision = saved
+  }
+
+  /// The opposite of ``noteChanged(_:)``, for a change that was taken back.
+  func forgetChange(of object: any GraphObject) {
+    guard object._$object.flags.contains(.changed) else { return }
+    object._$object.flags.remove(.changed)
+    object._$object.flags.insert(.watched)
+    changed.removeAll { $0 === object }
+    counts.changed -= 1
   }
 
   /// Takes an object away, with nothing that follows from it.
@@ -75,7 +103,14 @@ extension ObjectTable {
     func open<Object: GraphObject>(_ object: Object) throws {
       if currentID(id) > 0 {
         if live(id) == nil { add(object, currentID(id), []) }
-        insertAgain(object)
+        if try documents.contentVersion(rowID: currentID(id)) != nil {
+          // Another context brought it back: the save finds the conflict.
+          object._$object.flags = []
+          object._$object.revision = -1
+          noteChanged(object)
+        } else {
+          insertAgain(object)
+        }
       } else {
         object._$object.flags = []
         insert(object)

@@ -19,15 +19,18 @@ extension ObjectTable {
     let object = Object(_$fault: ())
     try fill(object, stored)
     add(object, stored.rowID, .watched)
+    if _slowPath(!removed.isEmpty) { removed.remove(stored.rowID) }
     return object
   }
 
-  /// The object of a document that was read a while ago.
-  func take<Object: GraphObject>(_ document: Document, as type: Object.Type) throws -> Object {
+  /// The object of a document that was read a while ago; nil if the document was removed since.
+  func take<Object: GraphObject>(_ document: Document, as type: Object.Type) throws -> Object? {
     let header = document.header
     guard let rowID = header.rowID else {
       throw StoreError(.corruptDocument, "A stored document has no row id")
     }
+    let isRemoved = live(rowID)?._$object.flags.contains(.removed) ?? removed.contains(rowID)
+    if isRemoved, try documents.contentVersion(rowID: rowID) == nil { return nil }
     if let known = live(rowID), !known.isFault, let revision = header.revision,
       known._$object.revision > revision
     {
@@ -55,6 +58,11 @@ extension ObjectTable {
     guard !isSame || !flags.isDisjoint(with: [.fault, .failed, .removed]) else { return }
     try fill(object, stored)
     object._$object.flags = .watched
+    removed.remove(stored.rowID)
+    // Others may have changed what it relates to.
+    if !flags.contains(.fault), relationships.contains(where: { $0.inverse != nil }) {
+      context.inverseEpoch += 1
+    }
   }
 
   @inlinable @inline(__always)
@@ -129,6 +137,16 @@ extension ObjectTable {
     try open(self.type)
   }
 
+  /// Loads the content of an object, and says whether its document is there.
+  func isThere(_ object: any GraphObject) throws -> Bool {
+    do {
+      try loadContent(of: object)
+      return true
+    } catch let error as StoreError where error.code == .notFound {
+      return false
+    }
+  }
+
   /// As properties do, which cannot throw.
   func loadOrFail(_ object: any GraphObject) {
     do {
@@ -136,7 +154,8 @@ extension ObjectTable {
     } catch {
       // It shows first values, which are never saved.
       object._$fillWithFirstValues()
-      object._$object.flags = .failed
+      object._$object.flags.remove([.fault, .watched])
+      object._$object.flags.insert(.failed)
       context.didFailToLoad(
         AnyObjectID(collection: documents.name, rowID: object._$object.rowID), error)
     }

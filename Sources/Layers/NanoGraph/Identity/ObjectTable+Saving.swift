@@ -35,6 +35,8 @@ extension ObjectTable {
   func giveRowIDs() throws {
     var next = try documents.nextRowID()
     for object in inserted where object._$object.rowID < 0 && !object.isGone {
+      // Someone may hold a fault for an id that no document has yet; it is never that document.
+      while map[next] != nil { next += 1 }
       object._$object.rowID = next
       next += 1
     }

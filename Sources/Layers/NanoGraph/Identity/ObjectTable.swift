@@ -38,6 +38,9 @@ final class ObjectTable {
   var formerNew: [Int64: WeakObject] = [:]
   /// Row ids whose deletion was saved, as long as undoing may bring them back.
   @usableFromInline var removed: Set<Int64> = []
+  /// The revisions that stored objects had when this context saved them last, for undoing to see what others
+  /// wrote since; -1 if it kept what others had written.
+  var savedRevisions: [Int64: Int64] = [:]
   /// The list that objects were made for last: who looks at two of them is likely to look at all.
   var neighbours = Neighbours()
   /// What ``Store/droppedDefinitions`` was when indexes were made.
@@ -139,7 +142,10 @@ extension ObjectTable {
     let id = currentID(id)
     guard id > 0 else {
       let place = place(id)
-      return inserted.indices.contains(place) ? inserted[place] : formerNew[id]?.object
+      if inserted.indices.contains(place) { return inserted[place] }
+      // Unless it was inserted somewhere else since.
+      let former = formerNew[id]?.object
+      return former?._$object.table == nil ? former : nil
     }
     func open<Object: GraphObject>(_ type: Object.Type, _ known: UnsafeRawPointer)
       -> any GraphObject

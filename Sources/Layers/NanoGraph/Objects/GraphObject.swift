@@ -44,8 +44,8 @@ public protocol GraphObject: Model, AnyObject {
   /// Writes all properties, the key among them.
   func _$writeSnapshot(to writer: inout JSONWriter)
 
-  /// Called once when the object is deleted from its context, before its delete rules are followed: the place
-  /// to delete or change others. Does nothing unless written.
+  /// Called once when the object is deleted from its context, after its delete rules were followed: the place to
+  /// delete or change others where rules are not enough. Does nothing unless written.
   ///
   /// - Throws: What keeps the object from being deleted.
   func prepareForDelete(in context: ObjectContext) throws

@@ -32,6 +32,9 @@ final class StoredRelationship {
   private let take: (any GraphObject, (any GraphObject) -> Bool) -> Void
   private let put: (any GraphObject, any GraphObject) -> Void
   let dissolve: (any GraphObject) -> Void
+  /// Whether an object has row ids there that are no objects yet.
+  let hasRowIDs: (any GraphObject) -> Bool
+  private let keep: (any GraphObject) -> () -> Void
 
   init<Owner: GraphObject, Storage: RelationshipStorage>(
     _ name: String, _ property: String, _ path: ReferenceWritableKeyPath<Owner, Storage>,
@@ -50,6 +53,11 @@ final class StoredRelationship {
     take = { at($0)[keyPath: path].remove(where: $1) }
     put = { at($0)[keyPath: path].add($1) }
     dissolve = { at($0)[keyPath: path].dissolve() }
+    hasRowIDs = { at($0)[keyPath: path].hasRowIDs }
+    keep = { object in
+      let before = at(object)[keyPath: path]
+      return { at(object)[keyPath: path] = before }
+    }
   }
 
   /// The objects that an owner relates to, deleted ones too.
@@ -60,6 +68,9 @@ final class StoredRelationship {
     show(owner) { targets.append($0) }
     return targets
   }
+
+  /// What gives an owner the relationship back that it has now.
+  func restoring(_ owner: any GraphObject) -> () -> Void { keep(owner) }
 
   /// Shows those of an owner's targets that are in memory as such, which new ones always are, and loads none.
   func forEachKnown(of owner: any GraphObject, _ body: (any GraphObject) -> Void) {

@@ -12,6 +12,7 @@ public struct MixedToMany: RelationshipStorage {
 
   public static var target: (any GraphObject.Type)? { nil }
   public static var isToMany: Bool { true }
+  public var hasRowIDs: Bool { !references.isEmpty }
 
   /// The objects, without those that are deleted.
   public mutating func objects<Element>(of owner: some GraphObject, as type: Element.Type)
@@ -77,6 +78,7 @@ public struct MixedToOne: RelationshipStorage {
 
   public static var target: (any GraphObject.Type)? { nil }
   public static var isToMany: Bool { false }
+  public var hasRowIDs: Bool { reference != nil }
 
   /// The object, unless it is deleted.
   public mutating func object<Object>(of owner: some GraphObject, as type: Object.Type) -> Object? {

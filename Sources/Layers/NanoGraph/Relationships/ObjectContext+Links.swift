@@ -28,7 +28,11 @@ extension ObjectContext {
   /// tells.
   private func adopt(_ object: any GraphObject) -> ObjectTable? {
     let table = table(for: type(of: object))
-    if object._$object.table == nil, !object.isGone { insertNew(object, table) }
+    if object._$object.table == nil, !object.isGone {
+      // What cannot be inserted, saving tells.
+      guard (try? table.requireInsertable(object)) != nil else { return nil }
+      insertNew(object, table)
+    }
     return object._$object.table === table ? table : nil
   }
 
@@ -163,7 +167,11 @@ extension GraphObject {
     }
     for owner in after where !before.contains(where: { $0 === owner }) {
       if owner.isGone { continue }
-      if owner._$object.table == nil { context.insertNew(owner, context.table(Owner.self)) }
+      if owner._$object.table == nil {
+        let owners = context.table(Owner.self)
+        guard (try? owners.requireInsertable(owner)) != nil else { continue }
+        context.insertNew(owner, owners)
+      }
       if relationship.contains(self, of: owner, in: context) { continue }
       if !relationship.isToMany {
         for former in relationship.targets(of: owner, in: context) {

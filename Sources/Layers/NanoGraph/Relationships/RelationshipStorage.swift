@@ -11,6 +11,8 @@ public protocol RelationshipStorage: FieldValue {
   static var isToMany: Bool { get }
   /// Turns row ids into objects, which are faults unless they are in memory.
   mutating func resolve(in context: ObjectContext)
+  /// Whether there are row ids that are no objects yet.
+  var hasRowIDs: Bool { get }
   /// Shows the objects, once they are there.
   func forEach(_ show: (any GraphObject) -> Void)
   /// Takes objects out, once they are there.

@@ -25,6 +25,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
 
   public static var target: (any GraphObject.Type)? { Target.self }
   public static var isToMany: Bool { true }
+  public var hasRowIDs: Bool { !isResolved && !ids.isEmpty }
 
   /// The objects, without those that are deleted.
   @inlinable

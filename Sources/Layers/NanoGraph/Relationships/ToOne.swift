@@ -22,6 +22,7 @@ public struct ToOne<Target: GraphObject>: RelationshipStorage {
 
   public static var target: (any GraphObject.Type)? { Target.self }
   public static var isToMany: Bool { false }
+  public var hasRowIDs: Bool { id != 0 }
 
   /// The object, unless it is deleted.
   @inlinable

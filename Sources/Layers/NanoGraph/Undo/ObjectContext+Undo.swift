@@ -128,6 +128,7 @@ extension ObjectContext {
     case .updated:
       let object = table.anyObject(record.id)
       try object.load()
+      table.noteRevisionForUndo(object)
       opposite.add(.updated, object, table)
       table.noteChanged(object)
       try group.withSnapshot(at: index) { try table.fill(object, snapshot: $0, $1) }
