@@ -36,7 +36,10 @@ extension ObjectContext {
         try work(store)
       }
     } catch {
-      for table in allTables { table.takeRowIDsBack() }
+      for table in allTables {
+        table.takeRowIDsBack()
+        table.takeRevisionsBack()
+      }
       throw error
     }
     if undoLog.isEnabled { undoLog.close() }
