@@ -42,6 +42,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
   ///
   /// - Returns: What they were, for ``GraphObject/_$didChange(_:since:to:)``. Who has no use for it lets go of
   ///   it at once, or the change copies the array.
+  @inlinable
   @discardableResult
   public mutating func beginChange(of owner: some GraphObject) -> [Target] {
     guard let table = owner._$object.table else {

@@ -40,6 +40,7 @@ public struct ToOne<Target: GraphObject>: RelationshipStorage {
   /// Makes the object ready to be replaced.
   ///
   /// - Returns: What it was, for ``GraphObject/_$didChange(_:since:to:)``.
+  @inlinable
   @discardableResult
   public mutating func beginChange(of owner: some GraphObject) -> [Target] {
     guard let table = owner._$object.table else {
@@ -50,6 +51,7 @@ public struct ToOne<Target: GraphObject>: RelationshipStorage {
     return _object.map { [$0] } ?? []
   }
 
+  @inlinable
   public mutating func resolve(in context: ObjectContext) {
     guard id != 0 else { return }
     _object = context.table(Target.self).object(id, as: Target.self)
