@@ -196,6 +196,19 @@ struct SealedObjectTests {
     #expect(try context.find(\Borrower.name == "Ada").count() == 1)
   }
 
+  @Test("A search by text finds no index, and says so")
+  func search() throws {
+    let store = try open()
+    try fill(store)
+    let context = ObjectContext(store)
+    let query = TextQuery.field("title", TextQuery(bnrExpression: "Secret*"))
+    let error = #expect(throws: StoreError.self) {
+      try context.search(Book.self, query).objects()
+    }
+    #expect(error?.code == .invalidArgument)
+    #expect(try context.find(Book.self).objects().count { $0.title.hasPrefix("Secret") } == 2)
+  }
+
   @Test("A plain store is encrypted once the indexes of its relationships are dropped")
   func plainBefore() throws {
     try Store.file(folder.file("a.db")).using { try fill($0) }
