@@ -164,8 +164,8 @@ let package = Package(
     .testTarget(
       name: "NanoGraphTests",
       dependencies: [
-        "NanoStoreModels", "NanoStore", "NanoStoreCore", "NanoEngine", "NanoGraph", "NanoTesting",
-        "NanoTestSupport",
+        "NanoStoreModels", "NanoStoreEncryption", "NanoStore", "NanoStoreCore", "NanoEngine",
+        "NanoSQLite", "NanoGraph", "NanoTesting", "NanoTestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -155,7 +155,7 @@ extension BNRCaseRunner {
   /// The original found words anywhere in a text, for which an index of substrings is made.
   func prepareTextIndexes(_ type: any CaseObject.Type, isNeeded: Bool) throws {
     let name = type.collectionName
-    guard isTextIndexed, let fields = Original.indexedTexts[name],
+    guard isTextIndexed, passphrase.isEmpty, let fields = Original.indexedTexts[name],
       try isNeeded || context.insertedObjects.contains(where: { Swift.type(of: $0) == type })
     else { return }
     let collection = try store.createCollection(name, identity: .rowID)

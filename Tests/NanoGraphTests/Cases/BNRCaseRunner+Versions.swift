@@ -36,7 +36,7 @@ extension BNRCaseRunner {
   private func upgrade(
     from before: DocumentObject, to now: DocumentObject
   ) throws -> DocumentObject {
-    let store = try Store.file(folder.file("versions.db"))
+    let store = try openFile("versions.db")
     defer { try? store.close() }
     let context = ObjectContext(store)
     for (name, version) in before { try context.insert(try type(name, version).init()) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import NanoStoreEncryption
 import NanoStoreModels
 import NanoTestSupport
 
@@ -10,6 +11,8 @@ final class BNRCaseRunner {
   /// The classes that count, by name; a case may define a newer version of one.
   var classes: [String: any CaseObject.Type] = [:]
   var isTextIndexed = true
+  /// What the store is opened with; empty for a plain one.
+  var passphrase = ""
   private var opened: (store: Store, context: ObjectContext)?
   /// The objects that the case has named, and which they were before the store was opened anew.
   private var objects: [String: any CaseObject] = [:]
@@ -36,11 +39,21 @@ final class BNRCaseRunner {
 
   private func open() throws -> (store: Store, context: ObjectContext) {
     if let opened { return opened }
-    let store = try Store.file(folder.file("case.db"))
+    let store = try openFile("case.db")
     let context = ObjectContext(store)
     for type in classes.values { context.register(type) }
     opened = (store, context)
     return (store, context)
+  }
+
+  var isOpen: Bool { opened != nil }
+
+  /// A store in the folder of the case, with the passphrase that counts.
+  func openFile(_ name: String) throws -> Store {
+    guard !passphrase.isEmpty else { return try Store.file(folder.file(name)) }
+    let cost = ScryptCost(rounds: 16, blockSize: 1, parallelism: 1)
+    return try Store(
+      .file(folder.file(name)), encryption: Encryption(.passphrase(passphrase), cost: cost))
   }
 
   func register(_ names: [String]) {
@@ -101,7 +114,7 @@ final class BNRCaseRunner {
       let op = step["op"]?.string ?? ""
       if let result = try performObjects(op, step) ?? performFetching(op, step)
         ?? performNames(op, step) ?? performStore(op, step) ?? performVersions(op, step)
-        ?? performShapes(op, step)
+        ?? performShapes(op, step) ?? performSealing(op, step)
       {
         return result
       }

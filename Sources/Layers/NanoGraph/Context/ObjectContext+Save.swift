@@ -37,7 +37,10 @@ extension ObjectContext {
         try save.run()
       }
     } catch {
-      for table in allTables { table.takeRowIDsBack() }
+      for table in allTables {
+        table.takeRowIDsBack()
+        table.takeRevisionsBack()
+      }
       save.takeReferencesBack()
       throw error
     }

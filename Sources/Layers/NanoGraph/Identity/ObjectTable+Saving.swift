@@ -11,6 +11,7 @@ extension ObjectTable {
   func prepare() throws {
     let drops = context.store.droppedDefinitions
     guard preparedAt != drops else { return }
+    let former = try formerRevision()
     do {
       // Objects are known by their row ids; keys beside them would cost a second index.
       if !hasKey { try context.store.createCollection(documents.name, identity: .rowID) }
@@ -23,12 +24,46 @@ extension ObjectTable {
     try open(self.type)
     for relationship in relationships
     where relationship.inverse != nil && relationship.target != nil {
-      try documents.createIndex(
-        IndexDefinition(
-          columns: [IndexDefinition.Column(FieldPath(components: [relationship.name]))],
-          isUnique: false, kind: relationship.isToMany ? .elements : .fields))
+      let index = IndexDefinition(
+        columns: [IndexDefinition.Column(FieldPath(components: [relationship.name]))],
+        isUnique: false, kind: relationship.isToMany ? .elements : .fields)
+      do {
+        try documents.createIndex(index)
+      } catch let error as StoreError where error.code == .unsupported {
+        // As by sealed documents. Owners are found without it, only slower.
+      }
     }
+    if let former { try raiseRevisions(since: former) }
     preparedAt = drops
+  }
+
+  private typealias StoredRevision = (rowID: Int64, revision: Int64)
+
+  /// The revision of some document of the class; nil if no object in memory knows one.
+  private func formerRevision() throws -> StoredRevision? {
+    guard map.count > 0, let id = try documents.find().limit(1).rowIDs().first else { return nil }
+    return try documents.contentVersion(rowID: id).map { (id, $0.revision) }
+  }
+
+  /// A blind index on sealed documents writes each of them anew, with the content that it had: objects that were
+  /// loaded before are none the staler for that.
+  private func raiseRevisions(since former: StoredRevision) throws {
+    let revision = try documents.contentVersion(rowID: former.rowID)?.revision ?? former.revision
+    raisedRevisions = revision - former.revision
+    raiseRevisions(by: raisedRevisions)
+  }
+
+  private func raiseRevisions(by difference: Int64) {
+    guard difference != 0 else { return }
+    for object in allLive() where object._$object.revision != 0 {
+      object._$object.revision += difference
+    }
+  }
+
+  /// Undoes what ``prepare()`` did to objects, if the save fails.
+  func takeRevisionsBack() {
+    raiseRevisions(by: -raisedRevisions)
+    raisedRevisions = 0
   }
 
   /// Gives new objects the row ids that they will have, so that others can be written that relate to them.
@@ -69,6 +104,7 @@ extension ObjectTable {
     open(self.type)
     for object in changed where !object.isGone { object._$object.flags = .watched }
     insertedBefore += count
+    raisedRevisions = 0
     changed = []
     deleted = []
     counts = PendingCounts()

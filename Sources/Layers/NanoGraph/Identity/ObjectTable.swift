@@ -45,6 +45,8 @@ final class ObjectTable {
   var neighbours = Neighbours()
   /// What ``Store/droppedDefinitions`` was when indexes were made.
   var preparedAt: Int?
+  /// By how much the save under way has raised the revisions that objects know.
+  var raisedRevisions: Int64 = 0
 
   init<Object: GraphObject>(_ context: ObjectContext, _ type: Object.Type) {
     self.context = context

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoSQLite
+import NanoStoreModels
+
+/// Passphrases, and what stands in the file then.
+extension BNRCaseRunner {
+  func performSealing(_ op: String, _ step: DocumentObject) throws -> DocumentObject? {
+    switch op {
+    case "setPassphrase": try setPassphrase(step["value"]?.string ?? "")
+    case "rawRecords":
+      let bodies = try storedBodies(type(step).collectionName)
+      let areSealed = bodies.allSatisfy { $0.hasPrefix(#"{"$sealed":"#) }
+      guard passphrase.isEmpty || areSealed else { throw failure("a document is not sealed") }
+      return [
+        "count": .int(Int64(bodies.count)),
+        "allDifferent": .bool(Set(bodies).count == bodies.count),
+        "sameLength": .bool(Set(bodies.map(\.utf8.count)).count <= 1),
+      ]
+    default: return nil
+    }
+    return ["ok": true]
+  }
+
+  /// Counts from now on. Whether it is the right one is found when something is read.
+  private func setPassphrase(_ new: String) throws {
+    if isOpen, try context.hasUnsavedChanges {
+      throw failure("a passphrase is given before there are changes to save")
+    }
+    try close()
+    if passphrase.isEmpty, !new.isEmpty { try dropIndexes() }
+    passphrase = new
+  }
+
+  /// Indexes of a plain store would show what is sealed, and are refused.
+  private func dropIndexes() throws {
+    guard FileManager.default.fileExists(atPath: folder.file("case.db")) else { return }
+    do {
+      let plain = try openFile("case.db")
+      for collection in try plain.collections() { try plain[collection.name].dropIndexes() }
+      try plain.close()
+    } catch let error as StoreError where error.code == .wrongKey {
+      // It is sealed already.
+    }
+  }
+
+  /// As they stand in the file, for whoever has no key.
+  private func storedBodies(_ collection: String) throws -> [String] {
+    _ = try store
+    let engine = try SQLiteEngine(.file(folder.file("case.db")), SQLiteConfiguration())
+    defer { try? engine.close() }
+    var bodies: [String] = []
+    try engine.read(.call, nil) { reader in
+      try reader.find(Query(), in: collection) { stored in
+        bodies.append(String(decoding: stored.body, as: UTF8.self))
+        return true
+      }
+    }
+    return bodies
+  }
+}
