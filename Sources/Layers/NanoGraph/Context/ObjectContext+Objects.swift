@@ -71,7 +71,7 @@ extension ObjectContext {
   ///
   /// It is gone from relationships at once, in memory, and from the documents of others with the save, also of
   /// those that are not in memory, as far as the context knows their classes; see ``register(_:)``. Deleting it
-  /// again does nothing, and neither does deleting what others have deleted.
+  /// again does nothing; deleting what others have deleted takes it out of relationships.
   ///
   /// - Throws: ``StoreError/Code/deleteDenied`` with the relationship, if a rule is ``DeleteRule/deny`` and there
   ///   are objects; what ``GraphObject/prepareForDelete(in:)`` throws, after which the object stays, and what that
@@ -86,8 +86,8 @@ extension ObjectContext {
     }
     guard !object.isGone else { return }
     guard try table.isThere(object) else {
-      object._$object.flags = [.deleted, .removed]
-      return
+      // Its document is gone; the save takes it out of those that relate to it.
+      return table.noteDeleted(object)
     }
     let all = try closure(of: object)
     for object in all {

@@ -92,7 +92,7 @@ public struct ObjectQuery<Object: GraphObject> {
   /// What is found, as faults: only row ids are read, from an index if one answers the question.
   public func faults() throws -> [Object] {
     let table = context.table(Object.self)
-    return try models.rowIDs().map { table.object($0, as: Object.self) }.filter { !$0.isGone }
+    return try models.rowIDs().map { table.found($0, as: Object.self) }.filter { !$0.isGone }
   }
 
   /// The ids of what is found, in order.

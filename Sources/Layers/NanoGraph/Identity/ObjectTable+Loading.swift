@@ -23,6 +23,17 @@ extension ObjectTable {
     return object
   }
 
+  /// The object of a row that is there, perhaps again by another context.
+  func found<Object: GraphObject>(_ id: Int64, as type: Object.Type) -> Object {
+    removed.remove(id)
+    let object = object(id, as: type)
+    if object._$object.flags.contains(.removed) {
+      object._$object.flags = []
+      makeFault(object)
+    }
+    return object
+  }
+
   /// The object of a document that was read a while ago; nil if the document was removed since.
   func take<Object: GraphObject>(_ document: Document, as type: Object.Type) throws -> Object? {
     let header = document.header

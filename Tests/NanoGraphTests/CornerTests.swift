@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStoreModels
+import Testing
+
+@Suite("Corners of the object graph")
+struct CornerTests {
+  private let store: Store
+  private let context: ObjectContext
+
+  init() throws {
+    store = try Store(.memory)
+    context = ObjectContext(store)
+  }
+
+  @Test("A fault for an id that no document has yet is never another object's")
+  func ghost() throws {
+    let ghost = context.fault(ObjectID<Song>(rowID: 1))
+    var song: Song? = try context.insert(Song("a"))
+    try context.save()
+    #expect(song?.objectID != ghost.objectID)
+    let id = try #require(song?.objectID)
+    #expect(context.fault(id) === song)
+    song = nil
+    #expect(context.fault(id).title == "a")
+  }
+
+  @Test("What the block of a save changes in the context is saved with it")
+  func blockOfSave() throws {
+    let song = try context.insert(Song("a"))
+    try context.save()
+    try context.save { _ in
+      song.title = "late"
+      try context.insert(Song("new"))
+    }
+    #expect(!context.hasUnsavedChanges)
+    #expect(try ObjectContext(store).all(Song.self).map(\.title) == ["late", "new"])
+    #expect(try context.all(Song.self).count == 2)
+  }
+
+  @Test("A deleted new object that went to another context is not taken back by undoing")
+  func otherContext() throws {
+    let other = ObjectContext(store)
+    let song = try context.insert(Song("a"))
+    try context.closeUndoGroup()
+    try context.delete(song)
+    try context.save()
+    try other.insert(song)
+    try context.undo()
+    try other.save()
+    #expect(song.context === other && context.insertedObjects.count == 1)
+    context.close()
+    #expect(try other.all(Song.self).first === song)
+  }
+
+  @Test("An object without content, or with relationships of elsewhere, is not inserted")
+  func faults() throws {
+    let list = try context.insert(Playlist("Road", [Song("a")]))
+    try context.save()
+    let first = ObjectContext(store)
+    let fault = first.fault(try #require(list.objectID))
+    let read = try #require(try first.find(Playlist.self).first())
+    #expect(read === fault)
+    let song = first.fault(ObjectID<Song>(rowID: 1))
+    first.close()
+    for work in [
+      { try context.insert(song) as any GraphObject }, { try context.insert(read) },
+    ] as [() throws -> any GraphObject] {
+      let error = #expect(throws: StoreError.self) { try work() }
+      #expect(error?.code == .invalidArgument)
+    }
+    #expect(!context.hasUnsavedChanges)
+  }
+
+  @Test("Undoing a saved change finds what others have saved since")
+  func undoConflict() throws {
+    try context.insert(Song("a", 1))
+    try context.save()
+    func touch() throws {
+      try context.find(\Song.seconds == 1).first()?.title = "mine"
+      try context.save()
+    }
+    try touch()
+    let other = ObjectContext(store)
+    try other.find(\Song.title == "mine").first()?.seconds = 99
+    try other.save()
+    try context.undo()
+    #expect(throws: ObjectConflictError.self) { try context.save() }
+    #expect(try ObjectContext(store).all(Song.self).map(\.seconds) == [99])
+  }
+
+  @Test(
+    "Deleting a song changes lists as others have saved them, and a failed save changes nothing")
+  func staleOwners() throws {
+    let songs = [Song("a"), Song("b")]
+    let list = try context.insert(Playlist("Road", songs))
+    try context.save()
+    let other = ObjectContext(store)
+    try other.find(Playlist.self).first()?.title = "theirs"
+    try other.save()
+    try context.delete(songs[0])
+    try context.insert(Picture("p"))
+    try store["Picture"].insert(["pixels": .data(Data()), "tags": []], key: "p")
+    #expect(throws: StoreError.self) { try context.save() }
+    #expect(list.songs.map(\.title) == ["b"] && !list.hasChanges)
+    try context.insert(songs[0])
+    #expect(list.songs.map(\.title) == ["a", "b"])
+    try context.delete(songs[0])
+    try store["Picture"].removeAll()
+    try context.save()
+    #expect(list.title == "theirs" && list.songs.map(\.title) == ["b"])
+  }
+
+  @Test("Merging a deletion keeps the object with the merged fields, and its places in lists")
+  func mergedDeletion() throws {
+    let song = Song("a")
+    let list = try context.insert(Playlist("Road", [song]))
+    try context.save()
+    let other = ObjectContext(store)
+    try other.find(Song.self).first()?.seconds = 7
+    try other.save()
+    try context.delete(song)
+    context.conflictPolicy = .merge { conflict in
+      #expect(conflict.mine == nil)
+      var fields = conflict.stored
+      fields?["title"] = "merged"
+      return fields
+    }
+    try context.save()
+    #expect(!song.isDeleted && song.title == "merged" && song.seconds == 7)
+    #expect(list.songs.first === song)
+    #expect(try ObjectContext(store).all(Playlist.self).first?.songs.map(\.title) == ["merged"])
+  }
+
+  @Test("Everything that is reached is saved at once, by whatever way")
+  func reachable() throws {
+    let list = try context.insert(Playlist("a"))
+    try context.save()
+    let song = Song("x")
+    let other = Playlist("b")
+    other.cover = Picture("p")
+    song.playlists = [other]
+    list.anything = song
+    try context.save()
+    #expect(try store["Picture"].count() == 1)
+    #expect(try store["Playlist"].count() == 2)
+  }
+
+  @Test("A chain of new objects may be as long as it likes")
+  func longChain() throws {
+    let first = Chain(0)
+    var last = first
+    for number in 1..<20_000 {
+      let next = Chain(number)
+      last.next = next
+      last = next
+    }
+    try context.insert(first)
+    try context.save()
+    #expect(try store["Chain"].count() == 20_000)
+    #expect(last.former?.number == 19_998)
+    // Freed one by one, as Swift would free a chain by going ever deeper.
+    var link: Chain? = first
+    while let next = link?.next {
+      link?.next = nil
+      link = next
+    }
+  }
+
+  @Test("Undoing after a rollback brings back the right object")
+  func undoAfterRollback() throws {
+    let song = try context.insert(Song("a"))
+    try context.closeUndoGroup()
+    try context.delete(song)
+    try context.save()
+    try context.undo()
+    context.rollback()
+    try context.insert(Song("b"))
+    try context.undo()
+    try context.undo()
+    #expect(context.insertedObjects.compactMap { ($0 as? Song)?.title } == ["a"])
+  }
+
+  @Test("Deleting what others have deleted does nothing, also where a rule leads there")
+  func vanished() throws {
+    let album = try context.insert(Album("Album", [Song("a")]))
+    try context.save()
+    try store["Song"].removeAll()
+    let fresh = ObjectContext(store)
+    let found = try #require(try fresh.find(Album.self).first())
+    try fresh.delete(found.tracks[0])
+    #expect(found.tracks.isEmpty)
+    try fresh.delete(found)
+    try fresh.save()
+    #expect(try store["Album"].count() == 0)
+    #expect(album.title == "Album")
+  }
+
+  @Test("A rule counts again for an object that was inserted again")
+  func denyAgain() throws {
+    try context.insert(Award("best", Album("Album")))
+    try context.save()
+    let fresh = ObjectContext(store)
+    let award = try #require(try fresh.all(Award.self).first)
+    let album = try #require(award.album)
+    try fresh.delete(award)
+    #expect(album.awards.isEmpty)
+    try fresh.insert(award)
+    #expect(album.awards.count == 1)
+    #expect(throws: StoreError.self) { try fresh.delete(album) }
+  }
+
+  @Test("A deletion that another context took back is seen, and undoing here is a conflict")
+  func tookBack() throws {
+    let song = try context.insert(Song("a"))
+    try context.save()
+    let other = ObjectContext(store)
+    let theirs = try #require(try other.all(Song.self).first)
+    theirs.title = "theirs"
+    try context.delete(song)
+    try context.save()
+    other.conflictPolicy = .overwrite
+    try other.save()
+    #expect(try context.find(Song.self).faults().count == 1)
+    #expect(try context.all(Song.self).map(\.title) == ["theirs"])
+    try context.undo()
+    #expect(throws: ObjectConflictError.self) { try context.save() }
+  }
+
+  @Test("Overwriting what was removed does not write over another document that has its key")
+  func keyTaken() throws {
+    let picture = try context.insert(Picture("p"))
+    try context.save()
+    try store["Picture"].removeAll()
+    try store["Picture"].insert(["pixels": .data(Data()), "tags": ["theirs"]], key: "p")
+    picture.tags = ["mine"]
+    context.conflictPolicy = .overwrite
+    let error = #expect(throws: StoreError.self) { try context.save() }
+    #expect(error?.code == .duplicateKey)
+    #expect(try store["Picture"].get("p")?["tags"]?.array == ["theirs"])
+  }
+}
+
+@Model final class Chain {
+  var number: Int
+  @Relationship(inverse: \Chain.former) var next: Chain?
+  @Inverse var former: Chain?
+
+  init(_ number: Int) { self.number = number }
+}
