@@ -90,6 +90,18 @@ struct CornerTests {
     #expect(try ObjectContext(store).all(Song.self).map(\.seconds) == [99])
   }
 
+  @Test("Undoing a saved insertion finds what others have saved since")
+  func undoneInsertion() throws {
+    try context.insert(Song("a"))
+    try context.save()
+    let other = ObjectContext(store)
+    try other.all(Song.self).first?.title = "theirs"
+    try other.save()
+    try context.undo()
+    #expect(throws: ObjectConflictError.self) { try context.save() }
+    #expect(try ObjectContext(store).all(Song.self).map(\.title) == ["theirs"])
+  }
+
   @Test(
     "Deleting a song changes lists as others have saved them, and a failed save changes nothing")
   func staleOwners() throws {

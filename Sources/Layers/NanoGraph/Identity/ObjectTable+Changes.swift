@@ -49,9 +49,11 @@ extension ObjectTable {
 
   /// A snapshot of before the last save takes the place of what others may have written since: then the save is
   /// to find the conflict.
-  func noteRevisionForUndo(_ object: any GraphObject) {
+  ///
+  /// - Parameter first: The revision of an object that was saved only once, if it is known.
+  func noteRevisionForUndo(_ object: any GraphObject, first: Int64? = nil) {
     guard object._$object.flags.isDisjoint(with: [.inserted, .changed]),
-      let saved = savedRevisions[object._$object.rowID]
+      let saved = savedRevisions[object._$object.rowID] ?? first
     else { return }
     object._$object.revision = saved
   }

@@ -123,6 +123,8 @@ extension ObjectContext {
     case .inserted:
       let object = table.anyObject(record.id)
       try object.load()
+      // New objects begin with this revision.
+      table.noteRevisionForUndo(object, first: record.id < 0 ? 1 : nil)
       opposite.add(.deleted, object, table)
       table.noteDeleted(object)
     case .updated:

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+
+/// References to objects that a save deletes go with them.
+extension ObjectSave {
+  func removeReferences(_ tables: [ObjectTable]) throws {
+    for owners in tables where !owners.relationships.isEmpty {
+      for object in owners.unsaved {
+        for relationship in owners.relationships { removeGone(from: object, relationship, owners) }
+      }
+    }
+    for targets in tables where !targets.deleted.isEmpty {
+      let ids = targets.deleted.filter { !kept.contains(ObjectIdentifier($0)) }
+        .map { $0._$object.rowID }
+      for owners in tables {
+        for relationship in owners.relationships
+        where relationship.target == nil || relationship.target == targets.type {
+          try removeStored(ids, of: targets, relationship, owners)
+        }
+      }
+    }
+  }
+
+  private func removeGone(
+    from owner: any GraphObject, _ relationship: StoredRelationship, _ owners: ObjectTable
+  ) {
+    let kept = kept
+    func isGone(_ target: any GraphObject) -> Bool {
+      target.isGone && !kept.contains(ObjectIdentifier(target))
+    }
+    var holdsGone = false
+    relationship.forEachKnown(of: owner) { if isGone($0) { holdsGone = true } }
+    guard holdsGone else { return }
+    references.note(owner, relationship, owners)
+    relationship.remove(from: owner, in: context, where: isGone)
+  }
+
+  /// Also from documents of objects that are not in memory.
+  private func removeStored(
+    _ ids: [Int64], of targets: ObjectTable, _ relationship: StoredRelationship,
+    _ owners: ObjectTable
+  ) throws {
+    for start in stride(from: 0, to: ids.count, by: Self.idsPerQuestion) {
+      let some = Array(ids[start..<min(start + Self.idsPerQuestion, ids.count)])
+      let found = try owners.documents.find(relationship.condition(for: some, in: targets))
+        .rowIDs()
+      // Clean ones too: others may have changed them since they were read.
+      let alive = found.map { owners.anyObject($0) }
+      let clean = alive.filter {
+        $0._$object.flags.isDisjoint(with: [.inserted, .changed, .deleted])
+      }
+      try owners.load(clean.map { $0._$object.rowID })
+      for owner in alive where !owner.isGone {
+        _ = relationship.targets(of: owner, in: context)
+        removeGone(from: owner, relationship, owners)
+      }
+    }
+  }
+
+  /// Arbitrary: statements of this length are still short.
+  private static let idsPerQuestion = 500
+
+  /// The save failed: relationships hold again what they held.
+  func takeReferencesBack() { references.takeBack(in: context) }
+
+  /// What saving itself changed is undone with what asked for it.
+  func settleUndo() {
+    guard context.undoLog.isEnabled else { return }
+    if references.isUndoneAlone { context.undoLog.mergeOpen() }
+    context.undoLog.close()
+  }
+}
+
+/// What a save took out of relationships because it leads to deleted objects.
+struct RemovedReferences {
+  /// Whether nothing else is noted for undoing.
+  var isUndoneAlone = false
+  private var restore: [() -> Void] = []
+  private var changed: [(owner: any GraphObject, table: ObjectTable)] = []
+
+  /// Notes what an owner has before something is taken out.
+  mutating func note(
+    _ owner: any GraphObject, _ relationship: StoredRelationship, _ table: ObjectTable
+  ) {
+    restore.append(relationship.restoring(owner))
+    if owner._$object.flags.isDisjoint(with: [.inserted, .changed]) {
+      changed.append((owner, table))
+    }
+  }
+
+  mutating func takeBack(in context: ObjectContext) {
+    for restore in restore.reversed() { restore() }
+    for (owner, table) in changed { table.forgetChange(of: owner) }
+    if isUndoneAlone { context.undoLog.open = UndoGroup() }
+    self = RemovedReferences()
+  }
+}
