@@ -30,7 +30,7 @@ extension ObjectContext {
   ) throws -> Object? {
     if case .object(let object) = namedChanges[name] {
       guard let found = object as? Object else { throw Self.notAnObject(type) }
-      return found.isGone ? nil : found
+      return found.isDeleted ? nil : found
     }
     guard let value = try value(named: name) else { return nil }
     guard value.object?["collection"]?.string == type.collectionName,
@@ -68,7 +68,7 @@ extension ObjectContext {
       switch change {
       case .value(let value): try store.setMetadata(value, name)
       case .object(let object):
-        try store.setMetadata(object.isGone ? nil : Self.reference(to: object), name)
+        try store.setMetadata(object.isDeleted ? nil : Self.reference(to: object), name)
       }
     }
   }

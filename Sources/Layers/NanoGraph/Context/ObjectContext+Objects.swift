@@ -17,7 +17,7 @@ extension ObjectContext {
     let table = table(Object.self)
     if let known = object._$object.table {
       guard known === table else { throw Self.otherContext(Object.collectionName) }
-      if object.isGone {
+      if object.isDeleted {
         inverseEpoch += 1
         if object._$object.flags.contains(.removed) {
           guard !object.isFault else { throw Self.noContent(Object.collectionName) }
@@ -84,7 +84,7 @@ extension ObjectContext {
         .invalidArgument, "An object that does not belong to the context cannot be deleted from it",
         [.collection: type(of: object).collectionName])
     }
-    guard !object.isGone else { return }
+    guard !object.isDeleted else { return }
     guard try table.isThere(object) else {
       // Its document is gone; the save takes it out of those that relate to it.
       return table.noteDeleted(object)
@@ -116,7 +116,7 @@ extension ObjectContext {
     var denials: [(name: String, owner: any GraphObject, others: [any GraphObject])] = []
     var waiting = [object]
     while let next = waiting.popLast() {
-      guard !next.isGone, seen.insert(ObjectIdentifier(next)).inserted,
+      guard !next.isDeleted, seen.insert(ObjectIdentifier(next)).inserted,
         let table = next._$object.table, try table.isThere(next)
       else { continue }
       all.append(next)
@@ -150,11 +150,11 @@ extension ObjectContext {
       ($0.name, $0.rule, $0.targets(of: object, in: self).filter(isThere))
     }
       + table.inverses.filter { $0.rule != .nullify }.map {
-        ($0.name, $0.rule, owners(of: object, by: $0.name).filter { !$0.isGone })
+        ($0.name, $0.rule, owners(of: object, by: $0.name).filter { !$0.isDeleted })
       }
   }
 
   private func isThere(_ object: any GraphObject) -> Bool {
-    !object.isGone && (try? object._$object.table?.isThere(object)) ?? true
+    !object.isDeleted && (try? object._$object.table?.isThere(object)) ?? true
   }
 }

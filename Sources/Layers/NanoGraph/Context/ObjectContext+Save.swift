@@ -78,14 +78,14 @@ extension ObjectContext {
   }
 
   private func insertTargets(of object: any GraphObject, _ table: ObjectTable) throws {
-    guard !object.isGone else { return }
+    guard !object.isDeleted else { return }
     for relationship in table.relationships {
       var new: [any GraphObject] = []
       var stranger: ObjectTable?
       relationship.forEachKnown(of: object) { target in
         if let known = target._$object.table {
           if known.context !== self { stranger = known }
-        } else if !target.isGone {
+        } else if !target.isDeleted {
           new.append(target)
         }
       }

@@ -155,11 +155,11 @@ extension ObjectContext {
 
   /// New objects that are not saved yet.
   public var insertedObjects: [any GraphObject] {
-    allTables.flatMap { $0.inserted.filter { !$0.isGone } }
+    allTables.flatMap { $0.inserted.filter { !$0.isDeleted } }
   }
   /// Stored objects with changes that are not saved yet.
   public var changedObjects: [any GraphObject] {
-    allTables.flatMap { $0.changed.filter { !$0.isGone } }
+    allTables.flatMap { $0.changed.filter { !$0.isDeleted } }
   }
   /// Stored objects that the next save deletes.
   public var deletedObjects: [any GraphObject] { allTables.flatMap(\.deleted) }

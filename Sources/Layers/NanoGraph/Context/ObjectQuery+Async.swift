@@ -15,7 +15,7 @@ extension ObjectQuery {
     let table = context.table(Object.self)
     return try documents.compactMap { document in
       guard let object = try table.take(document, as: Object.self) else { return nil }
-      return object.isGone ? nil : object
+      return object.isDeleted ? nil : object
     }
   }
 
@@ -59,12 +59,12 @@ extension ObjectContext {
     if let live = table.live(id.rowID),
       live._$object.flags.isDisjoint(with: [.fault, .failed])
     {
-      return live.isGone ? nil : unsafeDowncast(live, to: Object.self)
+      return live.isDeleted ? nil : unsafeDowncast(live, to: Object.self)
     }
     let documents = table.documents
     guard let document = try await documents.get(rowID: id.rowID) else { return nil }
     guard let object = try table.take(document, as: Object.self) else { return nil }
-    return object.isGone ? nil : object
+    return object.isDeleted ? nil : object
   }
 
   /// Loads the content of faults, all in one read.

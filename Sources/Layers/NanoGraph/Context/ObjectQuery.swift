@@ -84,7 +84,7 @@ public struct ObjectQuery<Object: GraphObject> {
     let table = context.table(Object.self)
     try models.documentQuery().showStored { stored in
       let object = try table.take(stored, as: Object.self)
-      if _slowPath(object.isGone) { return true }
+      if _slowPath(object.isDeleted) { return true }
       return try show(object)
     }
   }
@@ -92,7 +92,7 @@ public struct ObjectQuery<Object: GraphObject> {
   /// What is found, as faults: only row ids are read, from an index if one answers the question.
   public func faults() throws -> [Object] {
     let table = context.table(Object.self)
-    return try models.rowIDs().map { table.found($0, as: Object.self) }.filter { !$0.isGone }
+    return try models.rowIDs().map { table.found($0, as: Object.self) }.filter { !$0.isDeleted }
   }
 
   /// The ids of what is found, in order.
@@ -151,11 +151,11 @@ extension ObjectContext {
     if let live = table.live(id.rowID),
       live._$object.flags.isDisjoint(with: [.fault, .failed])
     {
-      return live.isGone ? nil : unsafeDowncast(live, to: Object.self)
+      return live.isDeleted ? nil : unsafeDowncast(live, to: Object.self)
     }
     var found: Object?
     try table.documents.show(rowID: id.rowID) { found = try table.take($0, as: Object.self) }
-    return found.flatMap { $0.isGone ? nil : $0 }
+    return found.flatMap { $0.isDeleted ? nil : $0 }
   }
 
   /// The object of a document's key; nil if there is none or it is deleted.

@@ -25,7 +25,7 @@ extension ObjectSave {
   ) {
     let kept = kept
     func isGone(_ target: any GraphObject) -> Bool {
-      target.isGone && !kept.contains(ObjectIdentifier(target))
+      target.isDeleted && !kept.contains(ObjectIdentifier(target))
     }
     var holdsGone = false
     relationship.forEachKnown(of: owner) { if isGone($0) { holdsGone = true } }
@@ -49,7 +49,7 @@ extension ObjectSave {
         $0._$object.flags.isDisjoint(with: [.inserted, .changed, .deleted])
       }
       try owners.load(clean.map { $0._$object.rowID })
-      for owner in alive where !owner.isGone {
+      for owner in alive where !owner.isDeleted {
         _ = relationship.targets(of: owner, in: context)
         removeGone(from: owner, relationship, owners)
       }

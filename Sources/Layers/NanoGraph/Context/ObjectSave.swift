@@ -60,9 +60,11 @@ final class ObjectSave {
     case .overwrite: return false
     case .keep: break
     case .write(let fields):
-      writer.object(fields)
-      _ = try table.documents.replace(
-        rowID: object._$object.rowID, revision: nil, version: object.storedVersion, &writer)
+      _ = try table.documents.writeBatch(.save, atomic: false) { batch, writer in
+        writer.object(fields)
+        _ = try batch.replace(
+          &writer, rowID: object._$object.rowID, revision: nil, version: object.storedVersion)
+      }
     }
     return true
   }
@@ -70,7 +72,7 @@ final class ObjectSave {
   private func writeUpdates(_ table: ObjectTable) throws {
     let hasKey = table.hasKey
     _ = try table.documents.writeBatch(.save, atomic: false) { batch, _ in
-      for object in table.changed where !object.isGone {
+      for object in table.changed where !object.isDeleted {
         do {
           if hasKey { try checkKey(object, table) }
           try writeUpdate(object, table, batch)
@@ -170,7 +172,7 @@ final class ObjectSave {
     _ = try collection.writeBatch(
       .insert, capacity: table.counts.inserted, atomic: false
     ) { batch, writer in
-      for object in table.inserted where !object.isGone {
+      for object in table.inserted where !object.isDeleted {
         do {
           object.writeDocument(to: &writer)
           try batch.add(

@@ -146,19 +146,19 @@ extension ObjectTable {
     object._$object.flags.remove([.fault, .failed])
     // Numbers of new objects mean nothing later, so they become objects while they do.
     for relationship in relationships
-    where relationship.targets(of: object, in: context).contains(where: { $0.isGone }) {
+    where relationship.targets(of: object, in: context).contains(where: { $0.isDeleted }) {
       context.hasUndoneToGone = true
     }
   }
 
   /// New and changed objects, without deleted ones.
   var unsaved: [any GraphObject] {
-    inserted.filter { !$0.isGone } + changed.filter { !$0.isGone }
+    inserted.filter { !$0.isDeleted } + changed.filter { !$0.isDeleted }
   }
 
   /// The context is to be told of the next change of each object that has unsaved ones.
   func watchUnsaved() {
-    for object in inserted where !object.isGone { object._$object.flags.insert(.watched) }
-    for object in changed where !object.isGone { object._$object.flags.insert(.watched) }
+    for object in inserted where !object.isDeleted { object._$object.flags.insert(.watched) }
+    for object in changed where !object.isDeleted { object._$object.flags.insert(.watched) }
   }
 }

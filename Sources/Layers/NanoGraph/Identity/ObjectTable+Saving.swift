@@ -69,7 +69,7 @@ extension ObjectTable {
   /// Gives new objects the row ids that they will have, so that others can be written that relate to them.
   func giveRowIDs() throws {
     var next = try documents.nextRowID()
-    for object in inserted where object._$object.rowID < 0 && !object.isGone {
+    for object in inserted where object._$object.rowID < 0 && !object.isDeleted {
       // Someone may hold a fault for an id that no document has yet; it is never that document.
       while map[next] != nil { next += 1 }
       object._$object.rowID = next
@@ -102,7 +102,7 @@ extension ObjectTable {
       }
     }
     open(self.type)
-    for object in changed where !object.isGone { object._$object.flags = .watched }
+    for object in changed where !object.isDeleted { object._$object.flags = .watched }
     insertedBefore += count
     raisedRevisions = 0
     changed = []
@@ -112,7 +112,7 @@ extension ObjectTable {
 
   private func settleInserted<Object: GraphObject>(_ object: inout Object) {
     let isKnown = isInMap(object)
-    if object.isGone {
+    if object.isDeleted {
       object._$object.flags = [.deleted, .removed]
       // Who is not in the map is not found when the context goes.
       if !isKnown { object._$object.table = nil }
@@ -138,8 +138,8 @@ extension ObjectTable {
     // Without undoing, numbers were not noted.
     while rowIDsOfInserted.count < insertedBefore { rowIDsOfInserted.append(0) }
     for object in inserted {
-      rowIDsOfInserted.append(object.isGone ? 0 : object._$object.rowID)
-      if object.isGone { formerNew[object._$object.rowID] = WeakObject(object) }
+      rowIDsOfInserted.append(object.isDeleted ? 0 : object._$object.rowID)
+      if object.isDeleted { formerNew[object._$object.rowID] = WeakObject(object) }
     }
   }
 }

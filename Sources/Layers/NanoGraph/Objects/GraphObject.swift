@@ -69,6 +69,7 @@ extension GraphObject {
   /// Whether the content is not loaded yet. Touching any property loads it.
   public var isFault: Bool { _$object.isFault }
   /// Whether it was deleted, be that saved or not.
+  @inlinable
   public var isDeleted: Bool { _$object.flags.contains(.deleted) }
   /// Whether it is new or changed, and not saved.
   public var hasChanges: Bool {

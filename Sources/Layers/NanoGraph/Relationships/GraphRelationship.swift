@@ -20,7 +20,6 @@ public struct GraphRelationship<Owner: GraphObject> {
 final class StoredRelationship {
   let name: String
   let property: String
-  let owner: any GraphObject.Type
   /// Nil if it may be any.
   let target: (any GraphObject.Type)?
   let inverse: String?
@@ -34,7 +33,8 @@ final class StoredRelationship {
   let dissolve: (any GraphObject) -> Void
   /// Whether an object has row ids there that are no objects yet.
   let hasRowIDs: (any GraphObject) -> Bool
-  private let keep: (any GraphObject) -> () -> Void
+  /// What gives an owner the relationship back that it has now.
+  let restoring: (any GraphObject) -> () -> Void
 
   init<Owner: GraphObject, Storage: RelationshipStorage>(
     _ name: String, _ property: String, _ path: ReferenceWritableKeyPath<Owner, Storage>,
@@ -42,7 +42,6 @@ final class StoredRelationship {
   ) {
     self.name = name
     self.property = property
-    owner = Owner.self
     target = Storage.target
     self.inverse = inverse
     self.rule = rule
@@ -54,7 +53,7 @@ final class StoredRelationship {
     put = { at($0)[keyPath: path].add($1) }
     dissolve = { at($0)[keyPath: path].dissolve() }
     hasRowIDs = { at($0)[keyPath: path].hasRowIDs }
-    keep = { object in
+    restoring = { object in
       let before = at(object)[keyPath: path]
       return { at(object)[keyPath: path] = before }
     }
@@ -68,9 +67,6 @@ final class StoredRelationship {
     show(owner) { targets.append($0) }
     return targets
   }
-
-  /// What gives an owner the relationship back that it has now.
-  func restoring(_ owner: any GraphObject) -> () -> Void { keep(owner) }
 
   /// Shows those of an owner's targets that are in memory as such, which new ones always are, and loads none.
   func forEachKnown(of owner: any GraphObject, _ body: (any GraphObject) -> Void) {

@@ -32,13 +32,13 @@ public struct InverseMany<Owner: GraphObject>: InverseStorage {
       return context.owners(of: target, by: name).compactMap { $0 as? Owner }
     }
     load(target, name)
-    return _objects.filter { !$0.isGone }
+    return _objects.filter { !$0.isDeleted }
   }
 
   /// Makes the owners ready to be changed in place.
   public mutating func beginChange(of target: some GraphObject, _ name: String) -> [Owner] {
     load(target, name)
-    _objects.removeAll { $0.isGone }
+    _objects.removeAll { $0.isDeleted }
     return _objects
   }
 
@@ -74,7 +74,7 @@ public struct InverseOne<Owner: GraphObject>: InverseStorage {
       replace(with: owners)
       loadedAt = context.inverseEpoch
     }
-    guard let owner = _object, !owner.isGone else { return nil }
+    guard let owner = _object, !owner.isDeleted else { return nil }
     return owner
   }
 
@@ -125,20 +125,15 @@ final class InverseRelationship {
   /// The owners that are known, whether they still count or not.
   func known(of target: any GraphObject) -> [any GraphObject] { get(target).owners }
 
-  /// The owners, looked up if they are not known.
-  func owners(of target: any GraphObject, in context: ObjectContext) -> [any GraphObject] {
-    if get(target).loadedAt != context.inverseEpoch {
-      set(context.owners(of: target, by: name), of: target, in: context)
-    }
-    return get(target).owners.filter { !$0.isGone }
-  }
-
-  /// The owners, also those that are one too many for what the property can hold.
+  /// The owners, looked up if they are not known; also those that are one too many for what the property can
+  /// hold.
   func everyOwner(
     of target: any GraphObject, in context: ObjectContext
   ) -> [any GraphObject] {
-    if get(target).loadedAt == context.inverseEpoch { return owners(of: target, in: context) }
-    return context.owners(of: target, by: name)
+    guard get(target).loadedAt == context.inverseEpoch else {
+      return context.owners(of: target, by: name)
+    }
+    return known(of: target).filter { !$0.isDeleted }
   }
 
   func set(
@@ -150,12 +145,12 @@ final class InverseRelationship {
     }
   }
 
-  /// An owner has related to the object.
+  /// One more owner has related to the object.
   func add(_ owner: any GraphObject, to target: any GraphObject, in context: ObjectContext) {
     guard get(target).loadedAt == context.inverseEpoch else { return }
     let known = get(target).owners
     guard !known.contains(where: { $0 === owner }) else { return }
-    set(isToMany ? known + [owner] : [owner], of: target, in: context)
+    set(known + [owner], of: target, in: context)
   }
 
   /// An owner relates to the object no more.

@@ -25,7 +25,7 @@ public struct MixedToMany: RelationshipStorage {
       return references.compactMap { $0.object(in: context) as? Element }
     }
     resolve(in: context)
-    return _objects.compactMap { $0.isGone ? nil : $0 as? Element }
+    return _objects.compactMap { $0.isDeleted ? nil : $0 as? Element }
   }
 
   /// Puts other objects in place of those that are there.
@@ -86,7 +86,7 @@ public struct MixedToOne: RelationshipStorage {
       if context.isOutlived { return reference?.object(in: context) as? Object }
       resolve(in: context)
     }
-    guard let object, !object.isGone else { return nil }
+    guard let object, !object.isDeleted else { return nil }
     return object as? Object
   }
 

@@ -28,7 +28,7 @@ extension ObjectContext {
   /// tells.
   private func adopt(_ object: any GraphObject) -> ObjectTable? {
     let table = table(for: type(of: object))
-    if object._$object.table == nil, !object.isGone {
+    if object._$object.table == nil, !object.isDeleted {
       // What cannot be inserted, saving tells.
       guard (try? table.requireInsertable(object)) != nil else { return nil }
       insertNew(object, table)
@@ -166,7 +166,7 @@ extension GraphObject {
       relationship.remove(from: owner, in: context) { $0 === self }
     }
     for owner in after where !before.contains(where: { $0 === owner }) {
-      if owner.isGone { continue }
+      if owner.isDeleted { continue }
       if owner._$object.table == nil {
         let owners = context.table(Owner.self)
         guard (try? owners.requireInsertable(owner)) != nil else { continue }

@@ -58,8 +58,4 @@ extension GraphObject {
   /// only the context's own notes ever hold.
   @inlinable
   var referenceID: Int64 { _$object.rowID }
-
-  /// Whether it is deleted in a context that has not saved that yet, or gone.
-  @inlinable
-  var isGone: Bool { _$object.flags.contains(.deleted) }
 }

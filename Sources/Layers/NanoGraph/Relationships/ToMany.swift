@@ -35,7 +35,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
       if table.context.isOutlived { return resolved(in: table.context)._objects }
       resolve(in: table.context)
     }
-    if _slowPath(table.context.mayHoldGone) { return _objects.filter { !$0.isGone } }
+    if _slowPath(table.context.mayHoldGone) { return _objects.filter { !$0.isDeleted } }
     return _objects
   }
 
@@ -54,7 +54,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
       return []
     }
     if !isResolved { resolve(in: table.context) }
-    if table.context.mayHoldGone { _objects.removeAll { $0.isGone } }
+    if table.context.mayHoldGone { _objects.removeAll { $0.isDeleted } }
     return _objects
   }
 

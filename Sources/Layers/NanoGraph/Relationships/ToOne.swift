@@ -34,7 +34,7 @@ public struct ToOne<Target: GraphObject>: RelationshipStorage {
       }
       resolve(in: table.context)
     }
-    if let object = _object, object.isGone { return nil }
+    if let object = _object, object.isDeleted { return nil }
     return _object
   }
 

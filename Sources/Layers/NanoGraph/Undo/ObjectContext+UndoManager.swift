@@ -9,10 +9,10 @@
     ///
     /// Call it when an action of the user is finished. Foundation has no `UndoManager` on other systems.
     public func register(with manager: UndoManager, named name: String) throws {
-      undoLog.open.name = name
-      let count = undoLog.done.count
+      let before = undoLog.done.last
       try closeUndoGroup()
-      guard undoLog.done.count > count || undoLog.done.last?.name == name else { return }
+      guard let group = undoLog.done.last, group !== before else { return }
+      group.name = name
       Self.register(self, manager, isRedo: false)
       manager.setActionName(name)
     }

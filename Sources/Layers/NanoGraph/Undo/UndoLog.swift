@@ -5,7 +5,7 @@ import NanoDocument
 /// What can be undone and redone in a context.
 struct UndoLog {
   /// Groups that are kept at most; none are noted if 0.
-  var levels: Int
+  let levels: Int
   /// Changes since the last group was closed.
   var open = UndoGroup()
   private(set) var undone: [UndoGroup] = []

@@ -85,8 +85,11 @@ public final class DocumentBatch {
     }
   }
 
-  /// Replaces the body of a document by what the buffer holds, and empties the buffer; as
-  /// ``DocumentCollection/replace(rowID:revision:version:_:)``.
+  /// Replaces the body of a document by what the buffer holds, and empties the buffer.
+  ///
+  /// - Parameter revision: The revision that the document must have; any if nil.
+  /// - Returns: False if there is no document with this row id, or one of another revision. It stays what it is.
+  /// - Throws: ``StoreError/Code/uniqueViolation`` and others. Nothing was replaced.
   public func replace(
     _ writer: inout JSONWriter, rowID: Int64, revision: Int64?, version: Int64? = nil
   ) throws -> Bool {

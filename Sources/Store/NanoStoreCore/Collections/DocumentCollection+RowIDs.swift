@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+import NanoDocument
 public import NanoEngine
 
 /// For layers that know documents by their row ids, and say them beforehand.
@@ -28,23 +28,5 @@ extension DocumentCollection {
   /// What the row of this id holds at present; nil if there is none, or another program wrote it.
   public func contentVersion(rowID: Int64) throws -> ContentVersion? {
     try reading(.call) { try $0.version(ofRow: rowID, in: name) }
-  }
-
-  /// Replaces the body of a document by what the buffer holds, and empties the buffer.
-  ///
-  /// - Parameter revision: The revision that the document must have; any if nil.
-  /// - Returns: False if there is no document with this row id, or one of another revision. It stays what
-  ///   it is.
-  /// - Throws: ``StoreError/Code/uniqueViolation`` and others. Nothing was replaced.
-  public func replace(
-    rowID: Int64, revision: Int64?, version: Int64?, _ writer: inout JSONWriter
-  ) throws -> Bool {
-    try InternalCollection.refuse(name)
-    defer { writer.removeAll() }
-    try store.checkNames(writer.bytes)
-    try writer.checkStorable(limit: store.maximumDocumentSize)
-    let document = NewDocument(
-      key: nil, version: version, added: 0, replacedRevision: revision, body: writer.bytes)
-    return try writing { try $0.replace(.rowID(rowID), with: document, in: name) }
   }
 }
