@@ -145,6 +145,19 @@ let package = Package(
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       swiftSettings: strict),
+    .target(name: "CFaults", path: "Tests/Trials/Faults"),
+    .executableTarget(
+      name: "nanostore-trials",
+      dependencies: [
+        "CFaults", "NanoStore", "NanoStoreModels", "NanoStoreEncryption", "NanoTesting",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
+      path: "Tests/Trials/Runner", swiftSettings: strict),
+    .testTarget(
+      name: "NanoTrialTests",
+      dependencies: ["NanoStore", "NanoTestSupport", "nanostore-trials"],
+      swiftSettings: strict),
     .executableTarget(
       name: "example-quickstart", dependencies: ["NanoStore"],
       path: "Examples/QuickStart/Sources/QuickStart"),
