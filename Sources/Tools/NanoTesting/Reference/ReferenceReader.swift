@@ -128,7 +128,9 @@ extension ReferenceReader {
   func ranked(
     by query: Query, in collection: String
   ) throws -> [(document: ReferenceDocument, rank: Double)] {
-    let query = try query.resolvingSearches(in: state[collection]?.textIndexes ?? [])
+    // One that does not exist is empty, whatever is asked of it.
+    guard let textIndexes = state[collection]?.textIndexes else { return [] }
+    let query = try query.resolvingSearches(in: textIndexes)
     let ranks = ranks(query, in: collection)
     var rows: [Row] = []
     let defaults = defaults(of: collection)
