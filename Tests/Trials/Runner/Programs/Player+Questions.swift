@@ -74,8 +74,9 @@ extension Player {
     if isReference { return try texts(store[name].find(condition, arguments: []).documents()) }
     let found = try store[name].find(condition, arguments: [])
     let ids = try found.rowIDs().map(String.init).joined(separator: ",")
+    let table = name.replacing("\"", with: "\"\"")
     return try texts(
-      store[name].documents(sql: "SELECT id FROM \"\(name)\" WHERE id IN (\(ids)) ORDER BY id"))
+      store[name].documents(sql: "SELECT id FROM \"\(table)\" WHERE id IN (\(ids)) ORDER BY id"))
   }
 
   /// What is known of a collection beside its documents.

@@ -17,7 +17,7 @@ final class Player: @unchecked Sendable {
   private let folder: String
   private var files = 0
   private var path: String
-  private var reference = ReferenceEngine()
+  private let reference = Reference()
 
   var store: Store
   var bags: [Bag] = []
@@ -39,7 +39,7 @@ final class Player: @unchecked Sendable {
       store = try mode.open(path)
     } else {
       let reference = reference
-      store = try Store(opening: { SharedEngine(reference) })
+      store = try Store(opening: { reference.opened })
     }
     store.register(Figure.self)
   }
@@ -107,10 +107,8 @@ extension Player {
   /// Closes the store and opens it again: the same one, or another one on the same file.
   func reopen(asAnother: Bool) throws {
     try store.close()
-    if isReference, !mode.survives {
-      reference = ReferenceEngine()
-      try openAnother()
-    } else if asAnother {
+    if !mode.survives { reference.empty() }
+    if asAnother {
       try openAnother()
     } else {
       try store.reopen()
@@ -121,7 +119,7 @@ extension Player {
   private func openAnother() throws {
     if isReference {
       let reference = reference
-      store = try Store(opening: { SharedEngine(reference) })
+      store = try Store(opening: { reference.opened })
     } else {
       store = try mode.open(path)
     }

@@ -4,6 +4,15 @@ import NanoStore
 import NanoTesting
 import Synchronization
 
+/// What stands for a file: the reference engine that is opened there.
+final class Reference: Sendable {
+  private let engine = Mutex(ReferenceEngine())
+
+  var opened: SharedEngine { SharedEngine(engine.withLock { $0 }) }
+  /// As memory does when a store is closed.
+  func empty() { engine.withLock { $0 = ReferenceEngine() } }
+}
+
 /// An engine that stays when a store lets go of it, as a file does.
 final class SharedEngine: Engine {
   private let engine: ReferenceEngine
