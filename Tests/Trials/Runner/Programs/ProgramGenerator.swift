@@ -43,6 +43,10 @@ struct ProgramGenerator {
   mutating func program() -> Program {
     var calls: [Call] = []
     if random.oneIn(2) { calls.append(.create("rows", .rowID)) }
+    // Something to ask about, so that indexes and orders matter.
+    for _ in 0..<random.number(0...2) {
+      calls.append(.insertAll(name(), (0..<random.number(2...6)).map { _ in object() }))
+    }
     let length = random.number(10...30)
     while calls.count < length {
       let call = call()
