@@ -111,8 +111,8 @@ class ReferenceReader: EngineReader {
   }
 
   func observedPaths(in collection: String) throws -> [ObservedPath] {
-    (state[collection]?.observed ?? [:]).sorted { $0.key.isBefore($1.key) }
-      .map { ObservedPath(path: $0.key, types: $0.value) }
+    (state[collection]?.observed ?? [:]).sorted { $0.key.lexicographicallyPrecedes($1.key) }
+      .map { ObservedPath(path: String(decoding: $0.key, as: UTF8.self), types: $0.value) }
   }
 
   func metadata(_ name: String) throws -> DocumentValue? { state.metadata[name] }

@@ -17,6 +17,7 @@ extension Call {
         + object.smaller.map { [.saveTyped(name, $0, key: key, type: type, version: version)] }
     case .saveText(let name, let json, let key):
       (try? DocumentObject(json: json)).map { [[.save(name, $0, key: key)]] } ?? []
+    case .insertDocument(let name, let given): [[.insert(name, given.object, key: given.key)]]
     case .insertAll(let name, let objects):
       Smaller.list(objects, \.smaller).map { [.insertAll(name, $0)] }
         + (objects.count == 1 ? [[.insert(name, objects[0], key: nil)]] : [])
@@ -43,6 +44,10 @@ extension Call {
     case .pages(let name, let query, let size):
       [[.find(name, query)]] + query.smaller.map { [.pages(name, $0, size: size)] }
     case .aggregate(let name, let query): query.smaller.map { [.aggregate(name, $0)] }
+    case .summary(let name, let path, let query):
+      query.smaller.map { [.summary(name, path, $0)] }
+    case .columns(let name, let query):
+      [[.find(name, query)]] + query.smaller.map { [.columns(name, $0)] }
     case .distinct(let name, let path, let query):
       query.smaller.map { [.distinct(name, path, $0)] }
     default: smallerShape

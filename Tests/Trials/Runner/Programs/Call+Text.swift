@@ -13,6 +13,8 @@ extension Call {
       "\(name).write(.save, \(object.text)\(Self.key(key)), type: \(type), version: \(version ?? 0))"
     case .saveText(let name, let json, let key): "\(name).save(json: \(json)\(Self.key(key)))"
     case .saveObject(let name, let figure): "\(name).save(\(figure))"
+    case .insertDocument(let name, let given):
+      "\(name).insert(Document(\(given.object.text)\(Self.key(given.key))))"
     case .insertAll(let name, let objects):
       "\(name).insert(contentsOf: [\(objects.map(\.text).joined(separator: ", "))])"
     case .writeAll(let name, let mode, let documents):
@@ -25,6 +27,7 @@ extension Call {
     case .remove(let name, let who): "\(name).remove(\(who.text))"
     case .removeKeys(let name, let keys): "\(name).remove(keys: \(keys))"
     case .removeFound(let name, let query): "\(name).find(\(query.short)).remove()"
+    case .removeAll(let name): "\(name).removeAll()"
     default: questionText ?? shapeText ?? storeText ?? bagText ?? "\(self)"
     }
   }
@@ -43,6 +46,11 @@ extension Call {
       "\(name).rows(\(query.aggregates) by \(query.groups): \(query.query.short))"
     case .distinct(let name, let path, let query):
       "\(name).find(\(query.short)).distinct(\"\(path)\")"
+    case .summary(let name, let path, let query):
+      "\(name).find(\(query.short)).minimum(\"\(path)\"), maximum, average, total"
+    case .columns(let name, let query):
+      "\(name).find(\(query.short)).fieldsAsColumns().documents()"
+    case .decoded(let name, let key): "\(name).get(\"\(key)\", as: Figure.self)"
     case .search(let name, let search): "\(search.json).documents(in: \(name))"
     case .ranked(let name, let query, let index):
       "\(name).search(\(query), in: \"\(index)\").results()"

@@ -10,6 +10,7 @@ indirect enum Call: Sendable {
   case saveTyped(String, DocumentObject, key: String?, type: String, version: Int64?)
   case saveText(String, String, key: String)
   case saveObject(String, Figure)
+  case insertDocument(String, Keyed)
   case insertAll(String, [DocumentObject])
   case writeAll(String, WriteMode, [Keyed])
   case edit(String, Who, FieldChanges, replacing: Bool)
@@ -18,6 +19,7 @@ indirect enum Call: Sendable {
   case remove(String, Who)
   case removeKeys(String, [String])
   case removeFound(String, Query)
+  case removeAll(String)
 
   // Asking.
   case get(String, Who)
@@ -28,6 +30,9 @@ indirect enum Call: Sendable {
   case pages(String, Query, size: Int)
   case aggregate(String, AggregateQuery)
   case distinct(String, FieldPath, Query)
+  case summary(String, FieldPath, Query)
+  case columns(String, Query)
+  case decoded(String, String)
   case search(String, Search)
   case ranked(String, TextQuery, index: String)
   case sql(String, condition: String)
@@ -109,13 +114,3 @@ struct Figure: StorableObject, Codable, Sendable {
   var storedKey: String? { id }
 }
 
-extension Call {
-  /// Whether it changes nothing, so that it may be played twice.
-  var only: [Call] {
-    switch self {
-    case .write(let calls, _), .read(let calls), .enqueue(_, let calls): calls
-    case .later(let call): [call]
-    default: []
-    }
-  }
-}

@@ -7,6 +7,8 @@ indirect enum Outcome: Sendable {
   case done
   case text(String)
   case lines([String])
+  /// What is known of paths. A store may know more of them than documents have: those of documents that were refused.
+  case paths([ObservedPath])
   /// Values that are the same if they sort alike; numbers may differ in their last digits, since sums are taken
   /// in another order.
   case values([[DocumentValue]])
@@ -18,12 +20,19 @@ indirect enum Outcome: Sendable {
   static func count(_ number: Int) -> Outcome { .text("\(number)") }
   static func flag(_ flag: Bool) -> Outcome { .text("\(flag)") }
 
+  /// Whether another store may give the other one where the definition gives this.
   func agrees(with other: Outcome) -> Bool {
     switch (self, other) {
     case (.done, .done): true
     case (.text(let a), .text(let b)): a.utf8.elementsEqual(b.utf8)
     case (.lines(let a), .lines(let b)):
       a.elementsEqual(b) { $0.utf8.elementsEqual($1.utf8) }
+    case (.paths(let a), .paths(let b)):
+      a.allSatisfy { known in
+        b.contains {
+          $0.path.utf8.elementsEqual(known.path.utf8) && $0.types.isSuperset(of: known.types)
+        }
+      }
     case (.values(let a), .values(let b)):
       a.elementsEqual(b) { $0.elementsEqual($1, by: Self.areNear) }
     case (.ranks(let a), .ranks(let b)): Self.agree(a, b)
@@ -61,6 +70,8 @@ extension Outcome: CustomStringConvertible {
     case .done: "done"
     case .text(let text): text
     case .lines(let lines): "[" + lines.joined(separator: "; ") + "]"
+    case .paths(let paths):
+      "\(paths.map { "\($0.path) \($0.types.names)" })"
     case .values(let rows): "\(rows.map { $0.map { $0.jsonString() } })"
     case .ranks(let rows): "\(rows.map { "\($0.document) at \($0.rank)" })"
     case .failed(let code): "error \(code.rawValue)"

@@ -87,8 +87,16 @@ extension Player {
     }
     return parts + [
       try texts(bag.documents()), .lines(try bag.bags().map { known($0) }),
-      .text("\(bag.name ?? "-") \(bag.hasUnsavedChanges)"),
+      .text("\(bag.name ?? "-") \(bag.hasUnsavedChanges)"), .text(try description(of: bag)),
+      .lines(try bags.map { "\(try bag.isEqual(to: $0)) \(try bag.contains($0))" }),
     ]
+  }
+
+  private func description(of bag: Bag) throws -> String {
+    var about = try DocumentObject(json: bag.jsonDescription())
+    about["key"] = .string(named(bag.key))
+    about["members"] = .int(Int64(try bag.representation()["members"]?.array?.count ?? 0))
+    return about.jsonString()
   }
 
   private func text(_ member: BagMember) -> String {

@@ -21,6 +21,11 @@ extension Player {
     case .saveText(let name, let json, let key):
       return .text(try text(store[name].save(json: json, key: key)))
     case .saveObject(let name, let figure): return .text(try text(store[name].save(figure)))
+    case .insertDocument(let name, let given):
+      let document = try keyed(given.key) { key in
+        try store[name].insert(Document(given.object, key: key))
+      }
+      return .text(try text(document))
     case .insertAll(let name, let objects): return try insertAll(name, objects)
     case .writeAll(let name, let mode, let documents):
       let all = try documents.map { try Document($0.object, key: $0.key) }
@@ -48,6 +53,7 @@ extension Player {
     case .remove(let name, .rowID(let id)): return .flag(try store[name].remove(rowID: id))
     case .removeKeys(let name, let keys): return .count(try store[name].remove(keys: keys))
     case .removeFound(let name, let query): return .count(try store[name].find(query).remove())
+    case .removeAll(let name): return .count(try store[name].removeAll())
     default: return nil
     }
   }

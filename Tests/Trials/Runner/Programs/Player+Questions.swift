@@ -19,6 +19,12 @@ extension Player {
       return .values(try store[name].find().rows(query).map { $0.group + $0.values })
     case .distinct(let name, let path, let query):
       return .values([try store[name].find(query).distinct(path.description)])
+    case .summary(let name, let path, let query):
+      return try summary(store[name].find(query), path.description)
+    case .columns(let name, let query):
+      return try texts(store[name].find(query).fieldsAsColumns().documents())
+    case .decoded(let name, let key):
+      return .text(try store[name].get(key, as: Figure.self).map { "\($0)" } ?? "nobody")
     case .search(let name, let search):
       let collection = store[name]
       return .several([
@@ -52,6 +58,16 @@ extension Player {
       try texts(query.documents()), .lines(shown), .lines(decoded), .count(try query.count()),
       .flag(try query.exists()), .lines(try query.keys().map(named)), .text("\(try query.rowIDs())"),
       .text(try query.first().map(text) ?? "nobody"),
+    ])
+  }
+
+  private func summary(_ query: DocumentQuery, _ path: String) throws -> Outcome {
+    .values([
+      [
+        .int(Int64(try query.count(of: path))), try query.minimum(path) ?? .null,
+        try query.maximum(path) ?? .null, try query.average(path).map { .double($0) } ?? .null,
+        try query.total(path),
+      ]
     ])
   }
 
@@ -91,6 +107,7 @@ extension Player {
       .lines(try collection.aliases().map { "\($0.key) = \($0.value)" }.sorted()),
       .lines(try collection.queryableFields().map(\.description)),
       .lines(try collection.types()), .count(try collection.count()),
+      .paths(try collection.observedPaths()),
     ])
   }
 

@@ -62,7 +62,7 @@ extension ProgramGenerator {
   mutating func document() -> Call {
     let name = name()
     let key: String? = random.oneIn(4) ? nil : key()
-    switch random.number(0...18) {
+    switch random.number(0...19) {
     case 0...2: return .insert(name, object(), key: key)
     case 3...6: return .save(name, object(), key: key)
     case 7:
@@ -86,8 +86,10 @@ extension ProgramGenerator {
     case 15: return .updateFound(name, query(), changes())
     case 16: return .remove(name, who())
     case 17: return random.oneIn(2) ? .removeKeys(name, [self.key(), self.key()]) : .remove(name, who())
+    case 18: return .insertDocument(name, .init(object: object(), key: key))
     default:
       // Everything goes too easily.
+      if random.oneIn(10) { return .removeAll(name) }
       return random.oneIn(3) ? .removeFound(name, query()) : .remove(name, who())
     }
   }

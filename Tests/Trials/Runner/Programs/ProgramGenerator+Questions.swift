@@ -73,7 +73,7 @@ extension ProgramGenerator {
 
   mutating func question() -> Call {
     let name = name()
-    switch random.number(0...17) {
+    switch random.number(0...20) {
     case 0...2: return .get(name, who())
     case 3: return .getAll(name, [key(), key(), key()])
     case 4...7: return .find(name, query())
@@ -96,6 +96,9 @@ extension ProgramGenerator {
     case 13, 14: return .search(name, search())
     case 15: return .ranked(name, textQuery(), index: random.pick(["w", "s"]))
     case 16: return .sql(name, condition: random.pick(["[a] > 1", "[u] < 5", "[name] IS NOT NULL"]))
+    case 17: return .summary(name, random.pick(Self.favourites), query())
+    case 18: return .columns(name, query())
+    case 19: return .decoded(name, key())
     default: return random.oneIn(2) ? .facts(name) : .names
     }
   }

@@ -30,8 +30,8 @@ extension ProgramGenerator {
     let name = name()
     switch random.number(0...19) {
     case 0...4: return .index(name, index())
-    case 5: return .indexKeys(name, random.pick(["[a]", "[b] DESC, [name]", "[list]", "aka"]))
-    case 6: return .indexPaths(name, random.pick([["a"], ["-name", "u"], ["tags"], ["list"]]))
+    case 5: return .indexKeys(name, random.pick(["[u]", "[b] DESC, [name]", "[name]", "aka, [u]"]))
+    case 6: return .indexPaths(name, random.pick([["u"], ["-name", "a"], ["name"]]))
     case 7...9: return .textIndex(name, textIndex())
     case 10:
       let index = random.oneIn(2) ? self.index().name : random.pick(["w", "s", "a", "none"])

@@ -11,6 +11,8 @@ import NanoTesting
 /// - the moment at which documents were added, which is the clock's; orders and conditions by it are left out;
 /// - SQL that writes, which makes revisions at random: foreign writes are compared in a test of their own;
 /// - regular expressions made of fields, of which engines may see at different times that they do not parse;
+/// - indexes of which the store finds out by itself whether they are on elements: it may take a refused document into
+///   account;
 /// - unique indexes on fields that hold values of several kinds, where what is equal is an engine's own affair;
 /// - models and objects, which are a layer over these calls, and encrypted stores, which have another comparison.
 struct ProgramGenerator {
