@@ -40,7 +40,8 @@ struct BagConcurrencyTests {
     #expect(try await store.verify().isEmpty)
   }
 
-  @Test("What another transaction saves is not saved before it is committed", arguments: [true, false])
+  @Test(
+    "What another transaction saves is not saved before it is committed", arguments: [true, false])
   func uncommitted(fails: Bool) async throws {
     struct Undo: Error {}
     let bag = try await store.bag(named: "team")

@@ -53,7 +53,9 @@ extension EngineWriter {
         _ = try dropIndex(name, in: collection)
       }
       // Asked first, since saying it would make a collection.
-      if try indexing(in: collection) != .declared { try setIndexing(.declared, in: collection, nil) }
+      if try indexing(in: collection) != .declared {
+        try setIndexing(.declared, in: collection, nil)
+      }
       return indexes.count + textIndexes.count
     }
   }

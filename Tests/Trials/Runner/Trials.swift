@@ -9,5 +9,8 @@ struct Trials: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "nanostore-trials",
     abstract: "Tries what the store promises under faults, load and hostile input.",
-    subcommands: [ProgramsTrial.self, ConcurrencyTrial.self])
+    subcommands: [
+      CrashTrial.self, CrashWriter.self, FailingCallsTrial.self, FailingCallsWorker.self,
+      ProgramsTrial.self, ConcurrencyTrial.self,
+    ])
 }

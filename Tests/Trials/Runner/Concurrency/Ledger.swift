@@ -63,7 +63,8 @@ struct Ledger: Sendable {
     defer { try? store.close() }
     try Self.audit(store)
     let problems = try store.verify()
-    try require(problems.isEmpty, "verify finds: \(problems.map { "\($0.subject): \($0.message)" })")
+    try require(
+      problems.isEmpty, "verify finds: \(problems.map { "\($0.subject): \($0.message)" })")
     let moves = try store["accounts"].find().total("moves")
     let transfers = figures["transfer"]
     try require(

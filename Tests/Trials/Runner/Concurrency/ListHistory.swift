@@ -44,7 +44,8 @@ struct ListHistory {
   private func checkOrder(_ order: [Append], _ tokens: [String]) throws {
     var latest: UInt64 = 0
     for (append, token) in zip(order, tokens) {
-      try require(append.end >= latest, "\(name) has \(token) behind a token that was written later")
+      try require(
+        append.end >= latest, "\(name) has \(token) behind a token that was written later")
       latest = max(latest, append.start)
     }
   }
@@ -56,7 +57,9 @@ struct ListHistory {
     var latest: [UInt64] = [0]
     for append in order { latest.append(max(latest[latest.count - 1], append.start)) }
     var earliest: [UInt64] = [.max]
-    for append in order.reversed() { earliest.append(min(earliest[earliest.count - 1], append.end)) }
+    for append in order.reversed() {
+      earliest.append(min(earliest[earliest.count - 1], append.end))
+    }
     earliest.reverse()
     for read in reads {
       try require(

@@ -64,7 +64,9 @@ struct LockPhase {
     Thread.sleep(forTimeInterval: Self.timeout / 3)
     try other.run("ROLLBACK")
     done.wait()
-    if let error = result.error { throw TrialFailure("a lock that went was not waited for: \(error)") }
+    if let error = result.error {
+      throw TrialFailure("a lock that went was not waited for: \(error)")
+    }
   }
 
   /// A transaction that is cancelled leaves no lock and no change.

@@ -30,7 +30,8 @@ extension Worker {
     return count != nil
   }
 
-  @Sendable private static func add(_ token: String, to list: String, _ store: Store) throws -> Int {
+  @Sendable private static func add(_ token: String, to list: String, _ store: Store) throws -> Int
+  {
     let lists = store["lists"]
     let items = (try lists.get(list)?["items"]?.array ?? []) + [.string(token)]
     try lists.save(["items": .array(items)], key: list)

@@ -8,7 +8,8 @@ import NanoTesting
 /// A task that uses the stores of its process for as long as the trial lasts.
 struct Worker: Sendable {
   enum Activity: String, CaseIterable, Sendable {
-    case transfer, audit, append, read, claim, batch, note, bag, shape, backup, compact, reopen, cancel
+    case transfer, audit, append, read, claim, batch, note, bag, shape, backup, compact, reopen,
+      cancel
 
     /// How often it is chosen, among all.
     var weight: Int {

@@ -113,4 +113,3 @@ struct Figure: StorableObject, Codable, Sendable {
   var list: [Int]
   var storedKey: String? { id }
 }
-

@@ -60,7 +60,8 @@ indirect enum Outcome: Sendable {
     let other = Dictionary(b.map { ($0.document, $0.rank) }) { first, _ in first }
     return a.count == b.count
       && zip(a, b).allSatisfy { ($0.rank - $1.rank).magnitude < 1e-9 }
-      && a.allSatisfy { row in other[row.document].map { ($0 - row.rank).magnitude < 1e-9 } ?? false }
+      && a.allSatisfy { row in other[row.document].map { ($0 - row.rank).magnitude < 1e-9 } ?? false
+      }
   }
 }
 

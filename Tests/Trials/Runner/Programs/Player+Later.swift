@@ -28,7 +28,8 @@ extension Player {
     case .updateFound(let name, let query, let changes):
       return .count(try await store[name].find(query).update(changes))
     case .remove(let name, .key(let key)): return .flag(try await store[name].remove(key))
-    case .removeFound(let name, let query): return .count(try await store[name].find(query).remove())
+    case .removeFound(let name, let query):
+      return .count(try await store[name].find(query).remove())
     case .get(let name, .key(let key)):
       return .text(try await store[name].get(key).map(text) ?? "nobody")
     case .getAll(let name, let keys): return try texts(await store[name].get(keys: keys))

@@ -29,7 +29,8 @@ extension Player {
       let collection = store[name]
       return .several([
         try texts(search.documents(in: collection)),
-        .lines(try search.keys(in: collection).map(named)), .count(try search.count(in: collection)),
+        .lines(try search.keys(in: collection).map(named)),
+        .count(try search.count(in: collection)),
         try attempt {
           .values([try search.aggregate([.count, .maximum("a")], in: collection)])
         },
@@ -52,11 +53,14 @@ extension Player {
     var shown: [String] = []
     try query.each { shown.append(try text($0)) }
     var decoded: [String] = []
-    try query.each(as: DocumentObject.self) { decoded.append(DocumentValue.object($0).jsonString()) }
+    try query.each(as: DocumentObject.self) {
+      decoded.append(DocumentValue.object($0).jsonString())
+    }
     _ = try query.explain()
     return .several([
       try texts(query.documents()), .lines(shown), .lines(decoded), .count(try query.count()),
-      .flag(try query.exists()), .lines(try query.keys().map(named)), .text("\(try query.rowIDs())"),
+      .flag(try query.exists()), .lines(try query.keys().map(named)),
+      .text("\(try query.rowIDs())"),
       .text(try query.first().map(text) ?? "nobody"),
     ])
   }

@@ -55,7 +55,9 @@ extension ProgramGenerator {
           (random.pick(["a", "b", "a.b", "list", "list.0", "new.field", "$d"]), value()))
       }
     }
-    if random.oneIn(3) { changes.remove.append(random.pick(["a", "b", "a.b", "u", "tags", "list"])) }
+    if random.oneIn(3) {
+      changes.remove.append(random.pick(["a", "b", "a.b", "u", "tags", "list"]))
+    }
     return changes
   }
 
@@ -85,7 +87,8 @@ extension ProgramGenerator {
     case 13, 14: return .update(name, who(), changes())
     case 15: return .updateFound(name, query(), changes())
     case 16: return .remove(name, who())
-    case 17: return random.oneIn(2) ? .removeKeys(name, [self.key(), self.key()]) : .remove(name, who())
+    case 17:
+      return random.oneIn(2) ? .removeKeys(name, [self.key(), self.key()]) : .remove(name, who())
     case 18: return .insertDocument(name, .init(object: object(), key: key))
     default:
       // Everything goes too easily.

@@ -95,7 +95,8 @@ extension ProgramGenerator {
     case 12: return .distinct(name, random.pick(Self.favourites), query())
     case 13, 14: return .search(name, search())
     case 15: return .ranked(name, textQuery(), index: random.pick(["w", "s"]))
-    case 16: return .sql(name, condition: random.pick(["[a] > 1", "[u] < 5", "[name] IS NOT NULL"]))
+    case 16:
+      return .sql(name, condition: random.pick(["[a] > 1", "[u] < 5", "[name] IS NOT NULL"]))
     case 17: return .summary(name, random.pick(Self.favourites), query())
     case 18: return .columns(name, query())
     case 19: return .decoded(name, key())

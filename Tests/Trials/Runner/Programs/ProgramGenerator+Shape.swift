@@ -38,8 +38,10 @@ extension ProgramGenerator {
       return .dropIndex(name, index)
     case 11: return random.oneIn(3) ? .dropIndexes(name) : .rebuild(name)
     case 12, 13: return .indexing(name, random.pick(IndexingPolicy.allCases))
-    case 14: return .defaults(name, random.oneIn(3) ? [:] : ["a": value(), "u": 3, "missing": value()])
-    case 15: return .aliases(name, random.pick([["aka": "[a]"], ["aka": "[name]", "b": "[u]"], [:]]))
+    case 14:
+      return .defaults(name, random.oneIn(3) ? [:] : ["a": value(), "u": 3, "missing": value()])
+    case 15:
+      return .aliases(name, random.pick([["aka": "[a]"], ["aka": "[name]", "b": "[u]"], [:]]))
     case 16: return .queryable(name, random.pick(["[a], [b]", "[u]", "[a]"]))
     case 17: return .setup(name, setup())
     case 18: return random.oneIn(2) ? .drop(name) : .index(name, index())

@@ -10,7 +10,8 @@ import Synchronization
 struct ProgramsTrial: Trial {
   static let configuration = CommandConfiguration(
     commandName: "programs",
-    abstract: "Plays random programs on SQLite and on the reference engine, with reopening in between.")
+    abstract:
+      "Plays random programs on SQLite and on the reference engine, with reopening in between.")
 
   @Option(help: "How many programs.") var count = 1_000
   @Option(help: "The seed of the first program; the next ones have those that follow.")
