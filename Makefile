@@ -4,7 +4,8 @@
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
-.PHONY: help setup demo test cases bench bench-million bench-graph docs format lint clean
+.PHONY: help setup demo test cases bench bench-million bench-graph docs format lint programs concurrency \
+	tsan asan clean
 help:
 	@echo "make demo    installs what is missing, builds the command line tool and shows it at work"
 	@echo "make test    runs all tests"
@@ -12,6 +13,9 @@ help:
 	@echo "make bench   measures against raw SQLite and GRDB, and fills in the README's table"
 	@echo "make bench-graph  the same for objects in a context"
 	@echo "make docs    makes the reference as web pages"
+	@echo "make programs     plays 100,000 random programs, for half an hour at most"
+	@echo "make concurrency  uses one file from many tasks of many processes for a minute"
+	@echo "make tsan, make asan  trials and tests with a sanitizer"
 	@echo "make format  formats the source"
 
 setup:
@@ -38,6 +42,22 @@ bench-graph: setup
 
 docs: setup
 	@scripts/docs
+
+TRIALS = .build/release/nanostore-trials
+
+programs: setup
+	swift build $(SWIFT_FLAGS) -c release --product nanostore-trials
+	$(TRIALS) programs --count 100000 --minutes 30
+
+concurrency: setup
+	swift build $(SWIFT_FLAGS) -c release --product nanostore-trials
+	$(TRIALS) concurrency --tasks 8 --processes 3 --seconds 60
+
+tsan: setup
+	@scripts/sanitize thread
+
+asan: setup
+	@scripts/sanitize address
 
 format:
 	swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks Examples

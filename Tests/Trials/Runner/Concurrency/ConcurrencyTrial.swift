@@ -27,13 +27,13 @@ struct ConcurrencyTrial: Trial {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     do {
       var figures = try LockPhase(folder: folder).run()
-      let ledger = Ledger(folder: folder)
-      try ledger.prepare()
+      let shared = SharedFile(folder: folder)
+      try shared.prepare()
       let crowds = try runChildren(folder)
       for (name, _) in crowds.first?.values ?? [] where name != "process" {
         figures[name] = crowds.reduce(0) { $0 + $1[name] }
       }
-      try ledger.check(processes: processes, &figures)
+      try shared.check(processes: processes, &figures)
       figures["tasks"] = tasks * processes
       figures["processes"] = processes
       figures["seed"] = Int(seed)

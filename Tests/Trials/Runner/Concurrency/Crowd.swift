@@ -35,11 +35,11 @@ final class Crowd: Sendable {
     end = .now + .seconds(seconds)
     activities = Mutex(Array(repeating: ("beginning", .now), count: tasks))
     stores = try [0, 1].map { number in
-      var configuration = Ledger.configuration
+      var configuration = SharedFile.configuration
       configuration.documentCacheSize = number == 0 ? -1 : 50
-      return try Store(.file(Ledger(folder: folder).file), configuration: configuration)
+      return try Store(.file(SharedFile(folder: folder).file), configuration: configuration)
     }
-    bag = try stores[0].bag(named: Ledger.bag)
+    bag = try stores[0].bag(named: SharedFile.bag)
     log = EventLog()
   }
 
@@ -62,7 +62,7 @@ final class Crowd: Sendable {
     }
     done.wait()
     for store in stores { try store.close() }
-    try log.write(to: Ledger(folder: folder).events(process))
+    try log.write(to: SharedFile(folder: folder).events(process))
     if let error = failure.withLock({ $0 }) { throw error }
     var figures = Figures()
     for name in Worker.Activity.allCases.map(\.rawValue) + ["refused"] {

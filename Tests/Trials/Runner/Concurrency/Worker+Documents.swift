@@ -7,8 +7,8 @@ import NanoTesting
 extension Worker {
   /// Moves an amount between accounts; some give up when they are half done.
   mutating func transfer() async throws -> Bool {
-    let from = "a\(random.number(0...(Ledger.accounts - 1)))"
-    let to = "a\(random.number(0...(Ledger.accounts - 1)))"
+    let from = "a\(random.number(0...(SharedFile.accounts - 1)))"
+    let to = "a\(random.number(0...(SharedFile.accounts - 1)))"
     let amount = Int64(random.number(1...50))
     let fails = random.oneIn(6)
     let store = random.pick(crowd.stores)
@@ -33,19 +33,19 @@ extension Worker {
   mutating func audit() async throws -> Bool {
     let store = random.pick(crowd.stores)
     return try await attempt(on: store) { worker in
-      try await worker.either(plain: { try Ledger.audit(store) }) { () async throws -> Void in
+      try await worker.either(plain: { try SharedFile.audit(store) }) { () async throws -> Void in
         // A single call is a snapshot too.
         let documents = try await store["accounts"].documents()
         let sum = documents.reduce(0) { $0 + ($1["balance"]?.int ?? 0) }
         try require(
-          sum == Int64(Ledger.accounts) * Ledger.balance, "one call saw balances of \(sum)")
+          sum == Int64(SharedFile.accounts) * SharedFile.balance, "one call saw balances of \(sum)")
       }
     } != nil
   }
 
   /// Takes a slot that must be free, or frees one.
   mutating func claim() async throws -> Bool {
-    let slot = Int64(random.number(1...Ledger.slots))
+    let slot = Int64(random.number(1...SharedFile.slots))
     let frees = random.oneIn(2)
     let store = random.pick(crowd.stores)
     return try await attempt(on: store) { (worker) async throws -> Void in
@@ -59,7 +59,7 @@ extension Worker {
   /// Documents that come together and go together.
   mutating func writeBatch() async throws -> Bool {
     let batch = next()
-    let objects = (0..<Ledger.batchSize).map { number -> DocumentObject in
+    let objects = (0..<SharedFile.batchSize).map { number -> DocumentObject in
       ["batch": .string(batch), "n": .int(Int64(number))]
     }
     let goes = !random.oneIn(10)
@@ -76,7 +76,7 @@ extension Worker {
         try await store["batches"].find(Field("batch") == batch).remove()
       }
       if let removed {
-        try require(removed == Ledger.batchSize, "\(removed) documents of a batch were there")
+        try require(removed == SharedFile.batchSize, "\(removed) documents of a batch were there")
         isThere = false
       }
     }

@@ -54,7 +54,7 @@ extension Worker {
   private static func check(_ path: String) throws {
     let copy = try Store(.file(path))
     defer { try? copy.close() }
-    try Ledger.audit(copy)
+    try SharedFile.audit(copy)
     let problems = try copy.verify()
     try require(problems.isEmpty, "a backup is damaged: \(problems.map(\.message))")
   }

@@ -4,7 +4,7 @@ import Foundation
 import NanoStore
 
 /// What stands in the file that all use, and what must hold of it at any moment and at the end.
-struct Ledger: Sendable {
+struct SharedFile: Sendable {
   let folder: String
 
   static let accounts = 20
