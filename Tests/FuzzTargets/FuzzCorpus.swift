@@ -45,7 +45,10 @@ public enum FuzzCorpus {
     let files = try FileManager.default.contentsOfDirectory(
       at: folder, includingPropertiesForKeys: nil)
     let inputs = try files.map { [UInt8](try Data(contentsOf: $0)) }
-      .sorted { ($0.count, $1.count) == ($1.count, $0.count) ? $0.lexicographicallyPrecedes($1) : $0.count < $1.count }
+      .sorted {
+        ($0.count, $1.count) == ($1.count, $0.count)
+          ? $0.lexicographicallyPrecedes($1) : $0.count < $1.count
+      }
     let total = inputs.reduce(0) { $0 + $1.count }
     guard total > size else { return inputs }
     var kept: [[UInt8]] = []

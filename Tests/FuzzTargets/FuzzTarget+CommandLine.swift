@@ -75,11 +75,12 @@ extension FuzzTarget {
     }
   }
 
-  /// Control characters, and those that turn the direction of writing.
+  /// Control characters, and those that turn the direction of writing. The marks for a direction turn nothing but
+  /// neutral characters beside them, and stand in ordinary texts.
   private static func isActive(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
-    default: scalar.properties.isBidiControl && !(0x200E...0x200F).contains(scalar.value)
+    default: scalar.properties.isBidiControl && ![0x061C, 0x200E, 0x200F].contains(scalar.value)
     }
   }
 }

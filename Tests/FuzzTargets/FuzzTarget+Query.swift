@@ -47,10 +47,12 @@ extension FuzzTarget {
     let expected = try Sample.shared.reference.read(.snapshot, nil) {
       try question.ask($0, Sample.collection)
     }
-    // How far an engine reads before it sees that a regular expression made of a field is none is its own affair.
-    if case .failed(.invalidArgument) = expected { return }
     let actual = try Sample.shared.engine.read(.snapshot, nil) {
       try question.ask($0, Sample.collection)
+    }
+    // Whether an engine gets as far as a regular expression that is none is its own affair.
+    for answer in [expected, actual] {
+      if case .failed(.invalidArgument) = answer { return }
     }
     try require(
       try expected.agrees(with: actual, Sample.shared.reference),
@@ -75,7 +77,8 @@ private struct Sample: Sendable {
             try DocumentObject(json: text), key: try DocumentKey("k\(number)"))
           _ = try document.new { try writer.insert($0, into: Self.collection) }
         }
-        try writer.createIndex(IndexDefinition(name: "a", columns: [IndexDefinition.Column("a")]), in: Self.collection)
+        try writer.createIndex(
+          IndexDefinition(name: "a", columns: [IndexDefinition.Column("a")]), in: Self.collection)
         try writer.createTextIndex(
           TextIndexDefinition(name: "t", fields: ["name"]), in: Self.collection)
       }

@@ -57,12 +57,13 @@ enum NanoFuzz {
     }
   }
 
-  private static let runOne: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32 = { start, count in
+  private static let runOne: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32 = {
+    start, count in
     guard let target = NanoFuzz.chosen.withLock({ $0 }) else { return 0 }
     do {
       try target.run(UnsafeRawBufferPointer(start: start, count: count))
     } catch {
-      fatalError("\(target.name): \(error)")
+      fatalError("\(target.name): \(String(describing: error).debugDescription)")
     }
     return 0
   }

@@ -104,7 +104,11 @@ package struct RecordSplitter {
   }
 
   /// The bytes up to an index, without white space at the end, as a record; goes on behind it.
-  mutating func take(to end: Int) -> Record {
+  ///
+  /// - Parameter seen: How far one had to look to know that the record ends there. If that is beyond the limit,
+  ///   the record is given up, as it is when bytes come in such pieces that the rest was not there yet.
+  mutating func take(to end: Int, seen: Int? = nil) -> Record {
+    guard (seen ?? end) - start <= maximumLength else { return tooLong() }
     var last = end
     while last > start, Self.isWhitespace(buffer[last - 1]) { last -= 1 }
     let record = Record(bytes: Array(buffer[start..<last]), offset: offset, line: line)
@@ -121,7 +125,10 @@ package struct RecordSplitter {
 
   /// The record that is looked for has no end within the limit.
   mutating func checkLength() -> Record? {
-    guard buffer.count - start > maximumLength else { return nil }
+    buffer.count - start > maximumLength ? tooLong() : nil
+  }
+
+  private mutating func tooLong() -> Record {
     let error = StoreError(
       .documentTooLarge, "A record is longer than the limit",
       [

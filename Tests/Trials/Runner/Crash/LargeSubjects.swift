@@ -132,7 +132,9 @@ final class ImportSubject: CrashSubject {
 
   func beKilled(_ random: inout SplitMix, _ figures: inout Figures) throws {
     kills += 1
-    for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+    for suffix in ["", "-wal", "-shm"] {
+      try? FileManager.default.removeItem(atPath: path + suffix)
+    }
     try Life.rounds.open(path).using { try $0["members"].createIndex("tags", elements: true) }
     let tool = try KilledProcess("nanostore", ["import", path, "members", source, "--key", "id"])
     random.passAMoment(upTo: 900)

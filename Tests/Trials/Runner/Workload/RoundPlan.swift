@@ -36,7 +36,9 @@ struct RoundPlan: Sendable {
     case 13...14: return .remove(collection, key: key)
     case 15: return .removeGroup(collection, Int64(random.number(0...11)))
     case 16: return .refused(Self.people, name: key)
-    case 17: return .fillBag(random.pick(["favourites", "others"]), (0..<4).map { _ in self.key(&random) })
+    case 17:
+      return .fillBag(
+        random.pick(["favourites", "others"]), (0..<4).map { _ in self.key(&random) })
     case 18:
       return random.oneIn(5)
         ? .emptyBag("others") : .metadata("entry\(random.number(1...3))", .int(Int64(number)))
