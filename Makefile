@@ -4,13 +4,14 @@
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
-.PHONY: help setup demo test cases bench bench-million bench-graph docs format lint clean
+.PHONY: help setup demo test cases bench bench-million bench-graph fuzz docs format lint clean
 help:
 	@echo "make demo    installs what is missing, builds the command line tool and shows it at work"
 	@echo "make test    runs all tests"
 	@echo "make cases   runs the acceptance cases, of the folder NANOSTORE_CASES if that is set"
 	@echo "make bench   measures against raw SQLite and GRDB, and fills in the README's table"
 	@echo "make bench-graph  the same for objects in a context"
+	@echo "make fuzz    looks for input that breaks a promise, each target for FUZZ_SECONDS (60)"
 	@echo "make docs    makes the reference as web pages"
 	@echo "make format  formats the source"
 
@@ -36,15 +37,18 @@ bench-million: setup
 bench-graph: setup
 	@scripts/bench --graph
 
+fuzz: setup
+	@scripts/fuzz
+
 docs: setup
 	@scripts/docs
 
 format:
-	swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks Examples
+	swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks Fuzzing Examples
 
 lint:
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Fuzzing Examples
 
 clean:
 	swift package clean
-	rm -rf Benchmarks/.build Examples/*/.build
+	rm -rf Benchmarks/.build Fuzzing/.build Fuzzing/.work Examples/*/.build

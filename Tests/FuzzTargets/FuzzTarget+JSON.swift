@@ -100,6 +100,7 @@ private let ourReasons: Set<String> = [
   "An object has two fields of one name", "An integer is beyond 64 bits",
   "A number is beyond the range of doubles", "A value is nested too deep",
   "A text begins with a byte order mark", "A comma stands before a closing brace",
+  "A comma stands before a closing bracket",
 ]
 
 private func compareWithFoundation(
