@@ -9,5 +9,7 @@ struct Trials: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "nanostore-trials",
     abstract: "Tries what the store promises under faults, load and hostile input.",
-    subcommands: [CrashTrial.self, CrashWriter.self])
+    subcommands: [
+      CrashTrial.self, CrashWriter.self, FailingCallsTrial.self, FailingCallsWorker.self,
+    ])
 }
