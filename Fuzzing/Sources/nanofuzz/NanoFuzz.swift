@@ -26,9 +26,10 @@ enum NanoFuzz {
   private static let variable = "NANOFUZZ_TARGET"
 
   private static func unpack(_ file: String, into folder: String) throws {
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    for (number, input) in try FuzzCorpus.inputs(in: URL(filePath: file)).enumerated() {
-      try Data(input).write(to: URL(filePath: folder).appending(path: "kept-\(number)"))
+    let file = URL(filePath: file)
+    let origin = file.deletingLastPathComponent().lastPathComponent
+    for (number, input) in try FuzzCorpus.inputs(in: file).enumerated() {
+      try Data(input).write(to: URL(filePath: folder).appending(path: "\(origin)-\(number)"))
     }
   }
 
