@@ -60,19 +60,16 @@ struct HostileInputTests {
     try runner.write("in.ndjson", lines.joined(separator: "\n"))
     #expect(try runner.run("import", "d.db", "texts", "in.ndjson").status == 0)
 
-    for format in ["json", "ndjson", "table", "csv"] {
-      let shown = try runner.run("find", "d.db", "texts", "--format", format)
+    for format in ["--json", "--ndjson", "--table", "--csv"] {
+      let shown = try runner.run("find", "d.db", "texts", format)
       #expect(shown.status == 0)
-      if format != "csv" { expectQuiet(shown.output, format) }
+      // What goes to another program is exact: only tables are for people wherever they go.
+      if format == "--table" { expectQuiet(shown.output, format) }
     }
-    expectQuiet(try runner.run("schema", "d.db", "texts").output, "schema")
-    try runner.run("export", "d.db", "texts", "--output", "out.ndjson")
-    let exported = try runner.read("out.ndjson").split(separator: "\n")
-    let again = try exported.map { line in
-      var object = try DocumentObject(json: String(line))
-      object["nanostore"] = nil
-      return object
-    }
+    expectQuiet(try runner.run("schema", "d.db", "texts", "--table").output, "schema")
+    let exported = try runner.run("export", "d.db", "texts", "--no-header").output
+      .split(separator: "\n" as Character)
+    let again = try exported.map { try DocumentObject(json: String($0)) }
     #expect(again.count == lines.count)
     for (object, line) in zip(again, lines) {
       let original = try DocumentObject(json: line)
@@ -82,6 +79,15 @@ struct HostileInputTests {
       }
     }
     #expect(!runner.exists("owned"))
+  }
+
+  @Test("What is wrong with the command line is told without acting on the terminal")
+  func unknownOption() throws {
+    let outcome = try CommandRunner().run("find", "--\u{1B}[2J\u{202E}")
+    #expect(outcome.status == 64)
+    #expect(outcome.diagnostics.contains(#"--\u{1b}[2J\u{202e}"#))
+    #expect(outcome.diagnostics.contains("Usage:"))
+    expectQuiet(outcome.diagnostics, "unknown option")
   }
 
   /// Nothing that a terminal acts on, but the line ends of the layout.

@@ -264,7 +264,7 @@ struct InjectionTests {
     }
     let names = try scratch.names
     #expect(
-      names.allSatisfy { $0.hasPrefix(text) || $0.hasPrefix("backup ") },
+      names.allSatisfy { $0.utf8.starts(with: text.utf8) || $0.utf8.starts(with: "backup ".utf8) },
       "\(names.debugDescription)")
     #expect(!names.contains("owned"))
   }
