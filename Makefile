@@ -5,12 +5,15 @@ SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
 .PHONY: help setup demo test cases bench bench-million bench-graph docs format lint clean
+.PHONY: reliability crash power-loss failing-calls limits
 help:
 	@echo "make demo    installs what is missing, builds the command line tool and shows it at work"
 	@echo "make test    runs all tests"
 	@echo "make cases   runs the acceptance cases, of the folder NANOSTORE_CASES if that is set"
 	@echo "make bench   measures against raw SQLite and GRDB, and fills in the README's table"
 	@echo "make bench-graph  the same for objects in a context"
+	@echo "make reliability  tries what docs/RELIABILITY.md promises, for hours; make crash, power-loss, failing-calls,"
+	@echo "             limits: one of the trials, and its figures"
 	@echo "make docs    makes the reference as web pages"
 	@echo "make format  formats the source"
 
@@ -35,6 +38,22 @@ bench-million: setup
 
 bench-graph: setup
 	@scripts/bench --graph
+
+# Each trial is bounded, and puts its figures into docs/RELIABILITY.md.
+reliability: crash power-loss failing-calls limits
+
+crash: setup
+	@scripts/trial crash --kills 500 --seconds 1500
+
+power-loss: setup
+	@scripts/trial power-loss --losses 10000 --seconds 1500
+
+# Every place of every call but allocations, and some hundreds of those.
+failing-calls: setup
+	@scripts/trial failing-calls --places 700 --seconds 3000
+
+limits: setup
+	@scripts/trial limits
 
 docs: setup
 	@scripts/docs

@@ -33,7 +33,9 @@ struct KeptFileTests {
       encryption: Encryption(.key(Data(repeating: 7, count: 32))))
   }
 
-  @Test("They hold what they held, whether they may be written to or not", arguments: names, [true, false])
+  @Test(
+    "They hold what they held, whether they may be written to or not", arguments: names,
+    [true, false])
   func content(name: String, isReadOnly: Bool) throws {
     let store = try open(name, isReadOnly: isReadOnly)
     let expected = try DocumentObject(json: Data(contentsOf: kept("\(name).json")))

@@ -12,7 +12,8 @@ public enum SampleStore {
     try fillValues(store["values"])
     try fillFilms(store["films"], isPlain)
     try store.createCollection("log", identity: .rowID)
-    try store["log"].insert(contentsOf: (0..<40).map { ["n": .int($0), "even": .bool($0 % 2 == 0)] })
+    try store["log"].insert(
+      contentsOf: (0..<40).map { ["n": .int($0), "even": .bool($0 % 2 == 0)] })
     try store["log"].find(Field("n") >= 38).remove()
     if isPlain {
       try store["everything"].insert(["a": ["b": [1, "two", ["deep": 3.5]]]], key: "one")
@@ -40,7 +41,9 @@ public enum SampleStore {
         "data": .data(Data([0, 255, 7])), "list": [1, ["nested": []], []], "empty": [:],
         "$dollar": "escaped", "a.b": "point", "": "no name", "long": .string(long),
       ], key: "all")
-    if let url = URL(string: "https://example.org/a?b=c#d") { try values.insert(["url": .url(url)]) }
+    if let url = URL(string: "https://example.org/a?b=c#d") {
+      try values.insert(["url": .url(url)])
+    }
     try values.insert(["key": "a UUID"], key: "0199A1B2-C3D4-7E5F-8A9B-0C1D2E3F4A5B")
     try values.insert(["key": "a text like a UUID"], key: "0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b x")
     try values.write(.insert, key: try DocumentKey("typed"), type: "Person", version: 3) {
@@ -90,7 +93,8 @@ public enum SampleStore {
       DocumentValue.object([
         "rowID": document.rowID.map { .int($0) } ?? nil,
         // One that was made is another one each time.
-        "key": document.key.map { $0.hasPrefix("0199") || $0.count < 30 ? .string($0) : "made" } ?? nil,
+        "key": document.key.map { $0.hasPrefix("0199") || $0.count < 30 ? .string($0) : "made" }
+          ?? nil,
         "type": document.type.map { .string($0) } ?? nil,
         "version": document.version.map { .int($0) } ?? nil,
         "fields": .object(try document.object()),
@@ -103,7 +107,8 @@ public enum SampleStore {
       "defaults": .object(try collection.defaults()),
       "aliases": .object(
         DocumentObject(try collection.aliases().map { ($0.key, .string($0.value)) })),
-      "paths": .array(try collection.observedPaths().map { .string($0.path) }.sorted { "\($0)" < "\($1)" }),
+      "paths": .array(
+        try collection.observedPaths().map { .string($0.path) }.sorted { "\($0)" < "\($1)" }),
     ]
     guard collection.name == "films", !indexes.isEmpty else { return description }
     description["found"] = .array(
@@ -111,7 +116,8 @@ public enum SampleStore {
         try collection.find(Field("genres") == "war").keys(),
         try collection.find("[released] = 1985 ORDER BY [title]").keys(),
         try collection.find(Field("code") == "d-1").keys(),
-        try collection.search("fly").keys(), try collection.search("esert").keys(),
+        try collection.search("fly", in: "title_plot_text").keys(),
+        try collection.search("esert", in: "title_substrings").keys(),
         try collection.find(Field("rating") == 5).keys(),
       ].map { .array($0.sorted().map { .string($0) }) })
     return description

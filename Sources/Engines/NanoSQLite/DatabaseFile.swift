@@ -43,20 +43,8 @@ enum DatabaseFile {
           [.path: folder, .engineMessage: "\(error)"])
       }
     }
-    if configuration.isPrivate { try create(path, mode: 0o600) }
+    if configuration.isPrivate { try NewFile.create(path, mode: 0o600) }
     return path
-  }
-
-  /// Makes an empty file, which SQLite takes for a new database. What it keeps beside it has the same mode.
-  static func create(_ path: String, mode: mode_t) throws(StoreError) {
-    let file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode)
-    if file >= 0 {
-      close(file)
-    } else if errno != EEXIST {
-      throw StoreError(
-        .cannotOpen, "The file cannot be made",
-        [.path: path, .engineMessage: String(cString: strerror(errno))])
-    }
   }
 
   /// Connections are opened later too, when the program may stand in another folder. And no path

@@ -140,7 +140,7 @@ private struct BackupTarget {
   func makeCopy(isPrivate: Bool) throws(StoreError) {
     var source = stat()
     let isThere = self.source.map { stat($0, &source) == 0 } ?? false
-    try DatabaseFile.create(
+    try NewFile.create(
       copy, mode: isPrivate ? 0o600 : isThere ? source.st_mode & 0o666 : 0o644)
   }
 

@@ -12,5 +12,6 @@ struct Trials: ParsableCommand {
     subcommands: [
       CrashTrial.self, CrashWriter.self, FailingCallsTrial.self, FailingCallsWorker.self,
       PowerLossTrial.self, LimitsTrial.self, SampleCommand.self,
+      ReportCommand.self,
     ])
 }

@@ -51,10 +51,8 @@ struct LimitsTrial: Trial {
       let batch = 50_000
       let start = ContinuousClock.now
       for first in stride(from: 0, to: documents, by: batch) {
-        try all.insert(
-          contentsOf: (first..<min(first + batch, documents)).map {
-            ["n": .int(Int64($0)), "group": .int(Int64($0 % 1_000)), "name": .string("name \($0)")]
-          })
+        let numbers = Int64(first)..<Int64(min(first + batch, documents))
+        try all.insert(contentsOf: numbers.map(Self.document))
       }
       figures["inserting documents, ms"] = (ContinuousClock.now - start).milliseconds
       note("inserted")
@@ -66,7 +64,7 @@ struct LimitsTrial: Trial {
       let middle = Int64(documents / 2)
       try require(try all.find(Field("n") == .int(middle)).count() == 1, "not found by the index")
       try require(try all.count() == documents, "documents are missing")
-      let page = try all.find(Field("n") >= .int(middle)).sorted(by: "n").limit(20).documents()
+      let page = try all.find(Field("n") >= middle).sorted(by: "n").limit(20).documents()
       try require(page.first?["n"] == .int(middle), "the page begins elsewhere")
       figures["finding, counting and a page among them, ms"] =
         (ContinuousClock.now - using).milliseconds
@@ -78,6 +76,11 @@ struct LimitsTrial: Trial {
       figures["memory with documents, MB"] = Memory.largest
       note("scanned")
     }
+  }
+
+  private static func document(_ number: Int64) -> DocumentObject {
+    let name = DocumentValue.string("name \(number)")
+    return ["n": .int(number), "group": .int(number % 1_000), "name": name]
   }
 
   private func largeDocument(_ store: Store, _ figures: inout Figures) throws {
@@ -128,7 +131,7 @@ struct LimitsTrial: Trial {
 
   private func nesting(_ store: Store, _ figures: inout Figures) throws {
     func nested(_ depth: Int) -> DocumentValue {
-      (0..<depth).reduce(7) { value, _ in ["a": value] }
+      (0..<depth).reduce(DocumentValue.int(7)) { value, _ in ["a": value] }
     }
     figures["levels"] = 500
     let object = nested(500).object ?? [:]
@@ -139,7 +142,8 @@ struct LimitsTrial: Trial {
 
   private func keys(_ store: Store, _ figures: inout Figures) throws {
     try refused(.invalidKey) {
-      try store["a"].save(["n": 1], key: String(repeating: "k", count: DocumentKey.maximumLength + 1))
+      try store["a"].save(
+        ["n": 1], key: String(repeating: "k", count: DocumentKey.maximumLength + 1))
     }
     let longest = String(repeating: "k", count: DocumentKey.maximumLength)
     figures["bytes of the longest key"] = longest.utf8.count
@@ -148,7 +152,7 @@ struct LimitsTrial: Trial {
     // Names of fields have no limit of their own.
     let name = String(repeating: "n", count: 1_000_000 / divisor)
     figures["bytes of a field's name"] = name.utf8.count
-    try store["a"].save(DocumentObject([(name, 1)]), key: "name")
+    try store["a"].save(DocumentObject([(name, DocumentValue.int(1))]), key: "name")
     try require(try store["a"].get("name")?.object()[name] == 1, "the name is lost")
   }
 
