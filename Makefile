@@ -4,7 +4,7 @@
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
-.PHONY: help setup demo test cases bench bench-million bench-graph docs format lint clean
+.PHONY: help setup demo test cases bench bench-million bench-graph fuzz docs format lint clean
 .PHONY: reliability crash power-loss failing-calls limits
 help:
 	@echo "make demo    installs what is missing, builds the command line tool and shows it at work"
@@ -14,6 +14,7 @@ help:
 	@echo "make bench-graph  the same for objects in a context"
 	@echo "make reliability  tries what docs/RELIABILITY.md promises, for hours; make crash, power-loss, failing-calls,"
 	@echo "             limits: one of the trials, and its figures"
+	@echo "make fuzz    looks for input that breaks a promise, each target for FUZZ_SECONDS (60)"
 	@echo "make docs    makes the reference as web pages"
 	@echo "make format  formats the source"
 
@@ -55,15 +56,18 @@ failing-calls: setup
 limits: setup
 	@scripts/trial limits
 
+fuzz: setup
+	@scripts/fuzz
+
 docs: setup
 	@scripts/docs
 
 format:
-	swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks Examples
+	swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks Fuzzing Examples
 
 lint:
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Fuzzing Examples
 
 clean:
 	swift package clean
-	rm -rf Benchmarks/.build Examples/*/.build
+	rm -rf Benchmarks/.build Fuzzing/.build Fuzzing/.work Examples/*/.build
