@@ -13,5 +13,6 @@ struct Trials: ParsableCommand {
       CrashTrial.self, CrashWriter.self, FailingCallsTrial.self, FailingCallsWorker.self,
       PowerLossTrial.self, LimitsTrial.self, SampleCommand.self,
       ReportCommand.self,
+      ProgramsTrial.self, ConcurrencyTrial.self,
     ])
 }
