@@ -172,13 +172,17 @@ let package = Package(
       name: "nanostore-trials",
       dependencies: [
         "CFaults", "NanoStore", "NanoStoreModels", "NanoStoreEncryption", "NanoTesting",
+        "NanoTestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       path: "Tests/Trials/Runner", swiftSettings: strict),
     .testTarget(
       name: "NanoTrialTests",
-      dependencies: ["NanoStore", "NanoTestSupport", "NanoCLI", "nanostore-trials"],
+      dependencies: [
+        "NanoStore", "NanoStoreEncryption", "NanoTestSupport", "NanoCommand", "nanostore-trials",
+      ],
+      exclude: ["Kept"],
       swiftSettings: strict),
     .executableTarget(
       name: "example-quickstart", dependencies: ["NanoStore"],

@@ -281,7 +281,7 @@ extension SQLiteConnection {
     let rows = try all(
       SQLFragment(
         "SELECT name, kind, is_unique, columns, sql_name, origin, reason, filled FROM nano_indexes "
-          + "WHERE collection = ? ORDER BY name", [.text(description.name)])
+          + "WHERE collection = ?", [.text(description.name)])
     ) { row -> (IndexDefinition, String, Bool)? in
       if let tokens = TextTokens(rawValue: row.text(1) ?? "") {
         textSchemas.append(try Self.textSchema(row, tokens, description.name))
@@ -296,7 +296,8 @@ extension SQLiteConnection {
           reason: row.text(6)),
         row.text(4) ?? "", row.optionalInt(7) != nil
       )
-    }.compactMap(\.self)
+    }.compactMap(\.self).sorted { $0.0.name.isBefore($1.0.name) }
+    textSchemas.sort { $0.index.name.isBefore($1.index.name) }
     let complete = rows.filter { !$0.2 }
     let unfinished = rows.filter(\.2).map {
       IndexSchema(collection: description.name, index: $0.0, sqlName: $0.1)
