@@ -4,18 +4,19 @@
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
-.PHONY: help setup demo test cases bench bench-million bench-graph docs format lint programs concurrency \
-	tsan asan clean
+.PHONY: help setup demo test cases bench bench-million bench-graph docs format lint clean
+.PHONY: reliability crash power-loss failing-calls damage programs concurrency limits fuzz tsan asan
 help:
 	@echo "make demo    installs what is missing, builds the command line tool and shows it at work"
 	@echo "make test    runs all tests"
 	@echo "make cases   runs the acceptance cases, of the folder NANOSTORE_CASES if that is set"
 	@echo "make bench   measures against raw SQLite and GRDB, and fills in the README's table"
 	@echo "make bench-graph  the same for objects in a context"
-	@echo "make docs    makes the reference as web pages"
-	@echo "make programs     plays 100,000 random programs, for half an hour at most"
-	@echo "make concurrency  uses one file from many tasks of many processes for a minute"
+	@echo "make reliability   tries what docs/RELIABILITY.md promises; crash, power-loss, failing-calls, damage,"
+	@echo "             programs, concurrency, limits: one of the trials, and its figures"
+	@echo "make fuzz    looks for input that breaks a promise, each target for FUZZ_SECONDS (60)"
 	@echo "make tsan, make asan  trials and tests with a sanitizer"
+	@echo "make docs    makes the reference as web pages"
 	@echo "make format  formats the source"
 
 setup:
@@ -40,18 +41,33 @@ bench-million: setup
 bench-graph: setup
 	@scripts/bench --graph
 
-docs: setup
-	@scripts/docs
+# Each trial is bounded, and puts its figures into docs/RELIABILITY.md.
+reliability: crash power-loss failing-calls programs concurrency limits
 
-TRIALS = .build/release/nanostore-trials
+crash: setup
+	@scripts/trial crash --kills 500 --seconds 1500
+
+power-loss: setup
+	@scripts/trial power-loss --losses 10000 --seconds 1500
+
+# Every place of every call but allocations, and some hundreds of those.
+failing-calls: setup
+	@scripts/trial failing-calls --places 700 --seconds 3000
 
 programs: setup
-	swift build $(SWIFT_FLAGS) -c release --product nanostore-trials
-	$(TRIALS) programs --count 100000 --minutes 30
+	@scripts/trial programs --count 100000 --minutes 30
 
 concurrency: setup
-	swift build $(SWIFT_FLAGS) -c release --product nanostore-trials
-	$(TRIALS) concurrency --tasks 8 --processes 3 --seconds 60
+	@scripts/trial concurrency --tasks 8 --processes 3 --seconds 60
+
+limits: setup
+	@scripts/trial limits
+
+fuzz: setup
+	@scripts/fuzz
+
+docs: setup
+	@scripts/docs
 
 tsan: setup
 	@scripts/sanitize thread
@@ -60,11 +76,11 @@ asan: setup
 	@scripts/sanitize address
 
 format:
-	swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks Examples
+	swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks Fuzzing Examples
 
 lint:
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Fuzzing Examples
 
 clean:
 	swift package clean
-	rm -rf Benchmarks/.build Examples/*/.build
+	rm -rf Benchmarks/.build Fuzzing/.build Fuzzing/.work Examples/*/.build

@@ -11,6 +11,8 @@ struct Trials: ParsableCommand {
     abstract: "Tries what the store promises under faults, load and hostile input.",
     subcommands: [
       CrashTrial.self, CrashWriter.self, FailingCallsTrial.self, FailingCallsWorker.self,
+      PowerLossTrial.self, LimitsTrial.self, SampleCommand.self,
+      ReportCommand.self,
       ProgramsTrial.self, ConcurrencyTrial.self,
     ])
 }
