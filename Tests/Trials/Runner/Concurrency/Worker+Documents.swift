@@ -49,7 +49,10 @@ extension Worker {
     let frees = random.oneIn(2)
     let store = random.pick(crowd.stores)
     return try await attempt(on: store) { (worker) async throws -> Void in
-      if frees { return _ = try await store["slots"].find(Field("slot") == slot).remove() }
+      if frees {
+        try await store["slots"].find(Field("slot") == slot).remove()
+        return
+      }
       do {
         _ = try await worker.write(store) { try store["slots"].insert(["slot": .int(slot)]) }
       } catch let error as StoreError where error.code == .uniqueViolation {}

@@ -121,12 +121,12 @@ extension Worker {
   mutating func write<Result: Sendable>(
     _ store: Store, _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
-    try await either(plain: { try store.write(work) }) { try await store.write(work) }
+    try await either(plain: { try store.write(work) }, { try await store.write(work) })
   }
 
   mutating func read<Result: Sendable>(
     _ store: Store, _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
-    try await either(plain: { try store.read(work) }) { try await store.read(work) }
+    try await either(plain: { try store.read(work) }, { try await store.read(work) })
   }
 }
