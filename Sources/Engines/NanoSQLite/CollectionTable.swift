@@ -230,6 +230,7 @@ extension SQLiteConnection {
 
   /// The table of a collection as the current snapshot has it; nil if there is no such collection.
   func table(_ name: String) throws -> CollectionTable? {
+    asked = name
     let state = try first(
       SQLFragment(
         "SELECT name, identity, generation, indexing, parts FROM nano_collections WHERE name = ?",

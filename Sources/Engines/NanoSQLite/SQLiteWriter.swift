@@ -50,6 +50,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   func tableForWriting(_ name: String) throws -> CollectionTable {
     try requireFree()
     if let last, last.name == name { return last.table }
+    connection.asked = name
     let table = try touchedTable(name) ?? existingOrNew(name)
     touched[table.description.name] = table
     last = (name, table)

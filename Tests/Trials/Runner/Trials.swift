@@ -9,5 +9,5 @@ struct Trials: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "nanostore-trials",
     abstract: "Tries what the store promises under faults, load and hostile input.",
-    subcommands: [])
+    subcommands: [DamageTrial.self])
 }

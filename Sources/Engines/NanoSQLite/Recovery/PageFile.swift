@@ -22,7 +22,9 @@ final class PageFile {
     self.file = file
     let bytes = file.bytes
     let said = Self.saidPageSize(bytes)
-    let seen = PageSizeGuess(bytes).best(preferring: said)
+    // A header that knows the length of its file is right about its pages.
+    let isPlausible = said.map { $0 * bytes.number32(28) == bytes.count } ?? false
+    let seen = isPlausible ? said : PageSizeGuess(bytes).best
     let logged = log.flatMap { LogOverlay($0) }
     pageSize = bytes.count == 0 ? logged?.pageSize ?? 4096 : seen ?? said ?? 4096
     self.log = logged?.pageSize == pageSize ? logged : nil
@@ -65,33 +67,23 @@ struct PageSizeGuess {
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// Nil if no size looks right. Of sizes that look alike the smallest, since at twice the size every page
-  /// begins where one of the right size does.
-  func best(preferring said: Int?) -> Int? {
-    let shares = Self.sizes.map { ($0, share($0)) }
-    guard let most = shares.map(\.1).max(), most > 0 else { return nil }
-    if let said, let known = shares.first(where: { $0.0 == said }), known.1 >= most * 0.8 {
-      return said
-    }
-    return shares.first { $0.1 >= most * 0.8 }?.0
+  /// Nil if no size looks right. Twice the right size finds half of the pages; half of it finds most, and
+  /// little else.
+  var best: Int? {
+    let counts = Self.sizes.map { (size: $0, count: count($0)) }
+    guard let most = counts.map(\.count).max(), most > 0 else { return nil }
+    return counts.last { 4 * $0.count >= 3 * most }?.size
   }
 
-  /// Pages that are looked at for each size. Arbitrary, enough to tell.
-  private static let samples = 512
+  /// Bytes of the file that are looked at. Arbitrary, enough to tell.
+  private static let sample = 32 << 20
 
-  private func share(_ size: Int) -> Double {
-    let pages = bytes.count / size
-    guard pages > 0 else { return 0 }
-    let step = max(1, pages / Self.samples)
-    var looked = 0
-    var found = 0
-    for page in stride(from: 0, to: pages, by: step) {
-      looked += 1
-      let start = page * size
-      let whole = UnsafeRawBufferPointer(rebasing: bytes[start..<start + size])
-      if looksRight(whole, first: page == 0) { found += 1 }
+  /// The pages of this size that look like one of a tree.
+  private func count(_ size: Int) -> Int {
+    (0..<min(bytes.count, Self.sample) / size).count { page in
+      let whole = UnsafeRawBufferPointer(rebasing: bytes[page * size..<(page + 1) * size])
+      return looksRight(whole, first: page == 0)
     }
-    return Double(found) / Double(looked)
   }
 
   private func looksRight(_ page: UnsafeRawBufferPointer, first: Bool) -> Bool {

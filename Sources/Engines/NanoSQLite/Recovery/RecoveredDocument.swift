@@ -41,7 +41,9 @@ struct RecoveredDocument {
     }
     rowID = row.id
     let shown = Self.key(values[1], encoding)
-    body = try Self.body(values[6], encoding, key: shown?.description)
+    let read = try Self.body(values[6], encoding, key: shown?.description)
+    body = read.bytes
+    if read.isRepaired { losses.append("document \(row.id) holds bytes that are no text") }
     key = shown
     if key == nil, !values[1].isNull { losses.append("document \(row.id) has lost its key") }
     type = encoding.text(values[2])
@@ -75,14 +77,14 @@ struct RecoveredDocument {
   /// The fields in UTF-8, if they decode from the first to the last byte.
   private static func body(
     _ value: StoredRecord.Value, _ encoding: StoredTextEncoding, key: String?
-  ) throws(Unreadable) -> [UInt8] {
+  ) throws(Unreadable) -> (bytes: [UInt8], isRepaired: Bool) {
     guard let bytes = value.bytes else {
       throw Unreadable(key: key, reason: "the body is no text")
     }
-    guard let text = encoding.text(bytes) else {
-      throw Unreadable(key: key, reason: "the body is no text in the encoding of the file")
-    }
-    let body = encoding == .utf8 ? bytes : Array(text.utf8)
+    let text = encoding.text(bytes)
+    let body =
+      encoding == .utf8 && text != nil
+      ? bytes : Array((text ?? encoding.repairedText(bytes)).utf8)
     let failure = body.withUnsafeBytes { bytes -> StoreError? in
       do throws(StoreError) { try BodyCheck.check(bytes) } catch { return error }
       return nil
@@ -90,6 +92,6 @@ struct RecoveredDocument {
     if let failure {
       throw Unreadable(key: key, reason: "the body does not decode: \(failure.debugDescription)")
     }
-    return body
+    return (body, text == nil)
   }
 }

@@ -103,6 +103,16 @@ enum StoredTextEncoding: Int {
     return String(validating: units, as: UTF16.self)
   }
 
+  /// With U+FFFD for what is no text, as a store reads it too.
+  func repairedText(_ bytes: [UInt8]) -> String {
+    guard self != .utf8 else { return String(decoding: bytes, as: UTF8.self) }
+    let (high, low) = self == .utf16be ? (0, 1) : (1, 0)
+    let units = stride(from: 0, to: bytes.count & ~1, by: 2).map {
+      UInt16(bytes[$0 + high]) << 8 | UInt16(bytes[$0 + low])
+    }
+    return String(decoding: units, as: UTF16.self)
+  }
+
   /// What the texts of a record are kept in, as far as they tell: in UTF-16 every second byte of plain text
   /// is zero.
   static func told(by record: StoredRecord) -> StoredTextEncoding? {

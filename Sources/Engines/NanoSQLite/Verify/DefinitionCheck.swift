@@ -30,7 +30,9 @@ struct DefinitionCheck {
     var problems: [VerificationProblem] = []
     for (owner, definition) in expected {
       let same = byName[definition.name.foldingASCII]?.first { $0.type == definition.type }
-      if same == definition { continue }
+      if same == definition || (same == nil && isToldOfElsewhere(definition, owner, byName)) {
+        continue
+      }
       let message =
         same == nil
         ? "the \(definition.type) \(definition.name) is missing"
@@ -47,6 +49,20 @@ struct DefinitionCheck {
           message: "the \(definition.type) \(definition.name) belongs to nothing that is known"))
     }
     return problems + stray(found)
+  }
+
+  /// What the check of the collection misses too, and what went with its table.
+  private func isToldOfElsewhere(
+    _ definition: Definition, _ owner: String, _ found: [String: [Definition]]
+  ) -> Bool {
+    guard definition.type != "trigger" || found[owner.foldingASCII] == nil else { return false }
+    guard found[owner.foldingASCII] != nil, let table = try? connection.table(owner) else {
+      return owner != "file"
+    }
+    let checked =
+      table.allSchemas.map(\.sqlName) + (table.text?.schemas ?? []).map(\.sqlName)
+      + [table.leaves?.name].compactMap(\.self)
+    return checked.contains { $0.foldingASCII == definition.name.foldingASCII }
   }
 
   private func isOurs(_ definition: Definition) -> Bool {

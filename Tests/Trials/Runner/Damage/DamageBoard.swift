@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Synchronization
+
+/// Which mutations are to be tried, and what became of those that were.
+final class DamageBoard: Sendable {
+  private struct State {
+    var next: Int
+    var facts: [String: Int] = [:]
+    var failures: [String] = []
+  }
+  private let end: Int
+  private let state: Mutex<State>
+
+  init(first: Int, end: Int) {
+    self.end = end
+    state = Mutex(State(next: first))
+  }
+
+  func next() -> Int? {
+    state.withLock { state in
+      guard state.next < end else { return nil }
+      defer { state.next += 1 }
+      return state.next
+    }
+  }
+
+  func fail(_ sentence: String) {
+    state.withLock { $0.failures.append(sentence) }
+    note(sentence)
+  }
+
+  /// What a child said of one mutation.
+  func add(_ said: DocumentObject, verbose: Bool) {
+    let number = said["number"]?.int ?? -1
+    let what = "\(number) (\(said["sample"]?.string ?? ""), \(said["what"]?.string ?? ""))"
+    if verbose { note("\(what): \(said["facts"]?.object?.jsonString() ?? "")") }
+    state.withLock { state in
+      for field in said["facts"]?.object ?? [:] {
+        state.facts[field.name, default: 0] += Int(field.value.int ?? 0)
+      }
+    }
+    let failures = said["failures"]?.array ?? []
+    for failure in failures.prefix(2) { fail("\(what): \(failure.string ?? "")") }
+    if failures.count > 2 { fail("\(what): and \(failures.count - 2) more") }
+  }
+
+  var failures: [String] { state.withLock { $0.failures } }
+
+  var figures: Figures {
+    var figures = Figures()
+    for (name, count) in state.withLock({ $0.facts }).sorted(by: { $0.key < $1.key }) {
+      figures[name] = count
+    }
+    return figures
+  }
+}
