@@ -33,7 +33,8 @@ extension SQLiteEngine {
       ] { settings[name] = try text("PRAGMA \(name)") }
       return EngineStatistics(
         collections: try reader.collections().map { collection in
-          EngineStatistics.Collection(
+          connection.asked = collection.name
+          return EngineStatistics.Collection(
             name: collection.name,
             documents: try number("SELECT count(*) FROM \(SQLName.quoted(collection.name))"),
             indexes: try reader.indexes(in: collection.name).count)

@@ -59,8 +59,8 @@ struct LostDocuments {
 
   /// A page whose first byte makes no sense may be one all the same.
   private func leaf(_ bytes: UnsafeRawBufferPointer, _ number: Int) -> TreePage? {
-    guard let page = TreePage(bytes, number: number) else {
-      return TreePage(bytes, number: number, as: .tableLeaf)
+    guard let page = TreePage(bytes, number: number, pageSize: reader.pages.pageSize) else {
+      return TreePage(bytes, number: number, pageSize: reader.pages.pageSize, as: .tableLeaf)
     }
     return page.kind == .tableLeaf ? page : nil
   }
@@ -68,7 +68,8 @@ struct LostDocuments {
   private func parents(_ lost: [Int]) -> [Int: Int] {
     var parents: [Int: Int] = [:]
     for number in lost {
-      guard let bytes = reader.pages.page(number), let page = TreePage(bytes, number: number),
+      guard let bytes = reader.pages.page(number),
+        let page = TreePage(bytes, number: number, pageSize: reader.pages.pageSize),
         page.kind == .tableInterior
       else { continue }
       for child in page.children where parents[child] == nil { parents[child] = number }

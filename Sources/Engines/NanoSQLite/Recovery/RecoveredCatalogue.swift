@@ -103,7 +103,8 @@ struct RecoveredCatalogue {
   ) -> [[DocumentValue]] {
     var found: [[DocumentValue]] = []
     for number in reader.lostPages {
-      guard let bytes = reader.pages.page(number), let page = TreePage(bytes, number: number),
+      guard let bytes = reader.pages.page(number),
+        let page = TreePage(bytes, number: number, pageSize: reader.pages.pageSize),
         page.kind.isIndex == isIndex
       else { continue }
       _ = reader.showRows(page) { row in

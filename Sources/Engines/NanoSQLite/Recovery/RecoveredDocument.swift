@@ -9,7 +9,7 @@ struct RecoveredDocument {
   private(set) var type: String?
   private(set) var version: Int64?
   private(set) var added: Int64?
-  let body: [UInt8]
+  private(set) var body: [UInt8]
   /// What it has that could not be kept, as a sentence each.
   private(set) var losses: [String] = []
 
@@ -50,6 +50,22 @@ struct RecoveredDocument {
     if type == nil, !values[2].isNull { losses.append("document \(row.id) has lost its class") }
     version = number(values[3], "version")
     added = number(values[4], "moment of being added")
+  }
+
+  /// With the fields encoded anew; nil if that cannot be done.
+  func rewritten() -> RecoveredDocument? {
+    var writer = JSONWriter(capacity: body.count)
+    let isRead = body.withUnsafeBytes { bytes in
+      var reader = JSONReader(bytes)
+      guard let object = try? reader.object() else { return false }
+      writer.object(object)
+      return writer.failure == nil
+    }
+    guard isRead else { return nil }
+    var copy = self
+    copy.body = writer.withBytes { Array($0) }
+    copy.losses.append("document \(rowID) held characters that are no JSON")
+    return copy
   }
 
   private mutating func number(_ value: StoredRecord.Value, _ name: String) -> Int64? {

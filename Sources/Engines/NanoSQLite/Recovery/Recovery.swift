@@ -151,7 +151,9 @@ struct Recovery {
     let reader = TreeReader(pages)
     var votes: [StoredTextEncoding: Int] = [:]
     for number in stride(from: 1, through: pages.count, by: 1) {
-      guard let bytes = pages.page(number), let page = TreePage(bytes, number: number) else {
+      guard let bytes = pages.page(number),
+        let page = TreePage(bytes, number: number, pageSize: pages.pageSize)
+      else {
         continue
       }
       _ = reader.showRows(page) { row in

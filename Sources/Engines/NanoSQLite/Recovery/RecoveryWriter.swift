@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import GRDBSQLite
 import NanoDocument
 import NanoEngine
 import NanoSQL
@@ -63,8 +64,25 @@ final class RecoveryWriter {
     guard !documents.isEmpty else { return }
     try engine.write(nil) { writer in
       guard let writer = writer as? SQLiteWriter else { throw SQLiteEngine.closed }
-      for document in documents { try write(document, to: collection, writer) }
+      for document in documents {
+        try write(try sound(document, collection, writer), to: collection, writer)
+      }
     }
+  }
+
+  /// The document in a form that SQLite's functions read too, which are stricter than we are.
+  private func sound(
+    _ document: RecoveredDocument, _ collection: String, _ writer: SQLiteWriter
+  ) throws -> RecoveredDocument {
+    let isValid = try document.body.withUnsafeBytes { body in
+      try writer.connection.with("SELECT json_valid(?)") { statement in
+        defer { sqlite3_clear_bindings(statement.handle) }
+        try statement.bind(borrowedText: body, at: 1)
+        return try statement.step() && statement.int(0) != 0
+      }
+    }
+    guard !isValid, let rewritten = document.rewritten() else { return document }
+    return rewritten
   }
 
   private func write(

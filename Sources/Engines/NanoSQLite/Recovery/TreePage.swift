@@ -23,7 +23,9 @@ struct TreePage {
   private(set) var isDamaged = false
 
   /// - Parameter kind: What it is taken for, whatever its first byte says.
-  init?(_ bytes: UnsafeRawBufferPointer, number: Int, as kind: Kind? = nil) {
+  init?(
+    _ bytes: UnsafeRawBufferPointer, number: Int, pageSize: Int, as kind: Kind? = nil
+  ) {
     let start = number == 1 ? 100 : 0
     guard bytes.count >= start + 12, let kind = kind ?? Kind(rawValue: bytes[start]) else {
       return nil
@@ -39,7 +41,8 @@ struct TreePage {
     let count = min(said, most)
     let content = pointers + 2 * count
     for index in 0..<count {
-      let cell = bytes.number16(pointers + 2 * index)
+      // Bits beyond the page are passed over, as SQLite does.
+      let cell = bytes.number16(pointers + 2 * index) & (pageSize - 1)
       if cell >= content, cell <= bytes.count - 4 { cells.append(cell) } else { isDamaged = true }
     }
   }

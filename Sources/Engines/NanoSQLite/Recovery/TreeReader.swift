@@ -60,7 +60,8 @@ final class TreeReader {
     var waiting = [root]
     while let number = waiting.popLast() {
       guard let bytes = pages.page(number), uses[number] == .unknown,
-        let page = TreePage(bytes, number: number), page.kind.isIndex == isIndex
+        let page = TreePage(bytes, number: number, pageSize: pages.pageSize),
+        page.kind.isIndex == isIndex
       else {
         damaged += 1
         continue

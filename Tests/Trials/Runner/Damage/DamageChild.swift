@@ -76,7 +76,8 @@ struct DamageChild {
     for question in DamageUse.others { look(question, store, &outcome) }
     for question in DamageUse.changes(other) {
       let answer = look(question, store, &outcome)
-      if answer == .text("lost") {
+      // In a tree that is out of order SQLite itself does not find what it wrote.
+      if answer == .text("lost"), isVerified {
         outcome.failures.append("\(question.name): what was saved is not there")
       }
     }
@@ -193,22 +194,26 @@ struct DamageChild {
     return documents
   }
 
-  /// What can be read of the damaged store is in the recovered one.
+  /// The fields of every document that can be read of the damaged store are in the recovered one; row ids that
+  /// are there twice, and keys that are none, may be lost.
   private func saved(
     _ recovered: [String: Set<String>], _ store: Store, _ outcome: inout Outcome
   ) {
     for name in DamageSamples.collections {
-      guard
-        case .text(let text) = DamageUse.answer(
-          DamageUse.Question("scan") { try DamageUse.text(DamageUse.scan($0, name)) }, store)
-      else { continue }
-      let readable = Set(text.split(separator: "\n").map(String.init))
-      let missing = readable.subtracting(recovered[name] ?? [])
+      let scan = DamageUse.Question("scan") { try DamageUse.text(DamageUse.scan($0, name)) }
+      guard case .text(let text) = DamageUse.answer(scan, store) else { continue }
+      let readable = Self.fields(text.split(separator: "\n").map(String.init))
+      // A page may have come to stand in a tree of another collection.
+      let missing = readable.subtracting(Self.fields(recovered.values.flatMap(\.self)))
       if !missing.isEmpty {
         outcome.count("readableNotRecovered", missing.count)
         outcome.failures.append("recover: \(name) lacks \(missing.sorted().first ?? "")")
       }
     }
+  }
+
+  private static func fields(_ lines: [String]) -> Set<String> {
+    Set(lines.map { line in String(line.drop { $0 != "{" }) })
   }
 }
 
