@@ -145,7 +145,9 @@ let package = Package(
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
       swiftSettings: strict),
-    .target(name: "CFaults", path: "Tests/Trials/Faults"),
+    .target(
+      name: "CFaults", path: "Tests/Trials/Faults",
+      linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .executableTarget(
       name: "nanostore-trials",
       dependencies: [
@@ -156,7 +158,7 @@ let package = Package(
       path: "Tests/Trials/Runner", swiftSettings: strict),
     .testTarget(
       name: "NanoTrialTests",
-      dependencies: ["NanoStore", "NanoTestSupport", "nanostore-trials"],
+      dependencies: ["NanoStore", "NanoTestSupport", "NanoCLI", "nanostore-trials"],
       swiftSettings: strict),
     .executableTarget(
       name: "example-quickstart", dependencies: ["NanoStore"],

@@ -61,6 +61,8 @@ public struct StoreError: Error, Sendable, Hashable {
     case notPermitted
     /// No space is left, or the file has reached its permitted size.
     case full
+    /// The database could not get memory.
+    case outOfMemory
     /// Another connection holds the lock for longer than the busy timeout.
     case locked
     /// The operation was cancelled or interrupted.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import GRDBSQLite
 import NanoDocument
 import NanoSQL
@@ -65,6 +66,7 @@ struct DatabaseSetup {
       try requireEmpty(application)
     }
     guard !configuration.isReadOnly else { return }
+    try requireWritable()
     // Only effective while the database is empty, and before its first page is written.
     try connection.execute("PRAGMA page_size = \(configuration.pageSize)")
     if application != Schema.applicationID {
@@ -73,6 +75,17 @@ struct DatabaseSetup {
     try setJournalMode()
     try Self.limitSize(configuration, connection)
     if application != Schema.applicationID { try createInternalTables() }
+  }
+
+  /// SQLite opens a file for reading when it cannot open it for writing. That is meant for files without the
+  /// permission; after a passing failure of the system every write would be refused until the store is reopened.
+  private func requireWritable() throws(StoreError) {
+    guard isFile, sqlite3_db_readonly(connection.handle, "main") == 1,
+      let name = sqlite3_db_filename(connection.handle, "main"), access(name, W_OK) == 0
+    else { return }
+    throw StoreError(
+      .cannotOpen, "The file could not be opened for writing, which its permissions allow",
+      [.hint: "try again"])
   }
 
   private func number(_ pragma: String) throws -> Int64 {

@@ -16,6 +16,12 @@ final class SQLiteConnection {
   private var statements: [String: SQLiteStatement] = [:]
   /// The statements that begin and end transactions, found without hashing their texts.
   private var boundaries: [(text: String, statement: SQLiteStatement)] = []
+  /// Ends a transaction that failed. Prepared before one begins: if memory ran out, there may be none to prepare
+  /// it when it is needed, and the lock would stay.
+  private var rollbackStatement: SQLiteStatement?
+  /// Whether memory ran out. SQLite undoes what it wrote then, but its text indexes may keep pages in mind that
+  /// are not in the file, and a snapshot that is long past (seen with 3.40).
+  private var ranOutOfMemory = false
   var tables: [String: CollectionTable] = [:] {
     didSet { last = nil }
   }
@@ -87,6 +93,7 @@ final class SQLiteConnection {
   func removeAll() {
     statements.removeAll()
     boundaries.removeAll()
+    rollbackStatement = nil
     tables.removeAll()
   }
 
@@ -104,6 +111,7 @@ final class SQLiteConnection {
   func with<Result>(
     _ sql: String, _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
+    if ranOutOfMemory { renew() }
     if let statement = statements[sql], !statement.isInUse {
       return try use(statement, work)
     }
@@ -140,6 +148,7 @@ final class SQLiteConnection {
       return try logged(statement) { try work(statement) }
     } catch {
       recorder?.noteFailure()
+      noteMemory(error)
       noteLoss(error)
       throw error
     }
@@ -173,6 +182,7 @@ final class SQLiteConnection {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else {
       let error = SQLiteErrors.error(of: handle, operation: "execute")
+      noteMemory(error)
       noteLoss(error)
       throw error
     }
@@ -186,6 +196,41 @@ final class SQLiteConnection {
     let statement = try SQLiteStatement(text, on: self)
     boundaries.append((text, statement))
     try use(statement) { try $0.run() }
+  }
+
+  private func noteMemory(_ error: any Error) {
+    if (error as? StoreError)?.code == .outOfMemory { ranOutOfMemory = true }
+  }
+
+  /// Forgets everything that SQLite keeps in mind of the file, between transactions.
+  private func renew() {
+    guard !isInTransaction else { return }
+    removeAll()
+    // Nothing was writable; what counts is that the schema goes, and with it the state of text indexes.
+    // Beginning and ending to read lets go of a snapshot.
+    let code = sqlite3_exec(
+      handle, "PRAGMA writable_schema = RESET; BEGIN; SELECT 1 FROM sqlite_schema; COMMIT", nil,
+      nil, nil)
+    ranOutOfMemory = code != SQLITE_OK
+  }
+
+  fileprivate func prepareRollback() throws {
+    // One that could not be undone when it failed.
+    if isInTransaction { rollback() }
+    if ranOutOfMemory { renew() }
+    if rollbackStatement == nil { rollbackStatement = try SQLiteStatement("ROLLBACK", on: self) }
+  }
+
+  /// Undoes the open transaction, if SQLite has not done so already, as after a full disk. Not by way of
+  /// ``use(_:_:)``, which refuses a call that was stopped.
+  fileprivate func rollback() {
+    guard isInTransaction else { return }
+    if let rollbackStatement {
+      sqlite3_step(rollbackStatement.handle)
+      rollbackStatement.reset()
+    }
+    // Statements are prepared anew after the schema has changed, which takes memory too.
+    if isInTransaction { try? execute("ROLLBACK") }
   }
 
   func run(_ fragment: SQLFragment) throws { try with(fragment) { try $0.run() } }
@@ -247,6 +292,7 @@ final class SQLiteConnection {
 extension SQLiteConnection {
   /// Runs a block between BEGIN and COMMIT; an error rolls back.
   func transaction<Result>(_ begin: String, _ work: () throws -> Result) throws -> Result {
+    try prepareRollback()
     try runBoundary(begin)
     isTransactionOpen = true
     defer {
@@ -259,9 +305,7 @@ extension SQLiteConnection {
       try runBoundary("COMMIT")
       return result
     } catch {
-      // After a full disk or an interruption SQLite may have rolled back already. Executed, since
-      // prepared statements are refused to a call that was stopped.
-      if isInTransaction { try? execute("ROLLBACK") }
+      rollback()
       throw error
     }
   }
@@ -277,6 +321,17 @@ extension SQLiteConnection {
   func requireTransaction() throws(StoreError) {
     guard !isInTransaction else { return }
     throw loss ?? StoreError(.database, "The transaction was ended by a statement inside it")
+  }
+
+  /// Undoes a part of a transaction. Where that fails, as after an error of reading, the whole is undone: a caller
+  /// who catches the error must not commit what is left of the part.
+  func undo(to savepoint: String) {
+    do {
+      try execute("ROLLBACK TO \(savepoint); RELEASE \(savepoint)")
+    } catch {
+      rollback()
+      noteLoss(error)
+    }
   }
 
   /// Keeps why a transaction was lost, for statements that are not run by ``with(_:_:)``.

@@ -50,6 +50,7 @@ enum SQLiteErrors {
       (.locked, "Another connection holds the lock for longer than the busy timeout")
     case SQLITE_READONLY: (.readOnly, "The database can only be read")
     case SQLITE_FULL: (.full, "No space is left for the database")
+    case SQLITE_NOMEM: (.outOfMemory, "There is no memory for the database")
     case SQLITE_INTERRUPT: (.interrupted, "The operation was cancelled")
     case SQLITE_CORRUPT: (.corruptFile, "The database file is damaged")
     case SQLITE_NOTADB: (.notADatabase, "The file is not a database")

@@ -287,7 +287,7 @@ extension SQLiteWriter {
     } catch {
       // After a full disk SQLite may have rolled back everything already.
       if connection.isInTransaction {
-        try connection.execute("ROLLBACK TO \(name); RELEASE \(name)")
+        connection.undo(to: name)
         if let mark { connection.recorder?.undo(to: mark) }
       }
       // Collections and paths that the block brought are gone.

@@ -46,8 +46,8 @@ struct TrialFailure: Error, CustomStringConvertible {
 }
 
 /// Stops the trial with a sentence unless a condition holds.
-func require(_ holds: Bool, _ sentence: @autoclosure () -> String) throws {
-  guard holds else { throw TrialFailure(sentence()) }
+func require(_ holds: Bool, _ sentence: @autoclosure () throws -> String) throws {
+  guard holds else { throw TrialFailure(try sentence()) }
 }
 
 /// A line for whoever watches a long trial.

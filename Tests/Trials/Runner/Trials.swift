@@ -9,5 +9,8 @@ struct Trials: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "nanostore-trials",
     abstract: "Tries what the store promises under faults, load and hostile input.",
-    subcommands: [DamageTrial.self])
+    subcommands: [
+      CrashTrial.self, CrashWriter.self, DamageTrial.self, FailingCallsTrial.self,
+      FailingCallsWorker.self,
+    ])
 }

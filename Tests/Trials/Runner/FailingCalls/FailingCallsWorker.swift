@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+
+import ArgumentParser
+import CFaults
+import Foundation
+import NanoStoreEncryption
+import NanoTesting
+
+/// One kind of fault in one kind of store, at one place after the other.
+struct FailingCallsWorker: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "failing-calls-worker", shouldDisplay: false)
+
+  @Option var variant: FaultVariant
+  @Option var fault: Fault
+  @Option var places = 0
+  @Option var seed: UInt64 = 1
+  @Option(help: "Only this place.")
+  var only: Int?
+
+  func run() throws {
+    let folder = try TrialFolder("faults")
+    // As SQLite names the folder.
+    let path = URL(filePath: folder.path).resolvingSymlinksInPath().path
+    faults_watch(path)
+    let base = try Data(contentsOf: base(in: folder))
+    try folder.empty()
+
+    var codes: [String: Int] = [:]
+    var struck = 0
+    let count = try attempt(Int(Int64.max), in: folder, path, base).calls
+    say("calls \(count)")
+    for place in chosen(count) {
+      say("at \(place)")
+      alarm(120)
+      do {
+        let result = try attempt(place, in: folder, path, base)
+        for code in result.codes { codes[code.rawValue, default: 0] += 1 }
+        if result.struck > 0 { struck += 1 }
+      } catch {
+        folder.keep()
+        say("found \(error); the file is in \(folder.path)")
+        throw ExitCode.failure
+      }
+    }
+    say("faults \(struck)")
+    for (code, count) in codes.sorted(by: { $0.key < $1.key }) { say("errors.\(code) \(count)") }
+  }
+
+  private func chosen(_ count: Int) -> [Int] {
+    if let only { return [only] }
+    guard places > 0, places < count else { return Array(0..<count) }
+    var random = SplitMix(seed: seed)
+    return (0..<places).map { _ in random.number(0...count - 1) }
+  }
+
+  /// A store with something in it, made once and copied for each attempt.
+  private func base(in folder: TrialFolder) throws -> URL {
+    let store = try open(folder.file("base.db"))
+    if variant != .encrypted { try store.prepareCollections() }
+    let plan = FaultWorkload.plan
+    for number in 1...FaultWorkload.prepared {
+      try store.play(plan.round(number), hasUniqueNames: variant != .encrypted)
+    }
+    try store.close()
+    return URL(filePath: folder.file("base.db"))
+  }
+
+  private func open(_ path: String) throws -> Store {
+    guard variant == .encrypted else {
+      return try Store(.file(path), configuration: variant.configuration)
+    }
+    return try Store(
+      .file(path), configuration: variant.configuration,
+      encryption: Encryption(.key(Data(repeating: 7, count: 32))))
+  }
+
+  private func attempt(
+    _ place: Int, in folder: TrialFolder, _ path: String, _ base: Data
+  ) throws -> (calls: Int, struck: Int, codes: [StoreError.Code]) {
+    try folder.empty()
+    faults_watch(path)
+    try base.write(to: URL(filePath: path + "/a.db"))
+    var workload = FaultWorkload(path: path, variant: variant, fault: fault) { try open($0) }
+    faults_arm(fault.kinds, Int64(place), fault.error, fault.goesOn)
+    defer { faults_disarm() }
+    do { try workload.run() } catch { throw TrialFailure("\(error)") }
+    let calls = Int(faults_disarm())
+    let struck = Int(faults_struck())
+    try workload.checkAfterwards()
+    try require(faults_open_files() == 0, "\(faults_open_files()) files stay open")
+    try PlainCheck.check(path + "/a.db")
+    return (calls, struck, workload.codes)
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+
+/// What a store must hold, as plain values.
+struct Ledger: Equatable {
+  /// Documents by collection and key.
+  var documents: [String: [String: DocumentObject]] = [:]
+  /// Keys of people, by the name of the bag.
+  var bags: [String: Set<String>] = [:]
+  var metadata: [String: DocumentValue] = [:]
+  /// The last round that is in it.
+  var round = 0
+
+  /// The ledger as it is after the rounds up to this one.
+  mutating func play(to last: Int, _ plan: RoundPlan) {
+    while round < last { play(plan.round(round + 1)) }
+  }
+
+  mutating func play(_ changes: Round) {
+    for change in changes.changes { apply(change) }
+    round = changes.number
+  }
+
+  private mutating func apply(_ change: Change) {
+    switch change {
+    case .save(let collection, let key, let object):
+      documents[collection, default: [:]][key] = object
+    case .update(let collection, let key, let field, let value):
+      documents[collection]?[key]?[field] = value
+    case .remove(let collection, let key):
+      documents[collection]?[key] = nil
+      if collection == RoundPlan.people {
+        for name in bags.keys { bags[name]?.remove(key) }
+      }
+    case .removeGroup(let collection, let group):
+      documents[collection]?.values.filter { $0["group"] == .int(group) }
+        .compactMap { $0["name"]?.string }
+        .forEach { apply(.remove(collection, key: $0)) }
+    case .drop(let collection): documents[collection] = nil
+    case .refused: break
+    case .fillBag(let name, let keys):
+      let known = documents[RoundPlan.people] ?? [:]
+      bags[name, default: []].formUnion(keys.filter { known[$0] != nil })
+    case .emptyBag(let name): bags[name] = nil
+    case .metadata(let name, let value): metadata[name] = value
+    }
+  }
+}
+
+/// One change of a round.
+enum Change: Hashable, Sendable {
+  case save(String, key: String, DocumentObject)
+  /// A field of the document, if that is there.
+  case update(String, key: String, field: String, DocumentValue)
+  case remove(String, key: String)
+  case removeGroup(String, Int64)
+  case drop(String)
+  /// A document that a unique index must refuse: it has the name of the one with this key, if there is one.
+  case refused(String, name: String)
+  /// Puts those of the people into a bag that there are.
+  case fillBag(String, [String])
+  case emptyBag(String)
+  case metadata(String, DocumentValue?)
+}
+
+/// What one transaction does.
+struct Round: Sendable {
+  let number: Int
+  let changes: [Change]
+}
