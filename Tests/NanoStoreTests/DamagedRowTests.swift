@@ -53,11 +53,11 @@ struct DamagedRowTests {
       { _ = try store["a"].find(Field("n") == 1).documents() }, { try store["a"].save(["n": 2]) },
       { _ = try store["a"].indexes() },
     ] as [() throws -> Void] {
-      let error = try #require(error(#_sourceLocation, call))
-      #expect(error.code == .corruptFile)
-      #expect(error[.table] == table && error[.collection] == "a")
-      #expect(error[.column] == column)
-      #expect(error[.hint] != nil)
+      let thrown = try #require(error { try call() })
+      #expect(thrown.code == .corruptFile)
+      #expect(thrown[.table] == table && thrown[.collection] == "a")
+      #expect(thrown[.column] == column)
+      #expect(thrown[.hint] != nil)
     }
     #expect(try store["b"].find(Field("n") == 1).documents().count == 1)
     try store["b"].save(["n": 2, "tags": ["y"]])
@@ -71,8 +71,8 @@ struct DamagedRowTests {
   @Test("A row id that was used before and cannot be read is an error before anything is written")
   func highWater() throws {
     let store = try damagedStore("UPDATE nano_collections SET high_water = 'x' WHERE name = 'a'")
-    let error = try #require(error { try store["a"].save(["n": 2]) })
-    #expect(error.code == .corruptFile && error[.column] == "high_water")
+    let thrown = try #require(error { try store["a"].save(["n": 2]) })
+    #expect(thrown.code == .corruptFile && thrown[.column] == "high_water")
     #expect(try store["a"].count() == 1)
     try store["b"].save(["n": 2])
   }
@@ -80,8 +80,8 @@ struct DamagedRowTests {
   @Test("A value of the metadata that does not decode is an error that names it")
   func metadata() throws {
     let store = try damagedStore("UPDATE nano_metadata SET value = '1 x'")
-    let error = try #require(error { _ = try store.metadata("m") })
-    #expect(error.code == .corruptFile && error[.table] == "nano_metadata")
+    let thrown = try #require(error { _ = try store.metadata("m") })
+    #expect(thrown.code == .corruptFile && thrown[.table] == "nano_metadata")
     #expect(try store["a"].count() == 1)
     #expect(try store.verify().map(\.subject) == ["nano_metadata"])
   }
@@ -89,9 +89,9 @@ struct DamagedRowTests {
   @Test("A table of the store's own that is missing is named")
   func missing() throws {
     let store = try damagedStore("DROP TABLE nano_paths")
-    let error = try #require(error { _ = try store["a"].documents() })
-    #expect(error.code == .corruptFile && error[.table] == "nano_paths")
-    #expect(error[.path]?.hasSuffix("a.db") == true)
+    let thrown = try #require(error { _ = try store["a"].documents() })
+    #expect(thrown.code == .corruptFile && thrown[.table] == "nano_paths")
+    #expect(thrown[.path]?.hasSuffix("a.db") == true)
     #expect(try store.verify().contains { $0.message == "the table nano_paths is missing" })
   }
 
@@ -133,9 +133,9 @@ struct DamagedRowTests {
     arguments: definitions)
   func definition(statement: String, subject: String, message: String) throws {
     let store = try damagedStore(statement)
+    let problems = try store.verify()
     #expect(
-      try store.verify().contains { $0.subject == subject && $0.message == message },
-      "\(try store.verify())")
+      problems.contains { $0.subject == subject && $0.message == message }, "\(problems)")
   }
 
   @Test("A trigger with another text is found, where a plain one has its name")
