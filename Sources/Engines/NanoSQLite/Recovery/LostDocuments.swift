@@ -89,7 +89,8 @@ struct LostDocuments {
 }
 
 extension LostDocuments.Group {
-  /// The collections whose documents have all of the names that those of the group have.
+  /// The collections whose documents have all of the names that those of the group have, and fewest beside
+  /// them.
   func candidates(
     _ names: [String: Set<String>], _ encoding: StoredTextEncoding
   ) -> [String] {
@@ -105,6 +106,8 @@ extension LostDocuments.Group {
       }
     }
     guard !seen.isEmpty else { return [] }
-    return names.filter { seen.isSubset(of: $0.value) }.map(\.key).sorted()
+    let fitting = names.filter { seen.isSubset(of: $0.value) }
+    let fewest = fitting.map(\.value.count).min()
+    return fitting.filter { $0.value.count == fewest }.map(\.key).sorted()
   }
 }

@@ -115,6 +115,7 @@ struct Recovery {
         "file", "the list of free pages is damaged: documents that were removed may be back")
     }
     var spare: String?
+    var told: Set<String> = []
     for group in groups {
       let owner = owner(of: group, damaged).flatMap { folded in
         names.first { $0.name.foldingASCII == folded }?.name
@@ -125,6 +126,9 @@ struct Recovery {
         writer.note(spare, "holds documents of which the collection is not known")
       }
       guard let collection = owner ?? spare else { continue }
+      if owner != nil, told.insert(collection).inserted {
+        writer.note(collection, "documents on lost pages are taken for its own, by their fields")
+      }
       let broken = try lost.each(group) { try writer.add($0, to: collection) }
       if broken > 0 { writer.note(collection, "\(broken) pages can be read in part only") }
     }

@@ -86,7 +86,7 @@ final class TreeReader {
 
   /// Pages that nothing leads to and that are not free: what stands there was lost, not removed.
   var lostPages: [Int] {
-    (1...max(1, pages.count)).filter { uses[$0] == .unknown && !free.contains($0) }
+    uses.indices.dropFirst().filter { uses[$0] == .unknown && !free.contains($0) }
   }
 
   private func row(at cell: Int, in page: TreePage) -> Row? {
