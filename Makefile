@@ -5,12 +5,17 @@ SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
 .PHONY: help setup demo test cases bench bench-million bench-graph docs format lint clean
+.PHONY: reliability crash power-loss failing-calls damage programs concurrency limits fuzz tsan asan
 help:
 	@echo "make demo    installs what is missing, builds the command line tool and shows it at work"
 	@echo "make test    runs all tests"
 	@echo "make cases   runs the acceptance cases, of the folder NANOSTORE_CASES if that is set"
 	@echo "make bench   measures against raw SQLite and GRDB, and fills in the README's table"
 	@echo "make bench-graph  the same for objects in a context"
+	@echo "make reliability   tries what docs/RELIABILITY.md promises; crash, power-loss, failing-calls, damage,"
+	@echo "             programs, concurrency, limits: one of the trials, and its figures"
+	@echo "make fuzz    looks for input that breaks a promise, each target for FUZZ_SECONDS (60)"
+	@echo "make tsan, make asan  trials and tests with a sanitizer"
 	@echo "make docs    makes the reference as web pages"
 	@echo "make format  formats the source"
 
@@ -36,15 +41,49 @@ bench-million: setup
 bench-graph: setup
 	@scripts/bench --graph
 
+# Each trial is bounded, and puts its figures into docs/RELIABILITY.md.
+reliability: crash power-loss failing-calls damage programs concurrency limits
+
+crash: setup
+	@scripts/trial crash --kills 500 --seconds 1500
+
+power-loss: setup
+	@scripts/trial power-loss --losses 10000 --seconds 1500
+
+# Every place of every call but allocations, and some hundreds of those.
+failing-calls: setup
+	@scripts/trial failing-calls --places 700 --seconds 3000
+
+damage: setup
+	@scripts/trial damage --mutations 25000 --seconds 3000
+
+programs: setup
+	@scripts/trial programs --count 100000 --minutes 30
+
+concurrency: setup
+	@scripts/trial concurrency --tasks 8 --processes 3 --seconds 60
+
+limits: setup
+	@scripts/trial limits
+
+fuzz: setup
+	@scripts/fuzz
+
 docs: setup
 	@scripts/docs
 
+tsan: setup
+	@scripts/sanitize thread
+
+asan: setup
+	@scripts/sanitize address
+
 format:
-	swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks Examples
+	swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks Fuzzing Examples
 
 lint:
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Examples
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks Fuzzing Examples
 
 clean:
 	swift package clean
-	rm -rf Benchmarks/.build Examples/*/.build
+	rm -rf Benchmarks/.build Fuzzing/.build Fuzzing/.work Examples/*/.build

@@ -10,6 +10,12 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
+/// What the fuzzer runs is no product of ours, but a package of its own can only use products: `scripts/fuzz`
+/// sets this.
+let forFuzzing: [Product] =
+  Context.environment["NANOSTORE_FUZZ"] == nil
+  ? [] : [.library(name: "NanoFuzzTargets", targets: ["NanoFuzzTargets"])]
+
 let package = Package(
   name: "NanoStore",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -17,9 +23,9 @@ let package = Package(
     .library(name: "NanoStore", targets: ["NanoStore"]),
     .library(name: "NanoStoreModels", targets: ["NanoStoreModels"]),
     .library(name: "NanoStoreEncryption", targets: ["NanoStoreEncryption"]),
-    .executable(name: "nanostore", targets: ["NanoCLI"]),
+    .executable(name: "nanostore", targets: ["NanoCommand"]),
     .library(name: "NanoStoreTesting", targets: ["NanoTesting"]),
-  ],
+  ] + forFuzzing,
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -103,13 +109,18 @@ let package = Package(
       name: "NanoStoreEncryption", dependencies: ["NanoStore", "NanoEncryption", "NanoSQLite"],
       path: "Sources/NanoStoreEncryption", swiftSettings: strict),
     .executableTarget(
+      name: "NanoCommand", dependencies: ["NanoCLI"], path: "Sources/Tools/NanoCommand",
+      swiftSettings: strict),
+    .target(
       name: "NanoCLI",
       dependencies: [
         "NanoStore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/Tools/NanoCLI", swiftSettings: strict),
     .testTarget(
-      name: "NanoCLITests", dependencies: ["NanoCLI", "NanoStore"], swiftSettings: strict),
+      name: "NanoCLITests",
+      dependencies: ["NanoCLI", "NanoCommand", "NanoStore", "NanoTestSupport"],
+      swiftSettings: strict),
     .target(
       name: "NanoTesting", dependencies: ["NanoDocument", "NanoQuery", "NanoEngine"],
       path: "Sources/Tools/NanoTesting", swiftSettings: strict),
@@ -146,19 +157,32 @@ let package = Package(
       ],
       swiftSettings: strict),
     .target(
+      name: "NanoFuzzTargets",
+      dependencies: [
+        "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoSQLite", "NanoTesting",
+        "NanoCLI",
+      ],
+      path: "Tests/FuzzTargets", swiftSettings: strict),
+    .testTarget(
+      name: "NanoFuzzTests", dependencies: ["NanoFuzzTargets"], swiftSettings: strict),
+    .target(
       name: "CFaults", path: "Tests/Trials/Faults",
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .executableTarget(
       name: "nanostore-trials",
       dependencies: [
         "CFaults", "NanoStore", "NanoStoreModels", "NanoStoreEncryption", "NanoTesting",
+        "NanoTestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       path: "Tests/Trials/Runner", swiftSettings: strict),
     .testTarget(
       name: "NanoTrialTests",
-      dependencies: ["NanoStore", "NanoTestSupport", "NanoCLI", "nanostore-trials"],
+      dependencies: [
+        "NanoStore", "NanoStoreEncryption", "NanoTestSupport", "NanoCommand", "nanostore-trials",
+      ],
+      exclude: ["Kept"],
       swiftSettings: strict),
     .executableTarget(
       name: "example-quickstart", dependencies: ["NanoStore"],

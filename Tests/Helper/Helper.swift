@@ -40,8 +40,13 @@ struct Session {
       var configuration = Store.Configuration()
       configuration.isReadOnly = words.contains("readonly")
       configuration.indexTuning = words.contains("tuned") ? .automatic : .off
+      configuration.isPrivate = words.contains("private")
       configuration.busyTimeout = words.contains("impatient") ? 0.05 : 20
       store = try Store(.file(words[1]), configuration: configuration)
+    case "temporary":
+      store = try Store(.temporary)
+      try opened()["a"].insert(
+        contentsOf: (0..<20_000 as Range<Int64>).map { ["n": .int($0), "text": "some words"] })
     case "close": try opened().close()
     case "save": try opened()[words[1]].save(json: words[3], key: words[2])
     case "insert": return "\(try opened()[words[1]].insert(json: words[2]).rowID ?? 0)"

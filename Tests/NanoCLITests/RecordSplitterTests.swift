@@ -114,6 +114,20 @@ struct RecordSplitterTests {
 
     #expect(found == ["1:1:A record is longer than the limit"])
   }
+
+  @Test("The limit counts however bytes come in pieces", arguments: [0, 1, 30])
+  func limitOfPieces(blanks: Int) {
+    let value = "{\"a\":\"" + String(repeating: "x", count: 40) + "\"}"
+    let blank = String(repeating: " ", count: blanks)
+    for text in [value + blank, value + blank + "\n{}", "[" + value + blank + ",1]", "xx" + value] {
+      let bytes = Array(text.utf8)
+      for limit in value.utf8.count - 1...value.utf8.count + blanks + 1 {
+        let whole = records([bytes[...]], maximumLength: limit)
+        let single = records(bytes.indices.map { bytes[$0...$0] }, maximumLength: limit)
+        #expect(whole == single, "\(text.debugDescription), limit \(limit)")
+      }
+    }
+  }
 }
 
 @Suite("Bytes of any kind")

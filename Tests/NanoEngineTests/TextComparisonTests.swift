@@ -198,7 +198,7 @@ private struct TextGenerator {
     "gin", "Gin", "ginger", "tonic", "TONIC", "crème", "creme", "e\u{301}te", "été", "ΣΟΦΟΣ",
     "σοφός",
     "don't", "x-ray", "日本", "日本語", "🍸", "C++", "2", "20", "a", "ß", "STRASSE", "İstanbul", "\"",
-    "*",
+    "*", "gin\0rum", "x\u{E000}y", #"\u0000"#,
   ]
 
   mutating func text() -> String {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoStore
 import Testing
 
@@ -37,6 +38,48 @@ struct BagConcurrencyTests {
     #expect(try await Set(bag.contents.keys()).count == 225)
     #expect(try await store.bags(named: bag.name ?? "").count == 1)
     #expect(try await store.verify().isEmpty)
+  }
+
+  @Test(
+    "What another transaction saves is not saved before it is committed", arguments: [true, false])
+  func uncommitted(fails: Bool) async throws {
+    struct Undo: Error {}
+    let bag = try await store.bag(named: "team")
+    try bag.add(Document(["n": 1], key: "k"), in: "people")
+    let (saved, seen) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let store = store
+    let other = Thread {
+      try? store.write {
+        try bag.save()
+        #expect(!bag.hasUnsavedChanges)
+        saved.signal()
+        seen.wait()
+        if fails { throw Undo() }
+      }
+    }
+    other.start()
+
+    let outcome = await onThread {
+      saved.wait()
+      let isUnsaved = bag.hasUnsavedChanges
+      let has = (try? bag.contains(key: "k")) ?? false
+      seen.signal()
+      try? bag.save()
+      return (isUnsaved, has)
+    }
+
+    #expect(outcome == (true, true))
+    #expect(!bag.hasUnsavedChanges)
+    #expect(try await store.bag(named: "team").contents.keys() == ["k"])
+    #expect(try await store.verify() == [])
+  }
+
+  private func onThread<Result: Sendable>(
+    _ work: @escaping @Sendable () -> Result
+  ) async -> Result {
+    await withCheckedContinuation { continuation in
+      Thread { continuation.resume(returning: work()) }.start()
+    }
   }
 
   @Test("Several handles of one bag, and bags that hold each other, saved at once")

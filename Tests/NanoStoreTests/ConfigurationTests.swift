@@ -24,6 +24,19 @@ struct ConfigurationTests {
     #expect(try setting("synchronous") { $0.durability = durability } == expected)
   }
 
+  @Test(
+    "With a rollback journal a power loss needs more, or the file would be damaged",
+    arguments: [Store.Configuration.JournalMode.delete, .truncate, .persist])
+  func durabilityOfJournals(mode: Store.Configuration.JournalMode) throws {
+    for (durability, expected) in zip(Store.Configuration.Durability.allCases, ["0", "2", "3"]) {
+      let actual = try setting("synchronous") {
+        $0.durability = durability
+        $0.journalMode = mode
+      }
+      #expect(actual == expected)
+    }
+  }
+
   @Test("Each journal mode is in force", arguments: Store.Configuration.JournalMode.allCases)
   func journalModes(mode: Store.Configuration.JournalMode) throws {
     let store = try Store.file(scratch.file("a.db")) { $0.journalMode = mode }

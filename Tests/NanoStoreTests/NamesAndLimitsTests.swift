@@ -28,6 +28,44 @@ struct NamesAndLimitsTests {
     #expect(try store.collections().isEmpty)
   }
 
+  @Test("Observed paths name fields as documents do, whatever is in a name")
+  func observedNames() throws {
+    let odd = store["odd"]
+    try odd.insert(["q\"t": 1, "b\\s": 2, "$d": 3, "\u{1}": ["x.y": 4]])
+    try odd.insert(["é": "one form", "e\u{301}": 5])
+
+    let paths = try odd.observedPaths()
+
+    #expect(
+      Set(paths.map { Array($0.path.utf8) })
+        == Set(
+          [
+            "\"q\"\"t\"", "b\\s", "$d", "\u{1}", "\u{1}.\"x.y\"", "é", "e\u{301}",
+          ].map { Array($0.utf8) }))
+    #expect(paths.first { $0.path.utf8.elementsEqual("é".utf8) }?.types == .string)
+    #expect(paths.first { $0.path.utf8.elementsEqual("e\u{301}".utf8) }?.types == .int)
+  }
+
+  @Test("Lists of names have one order, whatever the encoding of the file")
+  func orderOfNames() throws {
+    var configuration = Store.Configuration()
+    configuration.encoding = .utf16
+    for store in [store, try Store(.memory, configuration: configuration)] {
+      for name in ["z", "ключ", "Å", "a"] {
+        try store.setMetadata(1, name)
+        try store["c\(name)"].createIndex("n", name: name)
+        try store["ca"].createIndex("n", name: name)
+        try store["ca"].createTextIndex("t", name: "t" + name)
+      }
+      #expect(try store.metadataNames() == ["a", "z", "Å", "ключ"])
+      #expect(try store.collections().map(\.name) == ["ca", "cz", "cÅ", "cключ"])
+      #expect(try store["ca"].indexes().map(\.name) == ["a", "z", "Å", "ключ"])
+      #expect(try store["ca"].textIndexes().map(\.name) == ["ta", "tz", "tÅ", "tключ"])
+      let tables = try store.tables().filter { $0.kind == .collection }.map(\.name)
+      #expect(tables == ["ca", "cz", "cÅ", "cключ"])
+    }
+  }
+
   @Test(
     "Any other name works",
     arguments: [

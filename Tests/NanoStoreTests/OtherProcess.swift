@@ -10,12 +10,17 @@ final class OtherProcess {
   private let output = Pipe()
   private var received = Data()
 
-  /// - Parameter user: A user whom permissions bind, for tests that run as root.
-  init(asNobody user: Bool = false) throws {
+  /// - Parameters:
+  ///   - user: A user whom permissions bind, for tests that run as root.
+  ///   - shell: Commands of a shell that is the process before, such as one that sets the umask.
+  init(asNobody user: Bool = false, shell: String? = nil) throws {
     let helper = Self.products + "/nanostore-test-helper"
     if user, getuid() == 0 {
       process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
       process.arguments = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", helper]
+    } else if let shell {
+      process.executableURL = URL(fileURLWithPath: "/bin/sh")
+      process.arguments = ["-c", "\(shell); exec \"$0\"", helper]
     } else {
       process.executableURL = URL(fileURLWithPath: helper)
     }

@@ -89,6 +89,39 @@ struct TextSearchTests {
     #expect(try films.search("gin", in: "title_plot_text").count() == 2)
   }
 
+  @Test("What stands behind a NUL is found, and the text of its escape is no NUL")
+  func nul() throws {
+    let texts = try Store(.memory)["texts"]
+    try texts.createTextIndex("t")
+    try texts.createTextIndex("t", tokens: .substrings, name: "parts")
+    try texts.save(["t": "gin\0tonic"], key: "one")
+    try texts.save(["t": ["a", "sloe\0gin fizz"]], key: "list")
+    try texts.save(["t": .string(#"rum\u0000cola \\u0000x"#)], key: "escape")
+    try texts.save(["t": "gin tonic"], key: "blank")
+
+    #expect(try texts.search("tonic", in: "t").keys() == ["blank", "one"])
+    #expect(try texts.search("fizz", in: "t").keys() == ["list"])
+    #expect(try texts.search("u0000cola", in: "t").keys() == ["escape"])
+    #expect(try texts.search(.phrase("n\0t"), in: "parts").keys() == ["one"])
+    #expect(try texts.search(.phrase("n t"), in: "parts").keys() == ["blank"])
+    #expect(try texts.search(.phrase(#"\u0000"#), in: "parts").keys() == ["escape"])
+    #expect(try texts.store.verify().isEmpty)
+    try texts.remove("one")
+    try texts.save(["t": "rum"], key: "list")
+    #expect(try texts.search("gin", in: "t").keys() == ["blank"])
+    #expect(try texts.store.verify().isEmpty)
+  }
+
+  @Test("The character between two texts of a list is found where a text holds it")
+  func border() throws {
+    let texts = try Store(.memory)["texts"]
+    try texts.createTextIndex("t", tokens: .substrings)
+    try texts.save(["t": "gin\u{E000}tonic"], key: "one")
+    try texts.save(["t": ["gin", "tonic"]], key: "two")
+
+    #expect(try texts.search(.phrase("n\u{E000}t")).keys() == ["one"])
+  }
+
   @Test("Without a text index a search is an error, and so is a page position of what is ranked")
   func errors() throws {
     #expect(code { _ = try store["other"].search("x").count() } == nil)

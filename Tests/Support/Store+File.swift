@@ -14,6 +14,7 @@ extension Store {
   }
 
   /// Closes the store when the work with it is done.
+  @discardableResult
   public func using<Result>(_ work: (Store) throws -> Result) throws -> Result {
     let result = try work(self)
     try close()

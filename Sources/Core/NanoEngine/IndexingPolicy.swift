@@ -52,7 +52,10 @@ extension EngineWriter {
       for name in indexes.map(\.name) + textIndexes.map(\.name) {
         _ = try dropIndex(name, in: collection)
       }
-      try setIndexing(.declared, in: collection, nil)
+      // Asked first, since saying it would make a collection.
+      if try indexing(in: collection) != .declared {
+        try setIndexing(.declared, in: collection, nil)
+      }
       return indexes.count + textIndexes.count
     }
   }

@@ -26,6 +26,9 @@ public enum InternalCollection: String, Sendable, CaseIterable {
 }
 
 extension String {
+  /// Whether it stands before another name in lists of names: by code points, whatever a database's order is.
+  public func isBefore(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+
   /// The text with ASCII capitals made small: names of collections that agree in it are one name.
   public var foldingASCII: String {
     let isUpper: (UInt8) -> Bool = { (0x41...0x5A).contains($0) }

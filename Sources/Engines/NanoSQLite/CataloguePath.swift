@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import NanoDocument
+
 /// A path of the catalogue as text: names in stored form joined by dots, `[]` for the elements of an
 /// array. A name that holds a dot, a quote or a bracket stands in quotes, with `""` for a quote.
 ///
@@ -9,6 +11,20 @@ struct CataloguePath: Hashable {
   enum Step: Hashable {
     case name(String)
     case element
+
+    /// Names are other names in another Unicode form, which Swift's texts do not tell apart.
+    static func == (a: Step, b: Step) -> Bool {
+      switch (a, b) {
+      case (.name(let a), .name(let b)): a.utf8.elementsEqual(b.utf8)
+      case (.element, .element): true
+      default: false
+      }
+    }
+
+    func hash(into hasher: inout Hasher) {
+      guard case .name(let name) = self else { return }
+      for byte in name.utf8 { hasher.combine(byte) }
+    }
   }
   var steps: [Step]
 
@@ -78,8 +94,19 @@ struct CataloguePath: Hashable {
   var unescaped: CataloguePath {
     CataloguePath(
       steps: steps.map { step in
-        guard case .name(let name) = step, name.utf8.starts(with: "$$".utf8) else { return step }
+        guard case .name(let stored) = step else { return step }
+        let name = Self.withoutEscapes(stored)
+        guard name.utf8.starts(with: "$$".utf8) else { return .name(name) }
         return .name(String(name.unicodeScalars.dropFirst()))
       })
+  }
+
+  /// What a name in stored form says: `q\"t` is the name with the quote alone.
+  private static func withoutEscapes(_ name: String) -> String {
+    guard name.utf8.contains(UInt8(ascii: "\\")) else { return name }
+    return Array("\"\(name)\"".utf8).withUnsafeBytes { bytes in
+      var reader = JSONReader(bytes)
+      return (try? reader.value())?.string ?? name
+    }
   }
 }

@@ -313,9 +313,9 @@ extension SQLiteConnection {
     let columns = IndexRow.columns.joined(separator: ", ")
     let rows = try all(
       SQLFragment(
-        "SELECT \(columns) FROM nano_indexes WHERE collection = ? ORDER BY name",
+        "SELECT \(columns) FROM nano_indexes WHERE collection = ?",
         [.text(collection)])
-    ) { try IndexRow($0.values(IndexRow.columns.count)) }
+    ) { try IndexRow($0.values(IndexRow.columns.count)) }.sorted { $0.name.isBefore($1.name) }
     // Only a table whose order is damaged has a name twice.
     for (row, next) in zip(rows, rows.dropFirst()) where row.name == next.name {
       throw RowDamage.error(

@@ -43,6 +43,7 @@ enum DatabaseFile {
           [.path: folder, .engineMessage: "\(error)"])
       }
     }
+    if configuration.isPrivate { try NewFile.create(path, mode: 0o600) }
     return path
   }
 

@@ -18,9 +18,9 @@ struct PathWalk {
   /// The table whose `value` and `type` are those of what is reached.
   let last: String
 
-  init(_ path: FieldPath, of row: String, index: String) throws(StoreError) {
+  init(_ path: FieldPath, in body: String, index: String) throws(StoreError) {
     var from: [String] = []
-    var value = "\(row).body"
+    var value = body
     for (step, name) in path.components.enumerated() {
       guard Self.isName(name) else {
         throw StoreError(

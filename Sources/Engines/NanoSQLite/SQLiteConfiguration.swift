@@ -68,6 +68,10 @@ public struct SQLiteConfiguration: Sendable {
   public var encoding: TextEncoding = .utf8
   /// Where SQLite keeps what it needs for a moment.
   public var temporaryStorage: TemporaryStorage = .memory
+  /// Whether a file that is made, what SQLite keeps beside it, and backups are for their owner alone (mode 0600).
+  /// Otherwise they are what the process's `umask` leaves of 0644. A file that is there keeps its permissions, and
+  /// backups have those of their source.
+  public var isPrivate = false
   /// Opens without writing anything, not even internal tables.
   public var isReadOnly = false
   /// Bytes the file may grow to; a write beyond fails with ``StoreError/Code/full``.

@@ -277,6 +277,8 @@ final class SQLiteConnection {
   func noteBegin() {
     isUnchanged = dataVersion == versionAfterCommit
     sawOtherWriter = !isUnchanged && versionAfterCommit != nil
+    // Also those that this transaction does not touch: the next one sees no change in between.
+    if !isUnchanged { for table in tables.values { table.isPrepared = false } }
   }
   func noteCommit() { versionAfterCommit = dataVersion }
   func noteRollback() {

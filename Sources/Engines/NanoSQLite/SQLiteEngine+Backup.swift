@@ -16,6 +16,7 @@ extension SQLiteEngine {
     let target = try BackupTarget(destination, source: path)
     defer { target.removeCopy() }
     do {
+      try target.makeCopy(isPrivate: configuration.isPrivate)
       let copy = try DatabaseQueue(path: target.copy)
       do {
         try copyAll(to: copy, progress)
@@ -109,11 +110,13 @@ private final class BackupSteps {
 struct BackupTarget {
   let path: String
   let copy: String
+  private let source: String?
 
   init(_ destination: BackupDestination, source: String?) throws(StoreError) {
     guard !destination.path.isEmpty, !destination.path.utf8.contains(0) else {
       throw StoreError(.invalidArgument, "The path of a backup is empty or holds a NUL")
     }
+    self.source = source
     path = Self.file(DatabaseFile.absolute(destination.path), source)
     copy = path + ".nanostore-\(UUID().uuidString)"
     if let source, Self.isSame(source, path) {
@@ -131,6 +134,14 @@ struct BackupTarget {
         .alreadyExists, "A file is there already; a backup does not replace it unless told",
         [.path: path])
     }
+  }
+
+  /// Not readable for more people than the source.
+  func makeCopy(isPrivate: Bool) throws(StoreError) {
+    var source = stat()
+    let isThere = self.source.map { stat($0, &source) == 0 } ?? false
+    try NewFile.create(
+      copy, mode: isPrivate ? 0o600 : isThere ? source.st_mode & 0o666 : 0o644)
   }
 
   /// In a folder, a file with the name of the source, or "store.db" if that has none.
@@ -158,6 +169,17 @@ struct BackupTarget {
         .inputOutput, "The backup cannot be moved into place",
         [.path: path, .engineMessage: String(cString: strerror(errno))])
     }
+    try syncFolder()
+  }
+
+  /// Only then does the new name survive a power loss. File systems that cannot do it say `EINVAL`.
+  private func syncFolder() throws(StoreError) {
+    let folder = open(NSString(string: path).deletingLastPathComponent, O_RDONLY)
+    defer { if folder >= 0 { close(folder) } }
+    guard folder < 0 || fsync(folder) != 0, errno != EINVAL else { return }
+    throw StoreError(
+      .inputOutput, "The backup is in place, but would perhaps not be after a power loss",
+      [.path: path, .engineMessage: String(cString: strerror(errno))])
   }
 
   func removeCopy() { for suffix in Self.suffixes { unlink(copy + suffix) } }

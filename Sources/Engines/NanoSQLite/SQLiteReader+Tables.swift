@@ -11,8 +11,9 @@ extension SQLiteReader {
     try connection.consistently {
       let collections = Set(try collections().filter { !$0.isInternal }.map(\.name.foldingASCII))
       let found = try connection.all(
-        "SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name"
+        "SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view')"
       ) { ($0.text(0) ?? "", $0.text(1) == "view", $0.text(2) ?? "") }
+      .sorted { $0.0.isBefore($1.0) }
       return try found.map { name, isView, definition in
         SQLTable(
           name: name, kind: Self.kind(name.foldingASCII, isView: isView, collections),
@@ -70,8 +71,8 @@ extension SQLiteReader {
       return true
     }
     let names = try connection.all(
-      "SELECT name FROM sqlite_schema WHERE type = 'index' ORDER BY name"
-    ) { $0.text(0) ?? "" }
+      "SELECT name FROM sqlite_schema WHERE type = 'index'"
+    ) { $0.text(0) ?? "" }.sorted { $0.isBefore($1) }
     return Explanation(
       statement: text, plan: plan,
       indexes: names.filter { name in plan.contains { Self.mentions($0, name) } },

@@ -21,12 +21,13 @@ class SQLiteReader: EngineReader {
   func noteForeignWrite() {}
 
   func collections() throws -> [CollectionDescription] {
-    try connection.all("SELECT name, identity FROM nano_collections ORDER BY name") {
+    // Sorted here: a database that keeps texts in UTF-16 sorts them by their bytes.
+    try connection.all("SELECT name, identity FROM nano_collections") {
       let name = $0.text(0) ?? ""
       return CollectionDescription(
         name: name, identity: CollectionIdentity(rawValue: $0.text(1) ?? "") ?? .key,
         isInternal: InternalCollection(named: name) != nil)
-    }
+    }.sorted { $0.name.foldingASCII.isBefore($1.name.foldingASCII) }
   }
 
   func identity(of collection: String) throws -> CollectionIdentity {
@@ -410,7 +411,8 @@ class SQLiteReader: EngineReader {
   }
 
   func metadataNames() throws -> [String] {
-    try connection.all("SELECT name FROM nano_metadata ORDER BY name") { $0.text(0) ?? "" }
+    try connection.all("SELECT name FROM nano_metadata") { $0.text(0) ?? "" }
+      .sorted { $0.isBefore($1) }
   }
 }
 

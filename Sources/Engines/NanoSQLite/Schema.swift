@@ -251,7 +251,7 @@ struct IndexSchema {
   private func elements(
     _ path: FieldPath, of row: String, source: String
   ) throws(StoreError) -> String {
-    let walk = try PathWalk(path, of: row, index: index.name)
+    let walk = try PathWalk(path, in: "\(row).body", index: index.name)
     return "SELECT DISTINCT \(walk.last).value, \(row).id FROM \(source)\(walk.tables) "
       + "WHERE \(walk.condition)"
   }

@@ -34,8 +34,18 @@ enum FailureReport {
     case let error as StoreError:
       say(sentence(error))
       Foundation.exit(1)
-    default: Nanostore.exit(withError: error)
+    default: exit(withErrorOfArguments: error)
     }
+  }
+
+  /// What ArgumentParser says, which repeats arguments as they are.
+  private static func exit(withErrorOfArguments error: any Error) -> Never {
+    let code = Nanostore.exitCode(for: error)
+    if code == .success { Nanostore.exit(withError: error) }
+    let lines = Nanostore.fullMessage(for: error).split(
+      separator: "\n", omittingEmptySubsequences: false)
+    for line in lines { Diagnostics.print(Printable.text(String(line))) }
+    Foundation.exit(code.rawValue)
   }
 
   private static func say(_ message: String) { Diagnostics.print("error: \(message)") }

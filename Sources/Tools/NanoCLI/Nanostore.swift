@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-import ArgumentParser
+package import ArgumentParser
 import Foundation
 
 /// The command line of NanoStore: each command is a file in `Commands/`.
-@main
-struct Nanostore: ParsableCommand {
-  static let configuration = CommandConfiguration(
+package struct Nanostore: ParsableCommand {
+  package static let configuration = CommandConfiguration(
     commandName: "nanostore",
     abstract: "Keeps JSON documents in one file and finds them again.",
     discussion: """
@@ -35,15 +34,21 @@ struct Nanostore: ParsableCommand {
       StatsCommand.self,
     ])
 
-  static func main() {
+  package init() {}
+
+  package static func main() {
     // A reader that has seen enough closes the pipe; that is an error of `write`, not a signal.
     signal(SIGPIPE, SIG_IGN)
     do {
-      let given = Array(CommandLine.arguments.dropFirst())
-      var command = try parseAsRoot(OrderedArguments.joined(given))
+      var command = try command(of: Array(CommandLine.arguments.dropFirst()))
       try command.run()
     } catch {
       FailureReport.exit(with: error)
     }
+  }
+
+  /// What arguments say is to be done; nothing of it is done yet.
+  package static func command(of arguments: [String]) throws -> any ParsableCommand {
+    try parseAsRoot(OrderedArguments.joined(arguments))
   }
 }

@@ -175,7 +175,7 @@ extension NanoStoreCaseRunner {
     switch target {
     case "engine.journalMode": return ["value": .string(settings["journal_mode"] ?? "")]
     case "engine.synchronousMode":
-      return ["value": .string(["off", "normal", "full"][Int(number("synchronous"))])]
+      return ["value": .string(["off", "normal", "full", "full"][Int(number("synchronous"))])]
     case "engine.tempStoreMode":
       return ["value": .string(["default", "file", "memory"][Int(number("temp_store"))])]
     case "engine.cacheSize":

@@ -10,7 +10,10 @@ struct Trials: ParsableCommand {
     commandName: "nanostore-trials",
     abstract: "Tries what the store promises under faults, load and hostile input.",
     subcommands: [
-      CrashTrial.self, CrashWriter.self, DamageTrial.self, FailingCallsTrial.self,
-      FailingCallsWorker.self,
+      CrashTrial.self, CrashWriter.self, FailingCallsTrial.self, FailingCallsWorker.self,
+      PowerLossTrial.self, LimitsTrial.self, SampleCommand.self,
+      ReportCommand.self,
+      ProgramsTrial.self, ConcurrencyTrial.self,
+      DamageTrial.self,
     ])
 }

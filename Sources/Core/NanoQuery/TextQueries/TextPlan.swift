@@ -60,8 +60,8 @@ private struct TextPlanner {
     case .prefix(let text): return phrase(text, field, isPrefix: tokens == .words)
     case .near(let texts, let distance):
       let phrases = texts.map { TextPhrase(text: $0, field: field) }
-      guard phrases.allSatisfy({ hasToken($0.text) }) else { return TextPlan(nil, isExact: false) }
-      return TextPlan(.near(phrases, distance: distance), isExact: true)
+      guard texts.allSatisfy(isAnswered) else { return TextPlan(nil, isExact: false) }
+      return TextPlan(.near(phrases, distance: distance), isExact: texts.allSatisfy(isExact))
     case .all(let parts):
       let plans = parts.map { plan($0, field) }
       let nodes = plans.compactMap(\.node)
@@ -90,9 +90,9 @@ private struct TextPlanner {
   }
 
   private func phrase(_ text: String, _ field: FieldPath?, isPrefix: Bool) -> TextPlan {
-    guard hasToken(text) else { return TextPlan(nil, isExact: false) }
+    guard isAnswered(text) else { return TextPlan(nil, isExact: false) }
     return TextPlan(
-      .phrase(TextPhrase(text: text, isPrefix: isPrefix, field: field)), isExact: true)
+      .phrase(TextPhrase(text: text, isPrefix: isPrefix, field: field)), isExact: isExact(text))
   }
 
   /// A token between blanks holds whole words, and begins with one; it ends anywhere.
@@ -110,7 +110,15 @@ private struct TextPlanner {
     return found
   }
 
-  private func hasToken(_ text: String) -> Bool { !tokens.tokens(of: text).isEmpty }
+  /// Whether the index knows the text: it has a token, and not what stands between two texts there.
+  private func isAnswered(_ text: String) -> Bool {
+    !text.unicodeScalars.contains(TextScope.border) && !tokens.tokens(of: text).isEmpty
+  }
+
+  /// An index of substrings has another character for NUL.
+  private func isExact(_ text: String) -> Bool {
+    tokens == .words || !text.utf8.contains(0)
+  }
 }
 
 extension TextQuery {

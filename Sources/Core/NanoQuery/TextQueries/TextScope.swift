@@ -16,7 +16,10 @@ public struct TextScope: Sendable, Hashable {
 
   /// Stands between two texts of one field, so that no phrase reaches from one into the other. A
   /// character of private use, which is a word of its own that nobody writes.
-  public static let separator = "\n\u{E000}\n"
+  public static let separator = "\n\(border)\n"
+
+  /// The word between two texts.
+  public static let border: Unicode.Scalar = "\u{E000}"
 
   /// Throws if there is no field, a path is not one, addresses an element by number, or stands twice.
   public func validate() throws(StoreError) {

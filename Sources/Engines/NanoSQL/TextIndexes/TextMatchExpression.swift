@@ -19,9 +19,10 @@ public struct TextMatchExpression {
   private static func expression(_ node: TextPlan.Node, _ scope: TextScope) -> String {
     switch node {
     case .phrase(let phrase):
-      return filter(phrase.field, scope) + quoted(phrase.text) + (phrase.isPrefix ? " *" : "")
+      return filter(phrase.field, scope) + quoted(phrase.text, scope)
+        + (phrase.isPrefix ? " *" : "")
     case .near(let phrases, let distance):
-      let texts = phrases.map { quoted($0.text) }.joined(separator: " ")
+      let texts = phrases.map { quoted($0.text, scope) }.joined(separator: " ")
       return filter(phrases.first?.field, scope) + "NEAR(\(texts), \(distance))"
     case .all(let parts): return joined(parts, " AND ", scope)
     case .any(let parts): return joined(parts, " OR ", scope)
@@ -41,12 +42,20 @@ public struct TextMatchExpression {
     return column(number) + " : "
   }
 
-  /// A NUL would end the expression, and a separator find the border of two texts.
-  private static func quoted(_ text: String) -> String {
+  /// What stands for a NUL, which would end the expression, and does end a text for SQLite's JSON functions:
+  /// a character between words; among the parts of a text one that no query asks an index for (``TextPlan``).
+  public static func replacement(forNULIn tokens: TextTokens) -> Unicode.Scalar {
+    switch tokens {
+    case .words: " "
+    case .substrings: TextScope.border
+    }
+  }
+
+  private static func quoted(_ text: String, _ scope: TextScope) -> String {
     var quoted = String.UnicodeScalarView("\"".unicodeScalars)
     for scalar in text.unicodeScalars {
       switch scalar {
-      case "\0", "\u{E000}": quoted.append(" ")
+      case "\0": quoted.append(replacement(forNULIn: scope.tokens))
       case "\"": quoted.append(contentsOf: "\"\"".unicodeScalars)
       default: quoted.append(scalar)
       }

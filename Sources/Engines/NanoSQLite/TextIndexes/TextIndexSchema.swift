@@ -122,7 +122,8 @@ struct TextIndexSchema {
   /// is in the way.
   private func expression(_ path: FieldPath, of row: String) throws(StoreError) -> String {
     let body = "\(row).body"
-    let walk = try PathWalk(path, of: row, index: index.name)
+    let readable = readable(body)
+    let walk = try PathWalk(path, in: readable, index: index.name)
     let separator =
       "char("
       + TextScope.separator.unicodeScalars.map { "\($0.value)" }
@@ -131,7 +132,7 @@ struct TextIndexSchema {
       "(SELECT group_concat(\(walk.last).value, \(separator)) FROM \(walk.tables) "
       + "WHERE \(walk.condition) AND \(walk.last).type = 'text')"
     guard let literal = FieldExpression.literal(path),
-      let text = FieldExpression.extract(path, from: body)
+      let text = FieldExpression.extract(path, from: readable)
     else { throw PathWalk.notIndexable(path, index.name) }
     let entered = (1..<path.components.count).map { count in
       let prefix = FieldPath(components: Array(path.components.prefix(count)))
@@ -141,6 +142,15 @@ struct TextIndexSchema {
       entered.isEmpty ? "" : " ELSE CASE WHEN \(entered.joined(separator: " OR ")) THEN \(list) END"
     return "CASE json_type(\(body), \(literal)) WHEN 'text' THEN \(text) "
       + "WHEN 'array' THEN \(list)\(otherwise) END"
+  }
+
+  /// The body without NULs in texts, at which SQLite's JSON functions end a text. Escaped backslashes are
+  /// written otherwise first, so that one of them does not make a NUL of the text `\u0000`.
+  private func readable(_ body: String) -> String {
+    let scalar = TextMatchExpression.replacement(forNULIn: index.tokens)
+    let escape = #"\u"# + String(scalar.value + 0x10000, radix: 16).dropFirst()
+    return #"CASE WHEN instr(\#(body), '\u0000') THEN replace(replace(\#(body), '\\', '\u005c'), "#
+      + #"'\u0000', '\#(escape)') ELSE \#(body) END"#
   }
 }
 

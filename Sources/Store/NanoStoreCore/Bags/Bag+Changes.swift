@@ -145,7 +145,10 @@ extension Bag {
       return (members, try reader.contained(members))
     }
     return change { state in
-      members.reduce(0) { $0 + (state.remove($1, isSaved: saved.contains($1)) ? 1 : 0) }
+      members.reduce(0) { count, member in
+        let isSaved = saved.contains(member) || state.isBeingSaved(member)
+        return count + (state.remove(member, isSaved: isSaved) ? 1 : 0)
+      }
     }
   }
 

@@ -47,7 +47,12 @@ public final class Bag: Sendable {
   }
 
   /// As it is now: a copy, which later changes do not reach.
-  var snapshot: BagState { state.withLock { $0 } }
+  var snapshot: BagState {
+    let state = state.withLock { $0 }
+    guard !state.uncommitted.isEmpty else { return state }
+    let transaction = state.store.flatMap { TransactionContext.current(of: $0)?.compensations }
+    return state.seen(in: transaction)
+  }
   /// - Parameter change: Must not use this or another bag, nor the store.
   func change<Result: Sendable>(_ change: (inout BagState) -> Result) -> Result {
     state.withLock { change(&$0) }

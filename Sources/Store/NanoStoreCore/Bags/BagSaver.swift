@@ -173,17 +173,25 @@ extension BagSaver {
     plan.bag.change { $0.sweptTo = end }
   }
 
-  /// Done before the commit, so that the rest of the transaction finds the bag saved.
+  /// Done before the commit, so that the rest of the transaction finds the bag saved. Others do not find it so
+  /// until then.
   private func finish(_ plan: Plan) {
     let (bag, changes, store) = (plan.bag, plan.changes, store)
     let isInflated = changes.state.inflated != nil
     let loaded = isInflated ? loaded(changes) : [:]
+    let compensations = context.compensations
     bag.change { state in
       state.finish(changes, on: store)
+      if let compensations {
+        state.uncommitted.append(UncommittedSave(changes: changes, by: compensations))
+      }
       for entry in changes.removed { state.inflated?[entry.member] = nil }
       state.inflated?.merge(loaded) { $1 }
     }
-    context.compensations?.append { bag.change { $0.restore(changes) } }
+    guard let compensations else { return }
+    compensations.append { bag.change { $0.restore(changes) } }
+    let owner = ObjectIdentifier(compensations)
+    compensations.atEnd { bag.change { $0.uncommitted.removeAll { $0.owner == owner } } }
   }
 
   /// The documents just saved, as the store has them.

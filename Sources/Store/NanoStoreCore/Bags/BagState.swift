@@ -6,7 +6,7 @@ import NanoDocument
 ///
 /// What is saved stays in the store and is asked for there, so a bag of 100,000 documents takes no
 /// more memory than an empty one. This is a value without effects; ``Bag`` guards one by a lock.
-struct BagState {
+struct BagState: Sendable {
   var store: Store?
   var name: String?
   /// The name in the store, or the one that a new bag was made with.
@@ -24,6 +24,8 @@ struct BagState {
   var sweptTo: Int64 = 0
   /// Bags that were added and saved, as long as somebody holds them.
   var nested: [BagMember: WeakBag] = [:]
+  /// Saves whose transactions are not over yet, in their order.
+  var uncommitted: [UncommittedSave] = []
   private var lastNumber = 0
 
   /// What the changes are changes of.
@@ -120,8 +122,36 @@ extension BagState {
   }
 }
 
+/// A save as long as its transaction may still be undone.
+struct UncommittedSave: Sendable {
+  let changes: BagChanges
+  /// Tells its transaction from others.
+  let owner: ObjectIdentifier
+
+  init(changes: BagChanges, by compensations: Compensations) {
+    self.changes = changes
+    owner = ObjectIdentifier(compensations)
+  }
+}
+
+extension BagState {
+  /// The state as those see it who take part in this transaction, or in none if it is nil: what another one saves is
+  /// not saved before it is committed.
+  func seen(in transaction: Compensations?) -> BagState {
+    let owner = transaction.map { ObjectIdentifier($0) }
+    var state = self
+    for save in uncommitted.reversed() where save.owner != owner { state.restore(save.changes) }
+    return state
+  }
+
+  /// Whether a transaction that is not over has saved this member.
+  func isBeingSaved(_ member: BagMember) -> Bool {
+    uncommitted.contains { save in save.changes.unsaved.contains { $0.member == member } }
+  }
+}
+
 /// What one save writes.
-struct BagChanges {
+struct BagChanges: Sendable {
   let state: BagState
   let unsaved: [BagState.Entry]
   let removed: [BagState.Entry]

@@ -395,6 +395,10 @@ extension DocumentQuery {
       return ids.count
     }
   }
+  @discardableResult
+  public func update(_ changes: FieldChanges) async throws -> Int {
+    try await onWriter { try $0.update(changes) }
+  }
 }
 
 extension DocumentQuery {

@@ -8,12 +8,22 @@ import NanoEngine
 /// Confined to the thread of its transaction.
 final class Compensations {
   private var steps: [() -> Void] = []
+  private var endings: [() -> Void] = []
   private let undone: () -> Void
 
   /// - Parameter undone: Called whenever something was undone.
   init(_ undone: @escaping () -> Void) { self.undone = undone }
 
   func append(_ step: @escaping () -> Void) { steps.append(step) }
+
+  /// Adds what is done when the transaction is over, be it committed or undone.
+  func atEnd(_ step: @escaping () -> Void) { endings.append(step) }
+
+  /// Runs a whole transaction, its commit included.
+  func settling<Result>(_ work: () throws -> Result) rethrows -> Result {
+    defer { for ending in endings { ending() } }
+    return try undoing(work)
+  }
 
   /// Runs a block, and if it throws, what was added in it, last first.
   func undoing<Result>(_ work: () throws -> Result) rethrows -> Result {

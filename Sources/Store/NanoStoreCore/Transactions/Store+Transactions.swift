@@ -110,7 +110,7 @@ extension Store {
   ) throws -> Result {
     let compensations = Compensations { [self] in noteDroppedDefinition() }
     // Around the commit too, which may fail.
-    return try compensations.undoing {
+    return try compensations.settling {
       try engine().write(Interruption.current) { writer in
         try TransactionContext.writing(self, writer, compensations) { try work(writer) }
       }

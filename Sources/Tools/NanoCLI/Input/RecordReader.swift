@@ -1,35 +1,40 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import NanoStore
+package import NanoStore
 
 /// A place in the input, for messages.
-struct Place: Sendable, CustomStringConvertible {
-  var line: Int
-  var byte: Int
-  var description: String { "line \(line), byte \(byte)" }
+package struct Place: Sendable, CustomStringConvertible {
+  package var line: Int
+  package var byte: Int
+  package var description: String { "line \(line), byte \(byte)" }
 }
 
 /// A record that cannot be imported.
-struct RecordFailure: Error {
-  let place: Place
-  let error: StoreError
+package struct RecordFailure: Error {
+  package let place: Place
+  package let error: StoreError
   /// Whether what follows cannot be understood, so that it cannot just be left out.
-  var isFatal = false
+  package var isFatal = false
 }
 
 /// A record that can.
-struct IncomingDocument: Sendable {
-  let document: Document
-  let place: Place
+package struct IncomingDocument: Sendable {
+  package let document: Document
+  package let place: Place
 }
 
 /// Makes documents of records.
-struct RecordReader: Sendable {
+package struct RecordReader: Sendable {
   let key: FieldPath?
   let dialect: JSONDialect
 
-  func read(_ record: Record) -> Result<IncomingDocument, RecordFailure> {
+  package init(key: FieldPath?, dialect: JSONDialect) {
+    self.key = key
+    self.dialect = dialect
+  }
+
+  package func read(_ record: Record) -> Result<IncomingDocument, RecordFailure> {
     let place = Place(line: record.line, byte: record.offset)
     if let fault = record.fault {
       return .failure(RecordFailure(place: place, error: fault, isFatal: record.isFatal))

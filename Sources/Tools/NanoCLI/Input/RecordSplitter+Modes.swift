@@ -33,7 +33,7 @@ extension RecordSplitter {
       let before = (scanner, scan)
       guard let stop = nextStop() else { break }
       switch decision(at: stop) {
-      case .take(let end): return take(to: end)
+      case .take(let end, let seen): return take(to: end, seen: seen)
       case .takeLine(let end):
         if let record = takeLine(from: end) { return record }
         (scanner, scan) = before
@@ -48,7 +48,7 @@ extension RecordSplitter {
   }
 
   private enum Decision {
-    case take(Int)
+    case take(Int, seen: Int)
     case takeLine(Int)
     case goOn(Int)
     case wait
@@ -58,17 +58,23 @@ extension RecordSplitter {
     switch stop {
     case .comma(let index), .surplus(let index): return .goOn(index + 1)
     case .closed(let end):
-      let next = buffer[end...].first { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }
-      guard let next else { return isFinished ? .take(end) : .wait }
+      let next = buffer[end...].firstIndex { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }
+      guard let next else { return isFinished ? .take(end, seen: buffer.count) : .wait }
       // Anything else behind a value belongs to it, as a mistake.
-      let isGood = next == Self.newline || next == UInt8(ascii: "{") || next == UInt8(ascii: "[")
-      return isGood ? .take(end) : .takeLine(end)
+      let first = buffer[next]
+      let isGood =
+        first == Self.newline || first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+      return isGood ? .take(end, seen: next) : .takeLine(end)
     case .lineEnd(let index):
-      let next = buffer[(index + 1)...].first { $0 != Self.newline && $0 != 0x0D }
-      guard let next else { return isFinished ? .take(buffer.count) : .wait }
-      guard next == UInt8(ascii: "{"), !isOpen(before: index) else { return .goOn(index + 1) }
+      let next = buffer[(index + 1)...].firstIndex { $0 != Self.newline && $0 != 0x0D }
+      guard let next else {
+        return isFinished ? .take(buffer.count, seen: buffer.count) : .wait
+      }
+      guard buffer[next] == UInt8(ascii: "{"), !isOpen(before: index) else {
+        return .goOn(index + 1)
+      }
       // The next line is a record of its own, so this one lacks its end.
-      return .take(index)
+      return .take(index, seen: next)
     }
   }
 

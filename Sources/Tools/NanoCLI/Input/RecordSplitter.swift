@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-import NanoStore
+package import NanoStore
 
 /// One record of the input, and where it stands.
-struct Record {
+package struct Record {
   /// The record without white space around it.
-  var bytes: [UInt8]
+  package var bytes: [UInt8]
   /// Bytes of the input before it.
-  var offset: Int
+  package var offset: Int
   /// The line on which it begins, from one.
-  var line: Int
+  package var line: Int
   /// What is wrong between the records, such as a missing comma; then there are no bytes.
-  var fault: StoreError?
+  package var fault: StoreError?
   /// Whether nothing behind it can be understood.
-  var isFatal = false
+  package var isFatal = false
 }
 
 /// Cuts a stream of bytes into JSON records without keeping more than one of them.
@@ -27,7 +27,7 @@ struct Record {
 /// while let record = splitter.next() { … }   // nil: more bytes are needed
 /// splitter.finish()                          // there are none: ask `next` again
 /// ```
-struct RecordSplitter {
+package struct RecordSplitter {
   enum Mode {
     case undecided
     /// Values that have a line each, or several lines, or share one.
@@ -55,11 +55,11 @@ struct RecordSplitter {
 
   /// Longest record unless told otherwise. Arbitrary, eight times MongoDB's longest document: what
   /// is longer is likelier a missing bracket, and the limit keeps it from filling the memory.
-  static let defaultMaximumLength = 128 << 20
+  package static let defaultMaximumLength = 128 << 20
 
-  init(maximumLength: Int = defaultMaximumLength) { self.maximumLength = maximumLength }
+  package init(maximumLength: Int = defaultMaximumLength) { self.maximumLength = maximumLength }
 
-  mutating func append(_ bytes: UnsafeRawBufferPointer) {
+  package mutating func append(_ bytes: UnsafeRawBufferPointer) {
     if start > 0 {
       buffer.removeFirst(start)
       scan -= start
@@ -69,10 +69,10 @@ struct RecordSplitter {
   }
 
   /// Says that no bytes follow.
-  mutating func finish() { isFinished = true }
+  package mutating func finish() { isFinished = true }
 
   /// The next record; nil if more bytes are needed, and at the end.
-  mutating func next() -> Record? {
+  package mutating func next() -> Record? {
     while true {
       switch mode {
       case .undecided:
@@ -104,7 +104,11 @@ struct RecordSplitter {
   }
 
   /// The bytes up to an index, without white space at the end, as a record; goes on behind it.
-  mutating func take(to end: Int) -> Record {
+  ///
+  /// - Parameter seen: How far one had to look to know that the record ends there. If that is beyond the limit,
+  ///   the record is given up, as it is when bytes come in such pieces that the rest was not there yet.
+  mutating func take(to end: Int, seen: Int? = nil) -> Record {
+    guard (seen ?? end) - start <= maximumLength else { return tooLong() }
     var last = end
     while last > start, Self.isWhitespace(buffer[last - 1]) { last -= 1 }
     let record = Record(bytes: Array(buffer[start..<last]), offset: offset, line: line)
@@ -121,7 +125,10 @@ struct RecordSplitter {
 
   /// The record that is looked for has no end within the limit.
   mutating func checkLength() -> Record? {
-    guard buffer.count - start > maximumLength else { return nil }
+    buffer.count - start > maximumLength ? tooLong() : nil
+  }
+
+  private mutating func tooLong() -> Record {
     let error = StoreError(
       .documentTooLarge, "A record is longer than the limit",
       [

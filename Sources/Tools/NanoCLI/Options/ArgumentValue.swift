@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import NanoStore
+package import NanoStore
 
 /// What the value of `--arg` stands for.
 ///
 /// `2010` is an integer, `7.5` a number, `true`, `false` and `null` are themselves, `'2010'` is text,
 /// `["a", "b"]` a list for `IN ?`, `{"$date": …}` a date; everything else is text as it stands.
-enum ArgumentValue {
-  static func parse(_ text: String) -> DocumentValue {
+package enum ArgumentValue {
+  package static func parse(_ text: String) -> DocumentValue {
     if let quoted = unquoted(text) { return .string(quoted) }
     switch text {
     case "true": return true
@@ -28,7 +28,7 @@ enum ArgumentValue {
   }
 
   /// Text in a form that ``parse(_:)`` gives back as it was.
-  static func quoted(_ text: String) -> String {
+  package static func quoted(_ text: String) -> String {
     "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 /// Text that does nothing to a terminal.
-enum Printable {
+package enum Printable {
   /// Control characters, and those that turn the direction of writing, are shown as escapes.
-  static func text(_ text: String) -> String {
+  package static func text(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isActive) else { return text }
     var printable = ""
     for scalar in text.unicodeScalars {
@@ -23,7 +23,7 @@ enum Printable {
 
   /// The same for JSON, with JSON's escapes. All such characters stand in strings but the line ends
   /// of the layout, for which JSON in strings has escapes anyway.
-  static func json(_ text: String) -> String {
+  package static func json(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: { isActive($0) && $0 != "\n" }) else { return text }
     var printable = ""
     for scalar in text.unicodeScalars {

@@ -7,7 +7,7 @@ import NanoQuery
 extension Question.Answer {
   /// Whether an engine gave this answer, but for what depends on the order in which it read: the
   /// last bits of a sum, and which of equal values (1 and 1.0) stands for them.
-  func agrees(with actual: Question.Answer, _ reference: ReferenceEngine) throws -> Bool {
+  package func agrees(with actual: Question.Answer, _ reference: ReferenceEngine) throws -> Bool {
     switch (self, actual) {
     case (.values(let a), .values(let b)):
       return a.elementsEqual(b) { ValueOrder.compare($0, $1) == 0 }

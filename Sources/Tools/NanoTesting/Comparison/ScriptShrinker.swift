@@ -4,7 +4,7 @@ import NanoDocument
 import NanoQuery
 
 /// Makes a script that shows a difference smaller, for as long as it still shows one.
-struct ScriptShrinker {
+package struct ScriptShrinker {
   let mismatch: (Script) -> Script.Mismatch?
   init(_ mismatch: @escaping (Script) -> Script.Mismatch?) { self.mismatch = mismatch }
 
@@ -52,7 +52,7 @@ struct ScriptShrinker {
   }
 
   /// Without each element, and with each element smaller.
-  static func smaller<Element>(
+  package static func smaller<Element>(
     _ list: [Element], _ shrink: (Element) -> [Element]
   ) -> [[Element]] {
     let shorter = list.indices.map { index in

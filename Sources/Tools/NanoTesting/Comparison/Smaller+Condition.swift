@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-import NanoQuery
+package import NanoQuery
 
 extension Question {
   var smaller: [Question] {
@@ -25,7 +25,7 @@ extension Question {
 }
 
 extension Query {
-  var smaller: [Query] {
+  package var smaller: [Query] {
     var queries: [Query] = []
     func add(_ change: (inout Query) -> Void) {
       var copy = self
@@ -49,7 +49,7 @@ extension Query {
     return queries
   }
 
-  var short: String {
+  package var short: String {
     var parts = [condition.queryText]
     if !orderings.isEmpty { parts.append("ORDER BY \(orderings.map(\.queryText))") }
     if let limit { parts.append("LIMIT \(limit)") }

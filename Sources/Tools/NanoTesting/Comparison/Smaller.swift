@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
+package import NanoDocument
 import NanoEngine
 import NanoQuery
 
@@ -69,7 +69,7 @@ extension GeneratedDocument {
 }
 
 extension DocumentValue {
-  var smaller: [DocumentValue] {
+  package var smaller: [DocumentValue] {
     switch self {
     case .array(let array): return ScriptShrinker.smaller(array, \.smaller).map { .array($0) }
     case .object(let object):

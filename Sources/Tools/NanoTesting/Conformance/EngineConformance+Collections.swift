@@ -18,6 +18,9 @@ extension EngineConformance {
           AggregateQuery(groups: ["a"], aggregates: [.count]), in: "x")
         try expectEqual(groups, [], "groups")
         try expectEqual(try reader.distinct("a", Query(), in: "x"), [], "distinct")
+        let search = Query(.search("a", in: "i"))
+        try expectEqual(try reader.ids(search, in: "x"), [], "search")
+        try expectEqual(try reader.count(search, in: "x"), 0, "count of a search")
         _ = try reader.explain(Query(), in: "x")
         try expectEqual(try reader.indexes(in: "x"), [], "indexes")
         try expectEqual(try reader.observedPaths(in: "x"), [], "paths")
@@ -31,6 +34,7 @@ extension EngineConformance {
         }
         try expect(!replaced, "replace")
         try expect(try !writer.dropIndex("i", in: "x"), "drop index")
+        try expectEqual(try writer.dropIndexes(in: "x"), 0, "drop indexes")
         try expect(try !writer.dropCollection("x"), "drop collection")
       }
       try expectEqual(try probe.read { try $0.collections() }, [], "collections")

@@ -10,7 +10,7 @@ extension ReferenceCollection {
   }
 
   private mutating func observe(_ value: DocumentValue, at path: String) {
-    observed[path, default: []].insert(Self.type(value))
+    observed[Array(path.utf8), default: []].insert(Self.type(value))
     switch value {
     case .array(let array):
       for element in array { observe(element, at: path + "[]") }
@@ -33,11 +33,18 @@ extension ReferenceCollection {
     case .int: .int
     case .double(let number): number.isFinite ? .double : [.double, .irregular]
     case .string(let text): text.utf8.contains(0) ? [.string, .irregular] : .string
-    case .date: .date
+    case .date: isBetweenNanoseconds(value) ? [.date, .irregular] : .date
     case .data: .data
     case .url: .url
     case .array: .array
     case .object: .object
     }
+  }
+
+  /// A date that nine digits do not hold is stored with what it is exactly.
+  private static func isBetweenNanoseconds(_ date: DocumentValue) -> Bool {
+    var writer = JSONWriter()
+    writer.value(date)
+    return writer.text.contains("$interval")
   }
 }

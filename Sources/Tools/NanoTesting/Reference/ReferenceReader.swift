@@ -22,7 +22,7 @@ class ReferenceReader: EngineReader {
   }
 
   func collections() throws -> [CollectionDescription] {
-    state.collections.sorted { $0.key < $1.key }.map(\.value.description)
+    state.collections.sorted { $0.key.isBefore($1.key) }.map(\.value.description)
   }
 
   func identity(of collection: String) throws -> CollectionIdentity {
@@ -85,7 +85,7 @@ class ReferenceReader: EngineReader {
   }
 
   func indexes(in collection: String) throws -> [IndexDefinition] {
-    (state[collection]?.indexes ?? []).sorted { $0.name < $1.name }
+    (state[collection]?.indexes ?? []).sorted { $0.name.isBefore($1.name) }
   }
 
   func findRanked(
@@ -99,7 +99,7 @@ class ReferenceReader: EngineReader {
   }
 
   func textIndexes(in collection: String) throws -> [TextIndexDefinition] {
-    (state[collection]?.textIndexes ?? []).sorted { $0.name < $1.name }
+    (state[collection]?.textIndexes ?? []).sorted { $0.name.isBefore($1.name) }
   }
 
   func indexing(in collection: String) throws -> IndexingPolicy {
@@ -111,12 +111,12 @@ class ReferenceReader: EngineReader {
   }
 
   func observedPaths(in collection: String) throws -> [ObservedPath] {
-    (state[collection]?.observed ?? [:]).sorted { $0.key < $1.key }
-      .map { ObservedPath(path: $0.key, types: $0.value) }
+    (state[collection]?.observed ?? [:]).sorted { $0.key.lexicographicallyPrecedes($1.key) }
+      .map { ObservedPath(path: String(decoding: $0.key, as: UTF8.self), types: $0.value) }
   }
 
   func metadata(_ name: String) throws -> DocumentValue? { state.metadata[name] }
-  func metadataNames() throws -> [String] { state.metadata.keys.sorted() }
+  func metadataNames() throws -> [String] { state.metadata.keys.sorted { $0.isBefore($1) } }
 }
 
 extension ReferenceReader {
@@ -128,7 +128,9 @@ extension ReferenceReader {
   func ranked(
     by query: Query, in collection: String
   ) throws -> [(document: ReferenceDocument, rank: Double)] {
-    let query = try query.resolvingSearches(in: state[collection]?.textIndexes ?? [])
+    // One that does not exist is empty, whatever is asked of it.
+    guard let textIndexes = state[collection]?.textIndexes else { return [] }
+    let query = try query.resolvingSearches(in: textIndexes)
     let ranks = ranks(query, in: collection)
     var rows: [Row] = []
     let defaults = defaults(of: collection)

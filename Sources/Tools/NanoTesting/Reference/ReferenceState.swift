@@ -36,8 +36,8 @@ struct ReferenceCollection {
   /// Kept to be told again; answers do not depend on it.
   var indexing = IndexingPolicy.declared
   var settings = CollectionSettings()
-  /// Every path ever seen; it never shrinks.
-  var observed: [String: ObservedTypes] = [:]
+  /// Every path ever seen, in UTF-8, since Swift's texts do not tell Unicode forms apart; it never shrinks.
+  var observed: [[UInt8]: ObservedTypes] = [:]
 
   func position(of identity: Identity) -> Int? {
     switch identity {

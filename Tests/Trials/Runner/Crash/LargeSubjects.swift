@@ -3,6 +3,7 @@
 import Foundation
 import NanoStoreEncryption
 import NanoStoreModels
+import NanoTestSupport
 import NanoTesting
 
 /// A store that builds an index by itself.
@@ -148,13 +149,5 @@ final class ImportSubject: CrashSubject {
       try require(found == count / 9 + (count % 9 > 3 ? 1 : 0), "\(found) found by an index")
       try require(try store.verify().isEmpty, "verify: \(try store.verify())")
     }
-  }
-}
-
-extension Store {
-  /// Closes the store when the work with it is done.
-  func using(_ work: (Store) throws -> Void) throws {
-    try work(self)
-    try close()
   }
 }

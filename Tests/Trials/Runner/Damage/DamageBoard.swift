@@ -12,16 +12,18 @@ final class DamageBoard: Sendable {
     var failures: [String] = []
   }
   private let end: Int
+  private let deadline: ContinuousClock.Instant?
   private let state: Mutex<State>
 
-  init(first: Int, end: Int) {
+  init(first: Int, end: Int, seconds: Double) {
     self.end = end
+    deadline = seconds.isFinite ? .now + .seconds(seconds) : nil
     state = Mutex(State(next: first))
   }
 
   func next() -> Int? {
     state.withLock { state in
-      guard state.next < end else { return nil }
+      guard state.next < end, deadline.map({ $0 > .now }) ?? true else { return nil }
       defer { state.next += 1 }
       return state.next
     }

@@ -23,6 +23,9 @@ struct DamageTrial: Trial {
   @Option(help: "The number of the first mutation.")
   var first = 0
 
+  @Option(help: "Seconds after which no further mutation is begun.")
+  var seconds = Double.infinity
+
   @Option(help: "Processes at a time.")
   var processes = 2
 
@@ -47,7 +50,7 @@ struct DamageTrial: Trial {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { if keep == nil { try? FileManager.default.removeItem(at: folder) } }
     try DamageSamples(folder: folder.appending(path: "samples")).make()
-    let board = DamageBoard(first: first, end: first + mutations)
+    let board = DamageBoard(first: first, end: first + mutations, seconds: seconds)
     DispatchQueue.concurrentPerform(iterations: max(1, processes)) { number in
       do {
         try supervise(folder, number, board)

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQLite
+import NanoStoreCore
+
+extension FuzzTarget {
+  /// The file of a setup: what was read and is written reads the same, and a store takes it whole or not at all.
+  static let setup = FuzzTarget("setup", maximumLength: 400) { bytes in
+    guard let object = try? DocumentObject(json: bytes) else { return }
+    var ignored: [StoreError] = []
+    let lenient = StoreSetup(object, ignored: &ignored)
+    let strict: StoreSetup?
+    do throws(StoreError) {
+      strict = try StoreSetup(object)
+    } catch {
+      try require(error.code == .invalidArgument, "A setup is refused with \(error)")
+      strict = nil
+    }
+    try require((strict == nil) == !ignored.isEmpty, "A setup is read by the letter and is not")
+    if let strict { try require(strict == lenient, "A setup has two meanings") }
+    let again = try StoreSetup(lenient.object)
+    try require(again == lenient, "A setup was written and is read as another one")
+    _ = lenient.file
+    try expectWholeOrNothing(lenient)
+  }
+
+  private static func expectWholeOrNothing(_ setup: StoreSetup) throws {
+    var setup = setup
+    (setup.path, setup.name) = (nil, nil)
+    let store = try Store { try SQLiteEngine(.memory, SQLiteConfiguration()) }
+    defer { try? store.close() }
+    do {
+      try store.apply(setup)
+    } catch is StoreError {
+      try require(try store.collections().isEmpty, "A setup that failed left a collection")
+      return
+    }
+    // Doing it again does nothing.
+    let before = try store.collections()
+    try store.apply(setup)
+    try require(try store.collections() == before, "A setup done twice made something else")
+    let problems = try store.verify()
+    try require(problems.isEmpty, "\(problems)")
+  }
+}

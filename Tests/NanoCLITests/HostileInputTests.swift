@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import NanoTestSupport
+import Testing
+
+@Suite("Hostile strings on the command line")
+struct HostileInputTests {
+  /// A NUL ends an argument before a program can see it.
+  static let arguments = HostileStrings.all.filter { !$0.utf8.contains(0) }
+
+  /// Every fourth string for each command: a process takes its time.
+  private static func some(_ number: Int) -> [String] {
+    arguments.enumerated().filter { $0.offset % 8 == number % 8 }.map(\.element)
+  }
+
+  @Test(
+    "As an argument of any command: nothing is harmed, started or left lying about",
+    arguments: 0..<8)
+  func arguments(part: Int) throws {
+    let runner = try CommandRunner().withFilms()
+    try runner.run("index", "create", "library.db", "films", "year")
+    let before = try runner.run("sql", "library.db", "SELECT type, name, sql FROM sqlite_schema")
+      .output
+    let films = try runner.run("export", "library.db", "films").output
+    for text in Self.some(part) {
+      let commands: [[String]] = [
+        ["find", "library.db", "films", text], ["find", "library.db", text],
+        ["find", "library.db", "films", "[title] = ?", "--text-arg", text],
+        ["find", "library.db", "films", "--sort", text],
+        ["find", "library.db", "films", "--fields", text],
+        ["get", "library.db", "films", text], ["count", "library.db", "films", text],
+        ["aggregate", "library.db", "films", "--max", text],
+        ["search", "library.db", "films", text], ["schema", "library.db", text],
+        ["explain", "library.db", "films", text], ["remove", "library.db", "films", text],
+        ["sql", "library.db", "SELECT ?", "--text-arg", text],
+      ]
+      let command = commands[Self.arguments.firstIndex(of: text)! / 8 % commands.count]
+      let outcome = try runner.run(command)
+      #expect([0, 1, 2, 64].contains(outcome.status), "\(command): \(outcome)")
+      #expect(!outcome.diagnostics.contains("Fatal"), "\(command)")
+      expectQuiet(outcome.output + outcome.diagnostics, "\(command)")
+    }
+    #expect(
+      try runner.run("sql", "library.db", "SELECT type, name, sql FROM sqlite_schema").output
+        == before)
+    #expect(try runner.run("export", "library.db", "films").output == films)
+    #expect(!runner.exists("owned"))
+    #expect(try runner.run("verify", "library.db").status == 0)
+  }
+
+  @Test("What documents hold is text: it comes back exactly, runs nothing and moves no cursor")
+  func documents() throws {
+    let runner = try CommandRunner()
+    let lines = HostileStrings.all.filter { $0 != DocumentObject.rowIDName }.enumerated().map {
+      DocumentObject([("n", .int(Int64($0.offset))), ("x" + $0.element, .string($0.element))])
+        .jsonString()
+    }
+    try runner.write("in.ndjson", lines.joined(separator: "\n"))
+    #expect(try runner.run("import", "d.db", "texts", "in.ndjson").status == 0)
+
+    for format in ["--json", "--ndjson", "--table", "--csv"] {
+      let shown = try runner.run("find", "d.db", "texts", format)
+      #expect(shown.status == 0)
+      // What goes to another program is exact: only tables are for people wherever they go.
+      if format == "--table" { expectQuiet(shown.output, format) }
+    }
+    expectQuiet(try runner.run("schema", "d.db", "texts", "--table").output, "schema")
+    let exported = try runner.run("export", "d.db", "texts", "--no-header").output
+      .split(separator: "\n" as Character)
+    let again = try exported.map { try DocumentObject(json: String($0)) }
+    #expect(again.count == lines.count)
+    for (object, line) in zip(again, lines) {
+      let original = try DocumentObject(json: line)
+      for (name, value) in original {
+        #expect(object[name]?.string?.utf8.elementsEqual(value.string?.utf8 ?? "".utf8) != false)
+        #expect(object[name] == value, "\(name.debugDescription)")
+      }
+    }
+    #expect(!runner.exists("owned"))
+  }
+
+  @Test("What is wrong with the command line is told without acting on the terminal")
+  func unknownOption() throws {
+    let outcome = try CommandRunner().run("find", "--\u{1B}[2J\u{202E}")
+    #expect(outcome.status == 64)
+    #expect(outcome.diagnostics.contains(#"--\u{1b}[2J\u{202e}"#))
+    #expect(outcome.diagnostics.contains("Usage:"))
+    expectQuiet(outcome.diagnostics, "unknown option")
+  }
+
+  /// Nothing that a terminal acts on, but the line ends of the layout.
+  private func expectQuiet(_ output: String, _ what: String) {
+    let active = output.unicodeScalars.filter {
+      $0 != "\n" && $0.properties.generalCategory == .control || $0 == "\u{202E}"
+    }
+    #expect(active.isEmpty, "\(what): \(active.map { String($0.value, radix: 16) })")
+  }
+
+  @Test("No source of ours starts another program")
+  func noShell() throws {
+    let sources = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../Sources").standardizedFileURL
+    let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
+    var looked = 0
+    for case let file as URL in files! where file.pathExtension == "swift" {
+      looked += 1
+      let text = try String(contentsOf: file, encoding: .utf8)
+      for word in [
+        "Process()", "Process.run", "popen(", "posix_spawn", "execv", "execl", " system(",
+      ] {
+        #expect(!text.contains(word), "\(file.lastPathComponent) has \(word)")
+      }
+    }
+    #expect(looked > 300)
+  }
+}

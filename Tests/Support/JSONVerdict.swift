@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+public import NanoStore
+
+/// Bytes, and whether they are JSON: the cases of JSONTestSuite by Nicolas Seriot under its names, in which `y_`
+/// must be accepted, `n_` refused, and `i_` is left to who reads; those of ours are `own_`.
+public struct JSONVerdict: Sendable, CustomStringConvertible {
+  public let name: String
+  public let bytes: [UInt8]
+  public let isAccepted: Bool
+  /// Why ours does what it does, where it had a choice.
+  public let reason: String?
+
+  public var description: String { name }
+
+  /// The bytes as the value of the field `v`: what a store keeps is an object.
+  public var inObject: [UInt8] { Array(#"{"v":"#.utf8) + bytes + Array("}".utf8) }
+
+  public static func all() throws -> [JSONVerdict] {
+    let file = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../Cases/JSON/verdicts.ndjson").standardizedFileURL
+    return try String(decoding: Data(contentsOf: file), as: UTF8.self)
+      .split(separator: "\n").map { try JSONVerdict(DocumentObject(json: String($0))) }
+  }
+
+  private init(_ fields: DocumentObject) throws {
+    var bytes: [UInt8] = []
+    if let text = fields["text"]?.string { bytes = Self.bytes(text) }
+    for part in fields["parts"]?.array ?? [] {
+      guard let text = part["0"]?.string, let times = part["1"]?.int else { continue }
+      for _ in 0..<times { bytes += Self.bytes(text) }
+    }
+    name = fields["name"]?.string ?? ""
+    self.bytes = bytes
+    isAccepted = fields["ours"] == "accepted"
+    reason = fields["why"]?.string
+  }
+
+  /// A character below U+0100 stands for a byte.
+  private static func bytes(_ text: String) -> [UInt8] {
+    text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+  }
+}

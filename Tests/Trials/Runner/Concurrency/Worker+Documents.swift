@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import NanoTesting
+
+extension Worker {
+  /// Moves an amount between accounts; some give up when they are half done.
+  mutating func transfer() async throws -> Bool {
+    let from = "a\(random.number(0...(SharedFile.accounts - 1)))"
+    let to = "a\(random.number(0...(SharedFile.accounts - 1)))"
+    let amount = Int64(random.number(1...50))
+    let fails = random.oneIn(6)
+    let store = random.pick(crowd.stores)
+    return try await attempt(on: store) { worker in
+      try await worker.write(store) { () throws -> Void in
+        for (key, change) in [(from, -amount), (to, amount)] {
+          guard let account = try store["accounts"].get(key) else {
+            throw TrialFailure("account \(key) is gone")
+          }
+          try store["accounts"].update(
+            key,
+            set: [
+              "balance": .int((account["balance"]?.int ?? 0) + change),
+              "moves": .int((account["moves"]?.int ?? 0) + 1),
+            ])
+          if fails { throw Undo() }
+        }
+      }
+    } != nil
+  }
+
+  mutating func audit() async throws -> Bool {
+    let store = random.pick(crowd.stores)
+    return try await attempt(on: store) { worker in
+      try await worker.either(plain: { try SharedFile.audit(store) }) { () async throws -> Void in
+        // A single call is a snapshot too.
+        let documents = try await store["accounts"].documents()
+        let sum = documents.reduce(0) { $0 + ($1["balance"]?.int ?? 0) }
+        try require(
+          sum == Int64(SharedFile.accounts) * SharedFile.balance, "one call saw balances of \(sum)")
+      }
+    } != nil
+  }
+
+  /// Takes a slot that must be free, or frees one.
+  mutating func claim() async throws -> Bool {
+    let slot = Int64(random.number(1...SharedFile.slots))
+    let frees = random.oneIn(2)
+    let store = random.pick(crowd.stores)
+    return try await attempt(on: store) { (worker) async throws -> Void in
+      if frees { return _ = try await store["slots"].find(Field("slot") == slot).remove() }
+      do {
+        _ = try await worker.write(store) { try store["slots"].insert(["slot": .int(slot)]) }
+      } catch let error as StoreError where error.code == .uniqueViolation {}
+    } != nil
+  }
+
+  /// Documents that come together and go together.
+  mutating func writeBatch() async throws -> Bool {
+    let batch = next()
+    let objects = (0..<SharedFile.batchSize).map { number -> DocumentObject in
+      ["batch": .string(batch), "n": .int(Int64(number))]
+    }
+    let goes = !random.oneIn(10)
+    let store = random.pick(crowd.stores)
+    let isDone =
+      try await attempt(on: store) { worker in
+        _ = try await worker.either(
+          plain: { try store["batches"].insert(contentsOf: objects) },
+          { try await store["batches"].insert(contentsOf: objects) })
+      } != nil
+    var isThere = isDone
+    if isDone, goes {
+      let removed = try await attempt(on: store) { _ in
+        try await store["batches"].find(Field("batch") == batch).remove()
+      }
+      if let removed {
+        try require(removed == SharedFile.batchSize, "\(removed) documents of a batch were there")
+        isThere = false
+      }
+    }
+    crowd.log.add(.promise(kind: "batch", key: batch, isThere: isThere))
+    return isDone
+  }
+
+  /// A note is found by its text as soon as it is written, and no more once it is removed.
+  mutating func writeNote() async throws -> Bool {
+    let key = "n" + next()
+    let word = "word" + key.replacing(".", with: "x")
+    let (first, second) = (random.pick(crowd.stores), random.pick(crowd.stores))
+    let written: Void? = try await attempt(on: first) { worker in
+      _ = try await worker.write(first) {
+        try first["notes"].save(["body": .string("a note on \(word)")], key: key)
+      }
+    }
+    crowd.log.add(.promise(kind: "note", key: key, isThere: written != nil))
+    guard written != nil else { return false }
+    let found = try await attempt(on: second) { _ in
+      try await second["notes"].search(word, in: "words").keys()
+    }
+    if let found { try require(found == [key], "a search finds \(found), not \(key)") }
+    return true
+  }
+
+  /// All tasks of a process save one bag.
+  mutating func saveBag() async throws -> Bool {
+    let key = "b" + next()
+    let store = crowd.stores[0]
+    let bag = crowd.bag
+    let saved: Void? = try await attempt(on: store) { worker in
+      let document = try await store["things"].save(["n": 1], key: key)
+      try bag.add(document)
+      try await worker.either(plain: { try bag.save() }) { try await bag.save() }
+    }
+    // Who was refused may have had his document saved by another task.
+    guard saved != nil else { return false }
+    crowd.log.add(.promise(kind: "bag", key: key, isThere: true))
+    let isThere = try await attempt(on: store) { _ in try await bag.contains(key: key) }
+    if let isThere { try require(isThere, "a bag does not have \(key), which was saved") }
+    return true
+  }
+}
+
+extension Worker {
+  /// As ``attempt(cancelled:_:)``, with a store that is known already.
+  mutating func attempt<Result: Sendable>(
+    on store: Store, _ work: (inout Worker) async throws -> Result
+  ) async throws -> Result? {
+    var worker = self
+    defer { random = worker.random }
+    let result = try await attempt { _ in try await work(&worker) }
+    return result
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+
+import CFaults
+import Foundation
+import NanoStore
+import NanoTesting
+
+/// The life of a store from its first byte on, written down call by call.
+final class PowerLossHistory {
+  private let variant: PowerLossVariant
+  private let plan: RoundPlan
+  private let folder: TrialFolder
+  private var random: SplitMix
+  private let path: String
+
+  init(_ variant: PowerLossVariant, rounds: Int, seed: UInt64) throws {
+    self.variant = variant
+    plan = RoundPlan(seed: seed, batch: 30, largest: 12_000)
+    random = SplitMix(seed: seed)
+    folder = try TrialFolder("power")
+    path = URL(filePath: folder.path).resolvingSymlinksInPath().path
+    faults_watch(path)
+    faults_record()
+    try write(rounds)
+  }
+
+  deinit { faults_forget() }
+
+  /// Marks tell what has been acknowledged: 0 that the store is made, n > 0 that round n is committed, and n < 0
+  /// that a backup with round -n is there.
+  private func write(_ rounds: Int) throws {
+    let store = try Store(.file(path + "/a.db"), configuration: variant.configuration)
+    try store.prepareCollections()
+    faults_mark(0)
+    for number in 1...rounds {
+      try store.play(plan.round(number))
+      faults_mark(Int64(number))
+      switch random.number(1...12) {
+      case 1: try store.compact()
+      case 2:
+        try store.backup(to: path + "/b.db", replacing: true)
+        faults_mark(-Int64(number))
+      case 3:
+        try store.close()
+        try store.reopen()
+      default: break
+      }
+    }
+    try store.close()
+  }
+
+  /// Lets the power fail at random moments, in their order, so that each image goes on from the one before.
+  func lose(times: Int, _ figures: inout Figures) throws {
+    let moments = (0..<times).map { _ in Int64(random.number(1...Int(faults_count()))) }.sorted()
+    var image = DiskImage(upTo: 0)
+    var known = Acknowledged()
+    var from: Int64 = 0
+    for moment in moments {
+      image = DiskImage(upTo: moment, from: image, from)
+      for index in from..<moment { known.note(faults_at(index)) }
+      from = moment
+      let disk = try TrialFolder("disk")
+      try image.write(into: disk.path, &random)
+      do {
+        try look(at: disk, known, &figures)
+      } catch {
+        disk.keep()
+        throw TrialFailure("at call \(moment): \(error); the files are in \(disk.path)")
+      }
+    }
+  }
+
+  private struct Acknowledged {
+    var isMade = false
+    var round = 0
+    var backup: Int?
+
+    mutating func note(_ entry: faults_entry) {
+      guard entry.kind == FAULTS_LOG_MARK else { return }
+      isMade = true
+      if entry.length < 0 { backup = -Int(entry.length) } else { round = Int(entry.length) }
+    }
+  }
+
+  private func look(
+    at disk: TrialFolder, _ known: Acknowledged, _ figures: inout Figures
+  ) throws {
+    let store = try Store(.file(disk.file("a.db")), configuration: variant.configuration)
+    let last = try store.lastRound()
+    try require(last <= known.round + 1, "round \(last) is there, which was never begun")
+    if variant.durability == .full {
+      try require(last >= known.round, "\(last) is the last round; \(known.round) was acknowledged")
+    }
+    figures["commits lost with normal"] += max(0, known.round - last)
+    figures["commits kept"] += last
+    // Before all of them are there, indexes are still being made.
+    if known.isMade, last > 0 || variant.durability == .full {
+      var ledger = Ledger()
+      ledger.play(to: last, plan)
+      try ledger.check(store)
+    } else {
+      try require(try store.verify().isEmpty, "verify: \(try store.verify())")
+    }
+    try store.play(plan.round(last + 1))
+    try store.close()
+    try PlainCheck.check(disk.file("a.db"))
+    if let backup = known.backup { try look(atBackup: disk, backup) }
+  }
+
+  private func look(atBackup disk: TrialFolder, _ acknowledged: Int) throws {
+    try require(try disk.names.contains("b.db"), "the backup is gone")
+    let store = try Store(.file(disk.file("b.db")), configuration: variant.configuration)
+    var ledger = Ledger()
+    ledger.play(to: try store.lastRound(), plan)
+    try require(ledger.round >= acknowledged, "the backup is older than it was")
+    try ledger.check(store)
+    try store.close()
+  }
+}

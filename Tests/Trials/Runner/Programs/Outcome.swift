@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+
+/// What a call gave, so that two stores can be compared.
+indirect enum Outcome: Sendable {
+  case done
+  case text(String)
+  case lines([String])
+  /// What is known of paths. A store may know more of them than documents have: those of documents that were refused.
+  case paths([ObservedPath])
+  /// Values that are the same if they sort alike; numbers may differ in their last digits, since sums are taken
+  /// in another order.
+  case values([[DocumentValue]])
+  /// Documents by rank: those of nearly the same rank come in any order.
+  case ranks([(document: String, rank: Double)])
+  case failed(StoreError.Code)
+  case several([Outcome])
+
+  static func count(_ number: Int) -> Outcome { .text("\(number)") }
+  static func flag(_ flag: Bool) -> Outcome { .text("\(flag)") }
+
+  /// Whether another store may give the other one where the definition gives this.
+  func agrees(with other: Outcome) -> Bool {
+    switch (self, other) {
+    case (.done, .done): true
+    case (.text(let a), .text(let b)): a.utf8.elementsEqual(b.utf8)
+    case (.lines(let a), .lines(let b)):
+      a.elementsEqual(b) { $0.utf8.elementsEqual($1.utf8) }
+    case (.paths(let a), .paths(let b)):
+      a.allSatisfy { known in
+        b.contains {
+          $0.path.utf8.elementsEqual(known.path.utf8) && $0.types.isSuperset(of: known.types)
+        }
+      }
+    case (.values(let a), .values(let b)):
+      a.elementsEqual(b) { $0.elementsEqual($1, by: Self.areNear) }
+    case (.ranks(let a), .ranks(let b)): Self.agree(a, b)
+    // Of a key and a unique value that are both there already either may be reported.
+    case (.failed(let a), .failed(let b)):
+      a == b || Self.refusals.isSuperset(of: [a, b])
+    case (.several(let a), .several(let b)): a.elementsEqual(b) { $0.agrees(with: $1) }
+    default: false
+    }
+  }
+
+  private static let refusals: Set<StoreError.Code> = [.duplicateKey, .uniqueViolation]
+
+  private static func areNear(_ a: DocumentValue, _ b: DocumentValue) -> Bool {
+    guard let x = a.double, let y = b.double else { return a == b || "\(a)" == "\(b)" }
+    if x == y || (x.isNaN && y.isNaN) { return true }
+    // Beyond that, a sum depends on its order altogether.
+    let scale = max(x.magnitude, y.magnitude)
+    return scale > 1e15 || (x - y).magnitude <= max(scale, 1e6) * 1e-9
+  }
+
+  private static func agree(
+    _ a: [(document: String, rank: Double)], _ b: [(document: String, rank: Double)]
+  ) -> Bool {
+    let other = Dictionary(b.map { ($0.document, $0.rank) }) { first, _ in first }
+    return a.count == b.count
+      && zip(a, b).allSatisfy { ($0.rank - $1.rank).magnitude < 1e-9 }
+      && a.allSatisfy { row in other[row.document].map { ($0 - row.rank).magnitude < 1e-9 } ?? false
+      }
+  }
+}
+
+extension Outcome: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .done: "done"
+    case .text(let text): text
+    case .lines(let lines): "[" + lines.joined(separator: "; ") + "]"
+    case .paths(let paths):
+      "\(paths.map { "\($0.path) \($0.types.names)" })"
+    case .values(let rows): "\(rows.map { $0.map { $0.jsonString() } })"
+    case .ranks(let rows): "\(rows.map { "\($0.document) at \($0.rank)" })"
+    case .failed(let code): "error \(code.rawValue)"
+    case .several(let parts): parts.map(\.description).joined(separator: " | ")
+    }
+  }
+}

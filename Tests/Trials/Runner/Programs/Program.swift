@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+
+/// A random program: calls in a row, played on a store on SQLite and on one on the reference engine.
+struct Program: Sendable {
+  var mode: StoreMode
+  var calls: [Call]
+
+  /// The collections of programs: known by keys, by row ids, and one whose name is hard to quote.
+  static let collections = ["things", "rows", "it's \"Å\""]
+
+  /// Where the two stores part.
+  struct Difference: Sendable {
+    /// The call, or what was looked at after the last one.
+    var place: String
+    var number: Int
+    var expected: String
+    var actual: String
+  }
+
+  /// - Returns: The first difference; nil if there is none.
+  func played() throws -> Difference? {
+    let folder = NSTemporaryDirectory() + "nanostore-program-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let subject = try Player(mode, in: folder)
+    let reference = try Player(mode, in: folder, following: subject)
+    defer {
+      subject.close()
+      reference.close()
+    }
+    for (number, call) in calls.enumerated() {
+      let actual = subject.play(call)
+      let expected = reference.play(call)
+      guard expected.agrees(with: actual) else {
+        return Difference(
+          place: call.text, number: number, expected: "\(expected)", actual: "\(actual)")
+      }
+    }
+    return ending.lazy.compactMap { look in
+      let (actual, expected) = (subject.play(look), reference.play(look))
+      guard !expected.agrees(with: actual) else { return nil }
+      return Difference(
+        place: "at the end, " + look.text, number: calls.count, expected: "\(expected)",
+        actual: "\(actual)")
+    }.first
+  }
+
+  /// Everything that can be asked, after all that was collected is written and, in files, with nothing in memory.
+  private var ending: [Call] {
+    let whole = Self.collections.flatMap { name -> [Call] in
+      [.find(name, Query()), .facts(name)]
+    }
+    let bags: [Call] = [.bags(containing: "k1")] + (0..<4).map { .bag($0) }
+    let looks: [Call] = [.flush(discarding: false), .names] + whole + bags + [.verify]
+    return mode.survives ? looks + [.restart] + looks : looks
+  }
+}
+
+extension Program: CustomStringConvertible {
+  var description: String {
+    (["on a store in: \(mode)"] + calls.map { "  " + $0.text }).joined(separator: "\n")
+  }
+}

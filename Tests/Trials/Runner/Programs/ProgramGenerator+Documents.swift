@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+import NanoTesting
+
+extension ProgramGenerator {
+  mutating func value() -> DocumentValue {
+    conditions.values.value(random.pick([.int, .text, .mixed, .number, .date, .array]), depth: 1)
+  }
+
+  private static let words = ["gin", "Gin", "tonic", "crème", "creme", "été", "日本", "x-ray", "a"]
+
+  mutating func words() -> String {
+    (0..<random.number(0...4)).map { _ in random.pick(Self.words) }.joined(separator: " ")
+  }
+
+  /// A small document. `u` and `tags` hold what unique indexes are asked for: small integers and short texts.
+  mutating func object() -> DocumentObject {
+    var object = DocumentObject()
+    if random.oneIn(2) { object["a"] = conditions.values.value(.int) }
+    if random.oneIn(3) { object["a"] = .object(["b": value(), "name": .string(words())]) }
+    if random.oneIn(2) { object["b"] = value() }
+    if random.oneIn(2) { object["name"] = .string(words()) }
+    if random.oneIn(3) { object["u"] = .int(Int64(random.number(0...9))) }
+    if random.oneIn(3) {
+      object["tags"] = .array(
+        (0..<random.number(0...2)).map { _ in .string("t\(random.number(0...20))") })
+    }
+    if random.oneIn(3) { object["list"] = conditions.values.value(.array) }
+    if random.oneIn(3) {
+      let name = random.pick(ValueGenerator.names)
+      object[name] = conditions.values.value(.mixed, depth: 1)
+    }
+    known.append(object)
+    if known.count > 20 { known.removeFirst() }
+    conditions.documents = known
+    lastRowID += 1
+    return object
+  }
+
+  mutating func key() -> String { random.pick(Self.keys) }
+
+  mutating func who() -> Call.Who {
+    random.oneIn(3) ? .rowID(Int64(random.number(1...min(lastRowID, 12)))) : .key(key())
+  }
+
+  mutating func changes() -> FieldChanges {
+    var changes = FieldChanges()
+    for _ in 0..<random.number(0...2) {
+      switch random.number(0...5) {
+      case 0: changes.set.append(("u", .int(Int64(random.number(0...9)))))
+      case 1: changes.set.append(("name", .string(words())))
+      default:
+        changes.set.append(
+          (random.pick(["a", "b", "a.b", "list", "list.0", "new.field", "$d"]), value()))
+      }
+    }
+    if random.oneIn(3) {
+      changes.remove.append(random.pick(["a", "b", "a.b", "u", "tags", "list"]))
+    }
+    return changes
+  }
+
+  mutating func document() -> Call {
+    let name = name()
+    let key: String? = random.oneIn(4) ? nil : key()
+    switch random.number(0...19) {
+    case 0...2: return .insert(name, object(), key: key)
+    case 3...6: return .save(name, object(), key: key)
+    case 7:
+      return .saveTyped(
+        name, object(), key: key, type: random.pick(["Person", "Figure", "Årstid"]),
+        version: random.pick([nil, 1, 2]))
+    case 8:
+      let number = random.number(0...9)
+      return .saveText(
+        name, #"{"a":\#(number),"list":[{"name":"x"},\#(number)],"b":null}"#, key: self.key())
+    case 9:
+      return .saveObject(
+        name, Figure(id: self.key(), name: words(), list: [random.number(0...3)]))
+    case 10: return .insertAll(name, (0..<random.number(0...4)).map { _ in object() })
+    case 11:
+      return .writeAll(
+        name, random.oneIn(2) ? .insert : .save,
+        (0..<random.number(1...3)).map { _ in .init(object: object(), key: self.key()) })
+    case 12: return .edit(name, who(), changes(), replacing: random.oneIn(2))
+    case 13, 14: return .update(name, who(), changes())
+    case 15: return .updateFound(name, query(), changes())
+    case 16: return .remove(name, who())
+    case 17:
+      return random.oneIn(2) ? .removeKeys(name, [self.key(), self.key()]) : .remove(name, who())
+    case 18: return .insertDocument(name, .init(object: object(), key: key))
+    default:
+      // Everything goes too easily.
+      if random.oneIn(10) { return .removeAll(name) }
+      return random.oneIn(3) ? .removeFound(name, query()) : .remove(name, who())
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+import NanoTesting
+import Synchronization
+
+/// What stands for a file: the reference engine that is opened there.
+final class Reference: Sendable {
+  private let engine = Mutex(ReferenceEngine())
+
+  var opened: SharedEngine { SharedEngine(engine.withLock { $0 }) }
+  /// As memory does when a store is closed.
+  func empty() { engine.withLock { $0 = ReferenceEngine() } }
+}
+
+/// An engine that stays when a store lets go of it, as a file does.
+final class SharedEngine: Engine {
+  private let engine: ReferenceEngine
+  private let isClosed = Atomic(false)
+
+  init(_ engine: ReferenceEngine) { self.engine = engine }
+
+  var capabilities: Capabilities { engine.capabilities }
+
+  private func opened() throws -> ReferenceEngine {
+    if isClosed.load(ordering: .relaxed) { throw StoreError(.closed, "The store is closed") }
+    return engine
+  }
+
+  func read<Result>(
+    _ scope: ReadScope, _ interruption: Interruption?,
+    _ work: (any EngineReader) throws -> Result
+  ) throws -> Result {
+    try opened().read(scope, interruption, work)
+  }
+
+  func write<Result>(
+    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result {
+    try opened().write(interruption, work)
+  }
+
+  func observeCommits(_ handler: @escaping @Sendable (Commit) -> Void) throws -> CommitObservation {
+    try opened().observeCommits(handler)
+  }
+
+  func compact() throws { try opened().compact() }
+  func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?) throws {
+    try opened().backup(to: destination, progress: progress)
+  }
+  func verify() throws -> [VerificationProblem] { try opened().verify() }
+  func statistics() throws -> EngineStatistics { try opened().statistics() }
+  func close() throws { isClosed.store(true, ordering: .relaxed) }
+}

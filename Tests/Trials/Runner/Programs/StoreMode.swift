@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import NanoTesting
+
+/// How the store on SQLite is opened that a program is played on.
+struct StoreMode: Sendable {
+  enum Place: String, Sendable { case file, memory, temporary }
+
+  var place = Place.file
+  var journal = Store.Configuration.JournalMode.wal
+  var encoding = Store.Configuration.TextEncoding.utf8
+  /// As ``SQLiteConfiguration/documentCacheSize``.
+  var cacheSize = -1
+  var indexTuning = IndexTuning.off
+  /// Saves are collected here and not in the reference, which must make no difference to what is read.
+  var saveInterval = 1
+  var usesFastFieldAccess = true
+
+  init() {}
+
+  /// Half of the modes are the one that most programs use.
+  init(_ random: inout SplitMix) {
+    if random.oneIn(2) { return }
+    place = random.pick([.file, .file, .memory, .temporary])
+    // Not `off`, by which nothing can be undone: programs do that.
+    journal = random.oneIn(2) ? .wal : random.pick([.delete, .truncate, .persist, .memory])
+    encoding = random.oneIn(3) ? .utf16 : .utf8
+    cacheSize = random.pick([-1, -1, 0, 2, 100])
+    indexTuning = random.oneIn(3) ? .automatic : .off
+    saveInterval = random.oneIn(4) ? random.pick([2, 5, 100]) : 1
+    usesFastFieldAccess = !random.oneIn(5)
+  }
+
+  /// Whether documents are there again after reopening.
+  var survives: Bool { place == .file }
+  /// Whether a save tells the row id and the revision.
+  var tellsRows: Bool { saveInterval == 1 }
+
+  var configuration: Store.Configuration {
+    var configuration = Store.Configuration()
+    configuration.durability = .fast
+    configuration.journalMode = journal
+    configuration.encoding = encoding
+    configuration.documentCacheSize = cacheSize
+    configuration.indexTuning = indexTuning
+    configuration.usesFastFieldAccess = usesFastFieldAccess
+    return configuration
+  }
+
+  func open(_ path: String) throws -> Store {
+    let location: Store.Location =
+      switch place {
+      case .file: .file(path)
+      case .memory: .memory
+      case .temporary: .temporary
+      }
+    let store = try Store(location, configuration: configuration)
+    store.saveInterval = saveInterval
+    return store
+  }
+}
+
+extension StoreMode: CustomStringConvertible {
+  var description: String {
+    var parts = [place.rawValue]
+    if place == .file { parts.append("journal \(journal.rawValue)") }
+    if encoding != .utf8 { parts.append(encoding.rawValue) }
+    if cacheSize != -1 { parts.append("cache \(cacheSize)") }
+    if indexTuning != .off { parts.append("tuning \(indexTuning.rawValue)") }
+    if saveInterval != 1 { parts.append("save interval \(saveInterval)") }
+    if !usesFastFieldAccess { parts.append("SQLite's json_extract") }
+    return parts.joined(separator: ", ")
+  }
+}

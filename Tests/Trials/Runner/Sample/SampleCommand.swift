@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+
+import ArgumentParser
+import Foundation
+import NanoStoreEncryption
+import NanoTestSupport
+
+/// Writes the files of a release that the tests keep, and what they hold.
+///
+/// They are made once for each format and never again, so that what was written then is opened by every later
+/// version.
+struct SampleCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sample", abstract: "Writes the sample files of this release into a folder.")
+
+  @Argument var folder: String
+
+  func run() throws {
+    var configuration = Store.Configuration()
+    configuration.indexTuning = .off
+    try make("plain", try Store(.file(folder + "/plain.db"), configuration: configuration))
+    configuration.encoding = .utf16
+    configuration.journalMode = .delete
+    try make("utf16", try Store(.file(folder + "/utf16.db"), configuration: configuration))
+    let encryption = Encryption(.key(Data(repeating: 7, count: 32)))
+    try make(
+      "encrypted", try Store(.file(folder + "/encrypted.db"), encryption: encryption),
+      isPlain: false)
+  }
+
+  private func make(_ name: String, _ store: Store, isPlain: Bool = true) throws {
+    try SampleStore.fill(store, isPlain: isPlain)
+    let text = try SampleStore.description(of: store).jsonString(pretty: true)
+    try (text + "\n").write(toFile: "\(folder)/\(name).json", atomically: true, encoding: .utf8)
+    try store.close()
+  }
+}
