@@ -8,7 +8,7 @@ extension TrialTests {
   func damage() throws {
     let run = try TrialRun("damage", "--mutations", "150", "--seed", "7")
     #expect(run.status == 0, "\(run.report)")
-    #expect(run.figures["mutations"] == 150)
+    #expect(run.figures["damaged stores"] == 150)
     #expect(run.figures["recovered"]?.int ?? 0 > 100)
   }
 }

@@ -11,7 +11,12 @@ extension SQLiteEngine {
       throw StoreError(.readOnly, "The store was opened for reading only")
     }
     try onWriter(nil) { connection in
-      try connection.execute("VACUUM")
+      do throws(StoreError) {
+        try connection.execute("VACUUM")
+      } catch {
+        // A definition that SQLite cannot run, for example.
+        throw path.map { error.adding(.path, $0) } ?? error
+      }
       if path != nil { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
     }
   }

@@ -51,11 +51,22 @@ final class DamageBoard: Sendable {
 
   var failures: [String] { state.withLock { $0.failures } }
 
+  /// What is counted, in the order in which it is told, with the words for it.
+  private static let names = [
+    ("mutations", "damaged stores"), ("bytes", "by bytes"), ("rows", "by SQL"), ("log", "in logs"),
+    ("notOpened", "refused on opening"), ("errors", "typed errors"),
+    ("contentsAsBefore", "contents as before"),
+    ("contentsChangedFound", "contents changed and found by verify"),
+    ("contentsChangedUnseen", "contents changed in themselves, which no check sees"),
+    ("wrongAnswersFoundByVerify", "indexes that differed, all found by verify"),
+    ("recovered", "recovered"), ("notRecovered", "with nothing left to recover"),
+    ("documents", "documents in those"), ("documentsRecovered", "documents recovered as they were"),
+  ]
+
   var figures: Figures {
+    let facts = state.withLock { $0.facts }
     var figures = Figures()
-    for (name, count) in state.withLock({ $0.facts }).sorted(by: { $0.key < $1.key }) {
-      figures[name] = count
-    }
+    for (name, words) in Self.names { figures[words] = facts[name] ?? 0 }
     return figures
   }
 }
