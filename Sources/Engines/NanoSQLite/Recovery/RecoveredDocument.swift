@@ -90,7 +90,7 @@ struct RecoveredDocument {
     }
   }
 
-  /// The fields in UTF-8, if they decode from the first to the last byte.
+  /// The fields in UTF-8, if they decode.
   private static func body(
     _ value: StoredRecord.Value, _ encoding: StoredTextEncoding, key: String?
   ) throws(Unreadable) -> (bytes: [UInt8], isRepaired: Bool) {
@@ -102,7 +102,7 @@ struct RecoveredDocument {
       encoding == .utf8 && text != nil
       ? bytes : Array((text ?? encoding.repairedText(bytes)).utf8)
     let failure = body.withUnsafeBytes { bytes -> StoreError? in
-      do throws(StoreError) { try BodyCheck.check(bytes) } catch { return error }
+      do throws(StoreError) { try BodyCheck.readObject(bytes) } catch { return error }
       return nil
     }
     if let failure {
