@@ -83,7 +83,7 @@ struct HostileInputTests {
 
   @Test("What is wrong with the command line is told without acting on the terminal")
   func unknownOption() throws {
-    let outcome = try CommandRunner().run("find", "--\u{1B}[2J\u{202E}")
+    let outcome = try CommandRunner().run("find", "a.db", "c", "--\u{1B}[2J\u{202E}")
     #expect(outcome.status == 64)
     #expect(outcome.diagnostics.contains(#"--\u{1b}[2J\u{202e}"#))
     #expect(outcome.diagnostics.contains("Usage:"))

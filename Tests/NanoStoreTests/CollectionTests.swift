@@ -82,12 +82,12 @@ struct CollectionTests {
   @Test("Changes that were kept are made to what is found, with await and without")
   func keptChanges() async throws {
     let changes = FieldChanges(set: ["seen": true], remove: ["n"])
-    try people.insert(contentsOf: [["n": 1], ["n": 2], ["n": 3]])
+    try await people.insert(contentsOf: [["n": 1], ["n": 2], ["n": 3]])
     let some = people.find(Field("n") > 1)
 
     #expect(try await some.update(changes) == 2)
 
-    #expect(try people.find(Field("seen") == true).count() == 2)
+    #expect(try await people.find(Field("seen") == true).count() == 2)
     #expect(try await some.update(changes) == 0)
   }
 

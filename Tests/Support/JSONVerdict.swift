@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-public import NanoStore
+import NanoStore
 
 /// Bytes, and whether they are JSON: the cases of JSONTestSuite by Nicolas Seriot under its names, in which `y_`
 /// must be accepted, `n_` refused, and `i_` is left to who reads; those of ours are `own_`.

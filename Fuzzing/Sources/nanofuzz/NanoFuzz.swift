@@ -54,7 +54,7 @@ enum NanoFuzz {
     arguments.append(nil)
     return arguments.withUnsafeMutableBufferPointer { buffer in
       var start = buffer.baseAddress
-      return LLVMFuzzerRunDriver(&count, &start, runOne)
+      return runDriver(&count, &start, runOne)
     }
   }
 
@@ -72,7 +72,7 @@ enum NanoFuzz {
 
 /// libFuzzer as a library: `FuzzerInterface.h`.
 @_silgen_name("LLVMFuzzerRunDriver")
-private func LLVMFuzzerRunDriver(
+private func runDriver(
   _ count: UnsafeMutablePointer<Int32>,
   _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
   _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
