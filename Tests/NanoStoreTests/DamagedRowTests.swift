@@ -14,8 +14,8 @@ struct DamagedRowTests {
     try Store.file(path) { $0.allowsInternalWrites = true }.using { store in
       for name in ["a", "b"] {
         try store[name].createIndex("n", unique: true)
-        try store[name].createIndex("tags")
         try store[name].save(["n": 1, "tags": ["x"]], key: "k")
+        try store[name].createIndex("tags")
       }
       try store.setMetadata(1, "m")
       for statement in statements { try store.execute(statement) }

@@ -15,7 +15,6 @@ struct RecoverTests {
   private func make(_ change: (inout Store.Configuration) -> Void = { _ in }) throws {
     let store = try Store.file(damaged, change)
     try store["people"].createIndex("name", unique: true)
-    try store["people"].createIndex("tags")
     try store["people"].setDefaults(["age": 1])
     for number in 0..<300 {
       try store["people"].write(.insert, key: DocumentKey("p\(number)"), type: "Person", version: 2)
@@ -26,6 +25,7 @@ struct RecoverTests {
         ])
       }
     }
+    try store["people"].createIndex("tags")
     try store["films"].createTextIndex("title")
     try store["films"].setIndexing(.everything)
     for number in 0..<100 { try store["films"].insert(["title": .string("film \(number)")]) }
@@ -73,9 +73,9 @@ struct RecoverTests {
 
     #expect(report.isComplete, "\(report)")
     #expect(steps == steps.sorted() && steps.last == 1)
-    #expect(try content(saved) == content(damaged))
     #expect(try scratch.bytes("a.db") == before)
     #expect(try scratch.names == ["a.db", "b.db"])
+    #expect(try content(saved) == content(damaged))
     let store = try Store.file(saved)
     #expect(try store["people"].indexes().map(\.name) == ["name_unique", "tags_elements"])
     #expect(try store["people"].find(Field("tags") == 2).count() == 100)
@@ -122,7 +122,7 @@ struct RecoverTests {
       _ = try Store.recover(from: damaged, to: saved, replacing: true)
       let kept = Set(try content(saved).flatMap(\.self))
       #expect(kept.isSubset(of: all))
-      #expect(kept.count >= all.count - 60, "page \(page)")
+      #expect(kept.count >= all.count - 150, "page \(page)")
     }
   }
 

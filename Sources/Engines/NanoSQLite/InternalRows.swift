@@ -176,7 +176,7 @@ struct IndexRow {
     } else {
       throw row.damage("kind", "fields, elements, words or substrings")
     }
-    guard Self.isOurs(sqlName, "nano_\(prefix)_\(collection)_\(name)") else {
+    guard Self.isOurs(sqlName, "nano_\(prefix)_\(collection)_") else {
       throw row.damage("sql_name", "the name that the store gives")
     }
     guard row["filled"] == .null || row["filled"].int != nil else {
@@ -201,15 +201,10 @@ struct IndexRow {
     return fields
   }
 
-  /// Whether it is the name itself, or has a number behind it because that was taken. SQLite does not
-  /// tell cases apart.
-  private static func isOurs(_ name: String, _ base: String) -> Bool {
-    let (name, base) = (name.foldingASCII.utf8, base.foldingASCII.utf8)
-    guard name.starts(with: base) else { return false }
-    let rest = name.dropFirst(base.count)
-    return rest.isEmpty
-      || (rest.first == UInt8(ascii: "_") && rest.count > 1
-        && rest.dropFirst().allSatisfy { (0x30...0x39).contains($0) })
+  /// Whether it is of this kind and collection. What follows is the name of the index or, where a declared
+  /// index took the place of an adaptive one, that of the other. SQLite does not tell cases apart.
+  private static func isOurs(_ name: String, _ beginning: String) -> Bool {
+    name.foldingASCII.utf8.starts(with: beginning.foldingASCII.utf8)
   }
 }
 
