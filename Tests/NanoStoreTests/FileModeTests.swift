@@ -45,6 +45,7 @@ struct FileModeTests {
     try store["a"].save(["n": 1], key: "k")
     try store.close()
     #expect(try modes(umask: "022")["b.db"] == 0o600)
+    try FileManager.default.removeItem(atPath: scratch.file("b.db"))
     #expect(try modes(umask: "000")["a.db"] == 0o600)
   }
 

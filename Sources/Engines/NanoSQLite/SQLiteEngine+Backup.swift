@@ -141,7 +141,8 @@ struct BackupTarget {
     var source = stat()
     let isThere = self.source.map { stat($0, &source) == 0 } ?? false
     try NewFile.create(
-      copy, mode: isPrivate ? 0o600 : isThere ? source.st_mode & 0o666 : 0o644)
+      copy, mode: isPrivate ? 0o600 : isThere ? source.st_mode & 0o666 : 0o644,
+      shownAs: path)
   }
 
   /// In a folder, a file with the name of the source, or "store.db" if that has none.
