@@ -257,7 +257,8 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
       return error
     }
     let known = collection.map { error.adding(.collection, $0) } ?? error
-    guard error.code != .database, let path else { return known }
+    // What SQLite says of a statement of the caller's own needs no file.
+    guard error.code != .database || error[.operation] == "execute", let path else { return known }
     return known.adding(.path, path)
   }
 
