@@ -42,7 +42,7 @@ bench-graph: setup
 	@scripts/bench --graph
 
 # Each trial is bounded, and puts its figures into docs/RELIABILITY.md.
-reliability: crash power-loss failing-calls programs concurrency limits
+reliability: crash power-loss failing-calls damage programs concurrency limits
 
 crash: setup
 	@scripts/trial crash --kills 500 --seconds 1500
@@ -53,6 +53,9 @@ power-loss: setup
 # Every place of every call but allocations, and some hundreds of those.
 failing-calls: setup
 	@scripts/trial failing-calls --places 700 --seconds 3000
+
+damage: setup
+	@scripts/trial damage --mutations 25000 --seconds 3000
 
 programs: setup
 	@scripts/trial programs --count 100000 --minutes 30

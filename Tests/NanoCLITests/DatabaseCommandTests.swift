@@ -223,6 +223,26 @@ struct DatabaseCommandTests {
     #expect(try command.run("count", "copy.db", "films").output == "2\n")
   }
 
+  @Test("recover saves what is left, tells what is not, and replaces a file only when told")
+  func recover() throws {
+    #expect(
+      try command.run("recover", "library.db", "saved.db").output == "films: 3 documents saved\n")
+    let refused = try command.run("recover", "library.db", "saved.db")
+    #expect(refused.status == 1)
+    #expect(refused.diagnostics == "error: saved.db is there already (--force replaces it)\n")
+
+    let file = command.folder.appending(path: "library.db")
+    var bytes = try Data(contentsOf: file)
+    bytes.replaceSubrange(0..<16, with: Data(count: 16))
+    try bytes.write(to: file)
+    let partial = try command.run("recover", "library.db", "saved.db", "--force")
+    #expect(partial.status == 1)
+    #expect(partial.output == "films: 3 documents saved\nlost: file: the header is damaged\n")
+    #expect(try command.run("count", "saved.db", "films").output == "3\n")
+    #expect(try Data(contentsOf: file) == bytes)
+    #expect(try command.run("recover", "no.db", "x.db").status == 1)
+  }
+
   @Test("collections and stats count")
   func collectionsAndStats() throws {
     #expect(

@@ -209,6 +209,31 @@ struct EncryptedStoreTests {
     #expect(counts == [0, 1, 2])
   }
 
+  @Test("A recovered store opens with its key, whatever its header says")
+  func recover() throws {
+    let scratch = try Scratch()
+    let path = scratch.file("a.db")
+    try Store(.file(path), encryption: .test()).using { store in
+      for number in 0..<50 {
+        try store["people"].save(["n": .int(Int64(number))], key: "k\(number)")
+      }
+      try store.setMetadata("secret", "m")
+    }
+    var bytes = try scratch.bytes("a.db")
+    bytes.replaceSubrange(0..<100, with: Data(count: 100))
+    _ = try scratch.write(bytes, "a.db")
+
+    let report = try Store.recover(from: path, to: scratch.file("b.db"))
+
+    #expect(report.saved >= 50)
+    #expect(code { _ = try Store(.file(scratch.file("b.db"))) } == .wrongKey)
+    let store = try Store(.file(scratch.file("b.db")), encryption: .test())
+    #expect(try store["people"].get("k7")?["n"] == 7)
+    #expect(try store["people"].count() == 50)
+    #expect(try store.metadata("m") == "secret")
+    #expect(try store.verify().isEmpty)
+  }
+
   @Test("A backup is sealed as the store is")
   func backup() throws {
     let store = try file.open()

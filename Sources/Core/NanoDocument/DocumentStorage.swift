@@ -187,10 +187,20 @@ extension DocumentStorage {
   func write(to writer: inout JSONWriter) { withBytes { writer.raw($0) } }
 
   func object() throws(StoreError) -> DocumentObject {
-    try withBytes { (bytes) throws(StoreError) in
-      var reader = JSONReader(bytes)
-      return try reader.object()
+    do throws(StoreError) {
+      return try withBytes { (bytes) throws(StoreError) in
+        var reader = JSONReader(bytes)
+        return try reader.object()
+      }
+    } catch {
+      throw placed(error)
     }
+  }
+
+  /// An error of decoding, with where the document stands.
+  private func placed(_ error: StoreError) -> StoreError {
+    let named = collection.map { error.adding(.collection, $0) } ?? error
+    return rowID.map { named.adding(.rowID, "\($0)") } ?? named
   }
 
   /// The value of a top-level field, looked up by its bytes; nil for a name that must be split or

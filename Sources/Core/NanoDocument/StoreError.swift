@@ -80,7 +80,7 @@ public struct StoreError: Error, Sendable, Hashable {
   /// The name of one detail.
   public enum Detail: String, Sendable, Hashable {
     case collection, field, index, byteOffset, line, position, expected, limit, actual, capability
-    case rowID, engineCode, operation, hint, table
+    case rowID, engineCode, operation, hint, table, column
     case key, value, path, text, engineMessage
 
     /// Whether what stands under this name may come from a user's documents or machine.

@@ -19,7 +19,7 @@ public struct CollectionDescription: Sendable, Hashable {
 }
 
 /// What a collection's documents are known by.
-public enum CollectionIdentity: String, Sendable, Hashable {
+public enum CollectionIdentity: String, Sendable, Hashable, CaseIterable {
   /// A text key, made when none is given.
   case key
   /// The row id alone; a key may still be given, and costs only where it is.
@@ -57,7 +57,7 @@ public struct IndexDefinition: Sendable, Hashable {
   public var reason: String?
 
   /// Who wanted an index.
-  public enum Origin: String, Sendable, Hashable {
+  public enum Origin: String, Sendable, Hashable, CaseIterable {
     /// Somebody made it; only somebody drops it.
     case declared
     /// The store made it for the queries that it saw, and drops it when they are no longer asked.

@@ -230,17 +230,20 @@ extension SQLiteConnection {
 
   /// The table of a collection as the current snapshot has it; nil if there is no such collection.
   func table(_ name: String) throws -> CollectionTable? {
+    asked = name
     let state = try first(
       SQLFragment(
         "SELECT name, identity, generation, indexing, parts FROM nano_collections WHERE name = ?",
         [.text(name)])
     ) { row in
-      (
-        CollectionDescription(
-          name: row.text(0) ?? name,
-          identity: CollectionIdentity(rawValue: row.text(1) ?? "") ?? .key), row.int(2),
-        IndexingPolicy(rawValue: row.text(3) ?? "") ?? .declared,
-        DocumentParts(rawValue: row.int(4))
+      guard let identity = CollectionIdentity(rawValue: row.text(1) ?? ""),
+        let indexing = IndexingPolicy(rawValue: row.text(3) ?? ""),
+        row.isInt(2), CollectionRow.generations.contains(row.int(2)),
+        row.isInt(4), CollectionRow.allParts.contains(row.int(4))
+      else { throw try damage(toCollection: name) }
+      return (
+        CollectionDescription(name: row.text(0) ?? name, identity: identity), row.int(2),
+        indexing, DocumentParts(rawValue: row.int(4))
       )
     }
     guard let (description, generation, indexing, parts) = state else {
@@ -277,60 +280,74 @@ extension SQLiteConnection {
     _ description: CollectionDescription, _ generation: Int64, _ indexing: IndexingPolicy,
     _ parts: DocumentParts
   ) throws -> CollectionTable {
+    var indexes: [IndexDefinition] = []
+    var sqlNames: [String: String] = [:]
+    var unfinished: [IndexSchema] = []
     var textSchemas: [TextIndexSchema] = []
-    let rows = try all(
-      SQLFragment(
-        "SELECT name, kind, is_unique, columns, sql_name, origin, reason, filled FROM nano_indexes "
-          + "WHERE collection = ?", [.text(description.name)])
-    ) { row -> (IndexDefinition, String, Bool)? in
-      if let tokens = TextTokens(rawValue: row.text(1) ?? "") {
-        textSchemas.append(try Self.textSchema(row, tokens, description.name))
-        return nil
+    for row in try indexRows(of: description.name) {
+      switch row.definition {
+      case .text(let index):
+        textSchemas.append(
+          TextIndexSchema(collection: description.name, index: index, sqlName: row.sqlName))
+      case .index(let index) where row.isUnfinished:
+        unfinished.append(
+          IndexSchema(collection: description.name, index: index, sqlName: row.sqlName))
+      case .index(let index):
+        indexes.append(index)
+        sqlNames[index.name] = row.sqlName
       }
-      return (
-        IndexDefinition(
-          name: row.text(0) ?? "", columns: try IndexColumns.read(row.text(3) ?? ""),
-          isUnique: row.int(2) != 0,
-          kind: IndexDefinition.Kind(rawValue: row.text(1) ?? "") ?? .fields,
-          origin: IndexDefinition.Origin(rawValue: row.text(5) ?? "") ?? .declared,
-          reason: row.text(6)),
-        row.text(4) ?? "", row.optionalInt(7) != nil
-      )
-    }.compactMap(\.self).sorted { $0.0.name.isBefore($1.0.name) }
-    textSchemas.sort { $0.index.name.isBefore($1.index.name) }
-    let complete = rows.filter { !$0.2 }
-    let unfinished = rows.filter(\.2).map {
-      IndexSchema(collection: description.name, index: $0.0, sqlName: $0.1)
     }
     // What SQLite would do with a statement that is kept may have changed.
     forgetPlans()
     let paths = PathTrie()
     try addStoredPaths(of: description.name, to: paths)
     return CollectionTable(
-      description, generation: generation, indexes: complete.map(\.0),
-      sqlNames: Dictionary(uniqueKeysWithValues: complete.map { ($0.0.name, $0.1) }),
+      description, generation: generation, indexes: indexes, sqlNames: sqlNames,
       unfinished: unfinished, paths: paths, indexing: indexing, parts: parts,
       settings: try storedSettings(of: description.name), ordersText: try encoding() == "UTF-8",
       text: TextIndexes(textSchemas))
   }
 
-  private static func textSchema(
-    _ row: SQLiteStatement, _ tokens: TextTokens, _ collection: String
-  ) throws -> TextIndexSchema {
-    let fields = try IndexColumns.read(row.text(3) ?? "").map(\.path)
-    return TextIndexSchema(
-      collection: collection,
-      index: TextIndexDefinition(name: row.text(0) ?? "", fields: fields, tokens: tokens),
-      sqlName: row.text(4) ?? "")
+  /// The rows of `nano_indexes`, by name.
+  private func indexRows(of collection: String) throws -> [IndexRow] {
+    let columns = IndexRow.columns.joined(separator: ", ")
+    let rows = try all(
+      SQLFragment(
+        "SELECT \(columns) FROM nano_indexes WHERE collection = ?",
+        [.text(collection)])
+    ) { try IndexRow($0.values(IndexRow.columns.count)) }.sorted { $0.name.isBefore($1.name) }
+    // Only a table whose order is damaged has a name twice.
+    for (row, next) in zip(rows, rows.dropFirst()) where row.name == next.name {
+      throw RowDamage.error(
+        IndexRow.table, column: "name", collection: collection, index: row.name,
+        expected: "a name that no other index has", actual: .string(row.name))
+    }
+    return rows
   }
 
   private func storedSettings(of collection: String) throws -> CollectionSettings {
     try first(
       SQLFragment("SELECT settings FROM nano_collections WHERE name = ?", [.text(collection)])
     ) { row in
-      var reader = JSONReader(row.bytes(0))
-      return CollectionSettings(try reader.object())
+      // Most collections have none.
+      if row.bytes(0).elementsEqual("{}".utf8) { return CollectionSettings() }
+      return try CollectionRow.settings(
+        InternalRow(
+          table: CollectionRow.table, columns: ["settings"], values: [row.value(0)],
+          collection: collection))
     } ?? CollectionSettings()
+  }
+
+  /// What is wrong with the row of a collection.
+  func damage(toCollection name: String) throws -> any Error {
+    let columns = CollectionRow.columns.joined(separator: ", ")
+    let values = try first(
+      SQLFragment("SELECT \(columns) FROM nano_collections WHERE name = ?", [.text(name)])
+    ) { $0.values(CollectionRow.columns.count) }
+    do { _ = try CollectionRow(values ?? []) } catch { return error.adding(.collection, name) }
+    return StoreError(
+      .corruptFile, "A row of the store's own tables is damaged",
+      [.table: CollectionRow.table, .collection: name])
   }
 }
 
@@ -342,9 +359,14 @@ extension SQLiteConnection {
         "SELECT path, types, attribute FROM nano_paths WHERE collection = ?", [.text(collection)])
     ) { row in
       while try row.step() {
-        paths.add(
-          CataloguePath(row.text(0) ?? ""), Int32(truncatingIfNeeded: row.int(1)),
-          attribute: Int32(truncatingIfNeeded: row.int(2)))
+        let path = CataloguePath(row.text(0) ?? "")
+        guard path.isSound, row.isInt(1), PathRow.allTypes.contains(row.int(1)),
+          row.isInt(2), PathRow.attributes.contains(row.int(2))
+        else {
+          _ = try PathRow([.string(collection)] + row.values(3))
+          continue
+        }
+        paths.add(path, Int32(row.int(1)), attribute: Int32(row.int(2)))
       }
     }
     paths.settle()
@@ -362,18 +384,5 @@ enum IndexColumns {
           return .array(column.descending ? [path, "desc"] : [path])
         }))
     return writer.text
-  }
-
-  static func read(_ text: String) throws -> [IndexDefinition.Column] {
-    var text = text
-    let value = try text.withUTF8 { bytes in
-      var reader = JSONReader(UnsafeRawBufferPointer(bytes))
-      return try reader.value()
-    }
-    return (value.array ?? []).compactMap { column in
-      column.array?.first?.string.map {
-        IndexDefinition.Column(FieldPath($0), descending: column.array?.count == 2)
-      }
-    }
   }
 }

@@ -25,6 +25,8 @@ final class SQLiteConnection {
   var tables: [String: CollectionTable] = [:] {
     didSet { last = nil }
   }
+  /// The collection that the running call asked about last, for errors.
+  var asked: String?
   /// The table that was used last, found without hashing its name.
   private var last: (name: String, table: CollectionTable)?
   let isReadOnly: Bool

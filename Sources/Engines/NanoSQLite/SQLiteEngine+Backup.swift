@@ -107,7 +107,7 @@ private final class BackupSteps {
 }
 
 /// Where a backup goes, and the file beside it that becomes the backup when it is whole.
-private struct BackupTarget {
+struct BackupTarget {
   let path: String
   let copy: String
   private let source: String?

@@ -11,7 +11,12 @@ extension SQLiteEngine {
       throw StoreError(.readOnly, "The store was opened for reading only")
     }
     try onWriter(nil) { connection in
-      try connection.execute("VACUUM")
+      do throws(StoreError) {
+        try connection.execute("VACUUM")
+      } catch {
+        // A definition that SQLite cannot run, for example.
+        throw path.map { error.adding(.path, $0) } ?? error
+      }
       if path != nil { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
     }
   }
@@ -33,7 +38,8 @@ extension SQLiteEngine {
       ] { settings[name] = try text("PRAGMA \(name)") }
       return EngineStatistics(
         collections: try reader.collections().map { collection in
-          EngineStatistics.Collection(
+          connection.asked = collection.name
+          return EngineStatistics.Collection(
             name: collection.name,
             documents: try number("SELECT count(*) FROM \(SQLName.quoted(collection.name))"),
             indexes: try reader.indexes(in: collection.name).count)

@@ -134,7 +134,11 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
     let reader = try readers.take()
     defer { readers.give(reader) }
-    return try reader.getter.get(identity, in: collection, show)
+    do {
+      return try reader.getter.get(identity, in: collection, show)
+    } catch let error as StoreError {
+      throw named(error, collection)
+    }
   }
 
   public func write<Result>(
@@ -236,10 +240,26 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     _ interruption: Interruption?, _ connection: SQLiteConnection, _ queue: DatabaseQueue,
     _ work: () throws -> Result
   ) throws -> Result {
-    guard let interruption else { return try work() }
-    connection.interruption = interruption
-    defer { connection.interruption = nil }
-    return try interruption.whileRunning(stop: { queue.interrupt() }, work)
+    connection.asked = nil
+    do {
+      guard let interruption else { return try work() }
+      connection.interruption = interruption
+      defer { connection.interruption = nil }
+      return try interruption.whileRunning(stop: { queue.interrupt() }, work)
+    } catch let error as StoreError {
+      throw named(error, connection.asked)
+    }
+  }
+
+  /// An error of damage says in which file and collection it was met.
+  private func named(_ error: StoreError, _ collection: String?) -> StoreError {
+    guard [.corruptFile, .notADatabase, .corruptDocument, .database].contains(error.code) else {
+      return error
+    }
+    let known = collection.map { error.adding(.collection, $0) } ?? error
+    // What SQLite says of a statement of the caller's own needs no file.
+    guard error.code != .database || error[.operation] == "execute", let path else { return known }
+    return known.adding(.path, path)
   }
 
   private func translated<Result>(_ work: () throws -> Result) throws -> Result {

@@ -9,6 +9,14 @@ import NanoDocument
 enum SQLiteErrors {
   static func error(_ code: Int32, _ message: String?, operation: String) -> StoreError {
     let primary = code & 0xFF
+    if let table = missingTable(message) {
+      return StoreError(
+        .corruptFile, "A table of the store's own is missing",
+        [
+          .table: table, .operation: operation, .engineCode: "\(code)",
+          .hint: "restore a backup, or save the documents into a new file with recover",
+        ])
+    }
     let (kind, sentence) = meaning(primary, message)
     return StoreError(
       kind, sentence,
@@ -16,6 +24,12 @@ enum SQLiteErrors {
         .operation: operation, .engineCode: "\(code)",
         .engineMessage: message ?? String(cString: sqlite3_errstr(code)),
       ])
+  }
+
+  private static func missingTable(_ message: String?) -> String? {
+    guard let message, message.hasPrefix("no such table: ") else { return nil }
+    let name = message.split(separator: " ").last?.split(separator: ".").last.map(String.init)
+    return name.flatMap { Schema.internalNames.contains($0) ? $0 : nil }
   }
 
   /// The last error of a connection.

@@ -326,8 +326,13 @@ class SQLiteReader: EngineReader {
       SQLFragment("SELECT DISTINCT collection FROM nano_indexes WHERE filled IS NOT NULL")
     ) { $0.text(0) ?? "" }
     return try names.flatMap { name in
-      try (connection.table(name)?.unfinished ?? []).map {
-        UnfinishedIndex(collection: name, index: $0.index)
+      do {
+        return try (connection.table(name)?.unfinished ?? []).map {
+          UnfinishedIndex(collection: name, index: $0.index)
+        }
+      } catch let error as StoreError where error.code == .corruptFile {
+        // A damaged collection must not keep the others from having theirs.
+        return []
       }
     }
   }
@@ -398,7 +403,10 @@ class SQLiteReader: EngineReader {
       SQLFragment("SELECT value FROM nano_metadata WHERE name = ?", [.text(name)])
     ) { row in
       var reader = JSONReader(row.bytes(0))
-      return try reader.value()
+      guard let value = try? reader.value(), reader.isAtEnd else {
+        return try MetadataRow([.string(name), row.value(0)]).value
+      }
+      return value
     }
   }
 

@@ -238,6 +238,9 @@ extension SQLiteStatement {
   @inline(__always)
   func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
+  @inline(__always)
+  func isInt(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_INTEGER }
+
   func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
   @inline(__always)
@@ -320,6 +323,9 @@ extension SQLiteStatement {
   }
 
   func key(_ column: Int32) -> DocumentKey? { borrowedKey(column).key }
+
+  /// The values of so many columns from the first on.
+  func values(_ count: Int) -> [DocumentValue] { (0..<Int32(count)).map { value($0) } }
 
   func value(_ column: Int32) -> DocumentValue {
     switch sqlite3_column_type(handle, column) {

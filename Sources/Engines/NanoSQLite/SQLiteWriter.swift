@@ -50,6 +50,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   func tableForWriting(_ name: String) throws -> CollectionTable {
     try requireFree()
     if let last, last.name == name { return last.table }
+    connection.asked = name
     let table = try touchedTable(name) ?? existingOrNew(name)
     touched[table.description.name] = table
     last = (name, table)
@@ -85,6 +86,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     let (next, hasForeignRows) = try connection.with(table, .rowIDState) { row in
       try row.bind(name, at: 1)
       guard try row.step() else { return (nil as Int64?, false) }
+      guard row.isInt(0), row.int(0) >= 0 else { throw try connection.damage(toCollection: name) }
       let isReused = row.int(0) > row.int(1) && row.int(0) < Int64.max
       return (isReused ? row.int(0) + 1 : nil, row.int(2) != 0)
     }

@@ -12,6 +12,10 @@ enum Schema {
   /// `NANO`, kept in `PRAGMA application_id`, so that `file` and others can tell what it is.
   static let applicationID: Int64 = 0x4E41_4E4F
 
+  static let internalNames: Set<String> = [
+    "nano_collections", "nano_indexes", "nano_index_ledger", "nano_paths", "nano_metadata",
+  ]
+
   static let internalTables = """
     CREATE TABLE nano_collections (
       name TEXT PRIMARY KEY COLLATE NOCASE,

@@ -30,7 +30,8 @@ package struct Nanostore: ParsableCommand {
       CollectionsCommand.self, SchemaCommand.self, IndexCommand.self, ConfigureCommand.self,
       ExplainCommand.self,
       SQLCommand.self,
-      VerifyCommand.self, CompactCommand.self, BackupCommand.self, StatsCommand.self,
+      VerifyCommand.self, RecoverCommand.self, CompactCommand.self, BackupCommand.self,
+      StatsCommand.self,
     ])
 
   package init() {}

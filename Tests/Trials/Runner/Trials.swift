@@ -14,5 +14,6 @@ struct Trials: ParsableCommand {
       PowerLossTrial.self, LimitsTrial.self, SampleCommand.self,
       ReportCommand.self,
       ProgramsTrial.self, ConcurrencyTrial.self,
+      DamageTrial.self,
     ])
 }

@@ -20,7 +20,8 @@ extension SQLiteReader {
       }
       let ranks = try ranks(search, query.ranking ?? TextRanking(), table)
       guard query.isRanked, let ranks else {
-        let ranks = Dictionary(uniqueKeysWithValues: (ranks ?? []).map { ($0.rowID, $0.rank) })
+        // A damaged index may give one twice.
+        let ranks = Dictionary((ranks ?? []).map { ($0.rowID, $0.rank) }) { first, _ in first }
         return try findUnranked(query, in: collection) { try show($0, ranks[$0.rowID] ?? 0) }
       }
       try showBest(ranks, query, table, show)

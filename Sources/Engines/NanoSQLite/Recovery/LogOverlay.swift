@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+/// The committed pages of a write-ahead log, for a file that SQLite no longer takes for a database, so that
+/// it would not read the log either (https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
+final class LogOverlay {
+  private let file: MappedFile
+  let pageSize: Int
+  /// Where the newest committed content of each page begins.
+  private var places: [Int: Int] = [:]
+  /// The size of the database in pages after the last commit.
+  private(set) var lastPage = 0
+
+  /// Nil for a log that holds no commit.
+  init?(_ file: MappedFile) {
+    self.file = file
+    let bytes = file.bytes
+    guard bytes.count >= 32, bytes.number32(0) & ~1 == 0x377F_0682 else { return nil }
+    pageSize = bytes.number32(8)
+    guard PageSizeGuess.sizes.contains(pageSize) else { return nil }
+    let isBigEndian = bytes.number32(0) & 1 == 1
+    var sum = Checksum(isBigEndian: isBigEndian)
+    sum.add(bytes, 0..<24)
+    guard sum.matches(bytes, 24) else { return nil }
+    readFrames(&sum)
+    if places.isEmpty { return nil }
+  }
+
+  func page(_ number: Int) -> UnsafeRawBufferPointer? {
+    places[number].map { UnsafeRawBufferPointer(rebasing: file.bytes[$0..<$0 + pageSize]) }
+  }
+
+  /// Up to the first one that does not belong to this log, or is not whole.
+  private func readFrames(_ sum: inout Checksum) {
+    let bytes = file.bytes
+    var uncommitted: [Int: Int] = [:]
+    var at = 32
+    while at + 24 + pageSize <= bytes.count {
+      guard bytes.number32(at + 8) == bytes.number32(16),
+        bytes.number32(at + 12) == bytes.number32(20)
+      else { return }
+      sum.add(bytes, at..<at + 8)
+      sum.add(bytes, at + 24..<at + 24 + pageSize)
+      guard sum.matches(bytes, at + 16) else { return }
+      uncommitted[bytes.number32(at)] = at + 24
+      let size = bytes.number32(at + 4)
+      if size > 0 {
+        places.merge(uncommitted) { $1 }
+        uncommitted.removeAll()
+        lastPage = size
+      }
+      at += 24 + pageSize
+    }
+  }
+
+  /// Each frame continues the sum of the one before it.
+  private struct Checksum {
+    let isBigEndian: Bool
+    var first: UInt32 = 0
+    var second: UInt32 = 0
+
+    init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
+
+    mutating func add(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
+      for offset in stride(from: range.lowerBound, to: range.upperBound, by: 8) {
+        first = first &+ word(bytes, offset) &+ second
+        second = second &+ word(bytes, offset + 4) &+ first
+      }
+    }
+
+    private func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt32 {
+      let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+      return isBigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word)
+    }
+
+    func matches(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> Bool {
+      Int(first) == bytes.number32(offset) && Int(second) == bytes.number32(offset + 4)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+/// A row of a collection's table, as far as it makes sense.
+struct RecoveredDocument {
+  let rowID: Int64
+  private(set) var key: DocumentKey?
+  private(set) var type: String?
+  private(set) var version: Int64?
+  private(set) var added: Int64?
+  private(set) var body: [UInt8]
+  /// What it has that could not be kept, as a sentence each.
+  private(set) var losses: [String] = []
+
+  /// Why a row of which the shape is right gives no document.
+  struct Unreadable: Error {
+    let key: String?
+    let reason: String
+  }
+
+  /// The columns of `Schema.collection`.
+  private static let columns = 7
+
+  /// Whether a row may be one of a collection's table: for rows of which nobody knows the table.
+  static func isLikely(_ record: StoredRecord) -> Bool {
+    let values = record.values
+    guard values.count == columns, values[0].isNull, case .text(let body) = values[6] else {
+      return false
+    }
+    let isNumber = values[3...5].allSatisfy { $0.isNull || $0.int != nil }
+    let isType = if case .blob = values[2] { false } else { values[2].int == nil }
+    return isNumber && isType && body.first { $0 != 0 } == UInt8(ascii: "{")
+  }
+
+  /// - Throws: ``Unreadable``.
+  init(_ row: TreeReader.Row, _ encoding: StoredTextEncoding) throws(Unreadable) {
+    let values = row.record.values
+    guard values.count >= Self.columns else {
+      throw Unreadable(key: nil, reason: "the row has \(values.count) columns of \(Self.columns)")
+    }
+    rowID = row.id
+    let shown = Self.key(values[1], encoding)
+    let read = try Self.body(values[6], encoding, key: shown?.description)
+    body = read.bytes
+    if read.isRepaired { losses.append("document \(row.id) holds bytes that are no text") }
+    key = shown
+    if key == nil, !values[1].isNull { losses.append("document \(row.id) has lost its key") }
+    type = encoding.text(values[2])
+    if type == nil, !values[2].isNull { losses.append("document \(row.id) has lost its class") }
+    version = number(values[3], "version")
+    added = number(values[4], "moment of being added")
+  }
+
+  /// With the fields encoded anew; nil if that cannot be done.
+  func rewritten() -> RecoveredDocument? {
+    var writer = JSONWriter(capacity: body.count)
+    let isRead = body.withUnsafeBytes { bytes in
+      var reader = JSONReader(bytes)
+      guard let object = try? reader.object() else { return false }
+      writer.object(object)
+      return writer.failure == nil
+    }
+    guard isRead else { return nil }
+    var copy = self
+    copy.body = writer.withBytes { Array($0) }
+    copy.losses.append("document \(rowID) held characters that are no JSON")
+    return copy
+  }
+
+  private mutating func number(_ value: StoredRecord.Value, _ name: String) -> Int64? {
+    if value.int == nil, !value.isNull {
+      losses.append("document \(rowID) has lost its \(name)")
+    }
+    return value.int
+  }
+
+  private static func key(
+    _ value: StoredRecord.Value, _ encoding: StoredTextEncoding
+  ) -> DocumentKey? {
+    switch value {
+    case .blob(let bytes) where bytes.count == 16:
+      return bytes.withUnsafeBytes { bytes in
+        .uuid(
+          bytes.loadUnaligned(as: UInt64.self).bigEndian,
+          bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian)
+      }
+    case .text(let bytes): return encoding.text(bytes).flatMap { try? DocumentKey($0) }
+    default: return nil
+    }
+  }
+
+  /// The fields in UTF-8, if they decode.
+  private static func body(
+    _ value: StoredRecord.Value, _ encoding: StoredTextEncoding, key: String?
+  ) throws(Unreadable) -> (bytes: [UInt8], isRepaired: Bool) {
+    guard let bytes = value.bytes else {
+      throw Unreadable(key: key, reason: "the body is no text")
+    }
+    let text = encoding.text(bytes)
+    let body =
+      encoding == .utf8 && text != nil
+      ? bytes : Array((text ?? encoding.repairedText(bytes)).utf8)
+    let failure = body.withUnsafeBytes { bytes -> StoreError? in
+      do throws(StoreError) { try BodyCheck.readObject(bytes) } catch { return error }
+      return nil
+    }
+    if let failure {
+      throw Unreadable(key: key, reason: "the body does not decode: \(failure.debugDescription)")
+    }
+    return (body, text == nil)
+  }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+
+/// The way from a damaged file to a new store.
+struct Recovery {
+  private let pages: PageFile
+  private let reader: TreeReader
+  private let catalogue: RecoveredCatalogue
+
+  init(_ damaged: DamagedCopy) throws {
+    pages = PageFile(
+      try MappedFile(damaged.path), log: try damaged.log.map { path in try MappedFile(path) })
+    reader = TreeReader(pages)
+    catalogue = RecoveredCatalogue(reader, Self.encoding(pages))
+  }
+
+  func run(
+    into path: String, _ progress: ((Double) throws -> Void)?
+  ) throws -> RecoveryReport {
+    let names = collections()
+    let groups = names.isEmpty ? LostDocuments(reader).groups() : []
+    guard !names.isEmpty || !groups.isEmpty || !catalogue.metadata.isEmpty || isEmptyStore else {
+      throw StoreError(.notADatabase, "Nothing in the file looks like a store")
+    }
+    var configuration = SQLiteConfiguration()
+    configuration.pageSize = pages.pageSize
+    configuration.encoding = catalogue.encoding == .utf8 ? .utf8 : .utf16
+    let engine = try SQLiteEngine(.file(path), configuration)
+    do {
+      let report = try fill(engine, names, progress)
+      try engine.close()
+      return report
+    } catch {
+      try? engine.close()
+      throw error
+    }
+  }
+
+  private var isEmptyStore: Bool { pages.header(68) == Int(Schema.applicationID) }
+
+  private func fill(
+    _ engine: SQLiteEngine, _ names: [Place], _ progress: ((Double) throws -> Void)?
+  ) throws -> RecoveryReport {
+    let writer = RecoveryWriter(engine, catalogue.encoding)
+    noteFile(writer)
+    var damaged: Set<String> = []
+    for place in names {
+      guard writer.begin(place.name, place.identity) else { continue }
+      guard let root = place.root else {
+        writer.note(place.name, "the collection has no table")
+        damaged.insert(place.name.foldingASCII)
+        continue
+      }
+      var rows = 0
+      let lost = try reader.each(from: root, isIndex: false) { row in
+        try writer.add(row, to: place.name)
+        rows += 1
+        if rows & 1_023 == 0 { try progress?(reader.progress) }
+      }
+      if lost > 0 {
+        damaged.insert(place.name.foldingASCII)
+        writer.note(place.name, "\(lost) pages of documents cannot be read")
+      }
+    }
+    try addLost(writer, names, damaged)
+    try writer.endDocuments()
+    for row in catalogue.collections { writer.configure(row) }
+    for row in catalogue.indexes { writer.make(row) }
+    for row in catalogue.metadata { writer.keep(row) }
+    try progress?(1)
+    return writer.finish()
+  }
+
+  private func noteFile(_ writer: RecoveryWriter) {
+    if !pages.isHeaderSound { writer.note("file", "the header is damaged") }
+    let version = pages.header(60)
+    if version > Schema.formatVersion {
+      writer.note("file", "it says that it is of format \(version), which is not known")
+    }
+    for loss in catalogue.losses { writer.note(loss.subject, loss.message) }
+  }
+
+  /// A collection and the first page of its table.
+  private struct Place {
+    let name: String
+    let identity: CollectionIdentity
+    let root: Int?
+  }
+
+  /// Those that have a table, and those of which only a row is left.
+  private func collections() -> [Place] {
+    var places: [Place] = []
+    var known: Set<String> = []
+    for (name, root) in catalogue.tables where known.insert(name.foldingASCII).inserted {
+      let row = catalogue.collections.first { $0.name.foldingASCII == name.foldingASCII }
+      let identity = row?.identity ?? InternalCollection(named: name)?.identity ?? .key
+      places.append(Place(name: name, identity: identity, root: root))
+    }
+    for row in catalogue.collections where known.insert(row.name.foldingASCII).inserted {
+      places.append(Place(name: row.name, identity: row.identity, root: nil))
+    }
+    return places
+  }
+
+  /// Documents that stand on pages which no table leads to.
+  private func addLost(
+    _ writer: RecoveryWriter, _ names: [Place], _ damaged: Set<String>
+  ) throws {
+    let lost = LostDocuments(reader)
+    let groups = lost.groups()
+    if !groups.isEmpty, !reader.knowsFreePages {
+      writer.note(
+        "file", "the list of free pages is damaged: documents that were removed may be back")
+    }
+    var spare: String?
+    var told: Set<String> = []
+    for group in groups {
+      let owner = owner(of: group, damaged).flatMap { folded in
+        names.first { $0.name.foldingASCII == folded }?.name
+      }
+      if owner == nil, spare == nil {
+        spare = freeName(names)
+        guard let spare, writer.begin(spare, .key) else { continue }
+        writer.note(spare, "holds documents of which the collection is not known")
+      }
+      guard let collection = owner ?? spare else { continue }
+      if owner != nil, told.insert(collection).inserted {
+        writer.note(collection, "documents on lost pages are taken for its own, by their fields")
+      }
+      let broken = try lost.each(group) { try writer.add($0, to: collection) }
+      if broken > 0 { writer.note(collection, "\(broken) pages can be read in part only") }
+    }
+  }
+
+  private func owner(of group: LostDocuments.Group, _ damaged: Set<String>) -> String? {
+    let fitting = group.candidates(catalogue.names, catalogue.encoding)
+    let both = fitting.filter(damaged.contains)
+    if both.count == 1 { return both[0] }
+    if fitting.count == 1 { return fitting[0] }
+    guard fitting.isEmpty, damaged.count == 1, let only = damaged.first else { return nil }
+    // Its names are not known, or not all of them.
+    return only
+  }
+
+  private func freeName(_ names: [Place]) -> String {
+    let taken = Set(names.map(\.name.foldingASCII))
+    return sequence(first: 1) { $0 + 1 }.lazy.map { $0 == 1 ? "recovered" : "recovered_\($0)" }
+      .first { !taken.contains($0) } ?? "recovered"
+  }
+
+  /// What most texts seem to be kept in; the header says so too, where it is not damaged.
+  private static func encoding(_ pages: PageFile) -> StoredTextEncoding {
+    let reader = TreeReader(pages)
+    var votes: [StoredTextEncoding: Int] = [:]
+    for number in stride(from: 1, through: pages.count, by: 1) {
+      guard let bytes = pages.page(number),
+        let page = TreePage(bytes, number: number, pageSize: pages.pageSize)
+      else {
+        continue
+      }
+      _ = reader.showRows(page) { row in
+        if let told = StoredTextEncoding.told(by: row.record) { votes[told, default: 0] += 1 }
+      }
+      // Arbitrary, enough to tell.
+      if votes.values.reduce(0, +) > 200 { break }
+    }
+    return votes.max { $0.value < $1.value }?.key
+      ?? StoredTextEncoding(rawValue: pages.header(56)) ?? .utf8
+  }
+}

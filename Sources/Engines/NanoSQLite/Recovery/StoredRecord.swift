@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+
+/// The values of a row as SQLite keeps them (https://www.sqlite.org/fileformat2.html#record_format).
+struct StoredRecord {
+  enum Value {
+    case null
+    case int(Int64)
+    case double(Double)
+    case text([UInt8])
+    case blob([UInt8])
+  }
+  let values: [Value]
+
+  /// Nil if it is not one from its first to its last byte.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    guard let (length, first) = bytes.variableNumber(0), length >= first, length <= bytes.count
+    else { return nil }
+    var types: [Int64] = []
+    var at = first
+    while at < Int(length) {
+      guard let (type, next) = bytes.variableNumber(at), next <= Int(length), type >= 0 else {
+        return nil
+      }
+      types.append(type)
+      at = next
+    }
+    var values: [Value] = []
+    values.reserveCapacity(types.count)
+    for type in types {
+      let size = Self.size(type)
+      guard size <= bytes.count - at, let value = Self.value(type, bytes, at, size) else {
+        return nil
+      }
+      values.append(value)
+      at += size
+    }
+    guard at == bytes.count else { return nil }
+    self.values = values
+  }
+
+  private static func size(_ type: Int64) -> Int {
+    switch type {
+    case 0, 8, 9: 0
+    case 1...4: Int(type)
+    case 5: 6
+    case 6, 7: 8
+    default: Int((type - 12) / 2)
+    }
+  }
+
+  private static func value(
+    _ type: Int64, _ bytes: UnsafeRawBufferPointer, _ at: Int, _ size: Int
+  ) -> Value? {
+    switch type {
+    case 0: return .null
+    case 8: return .int(0)
+    case 9: return .int(1)
+    case 10, 11: return nil
+    case 1...7:
+      var word = bytes[at] & 0x80 == 0 ? UInt64(0) : UInt64.max
+      for index in 0..<size { word = word << 8 | UInt64(bytes[at + index]) }
+      return type == 7 ? .double(Double(bitPattern: word)) : .int(Int64(bitPattern: word))
+    default:
+      let content = Array(bytes[at..<at + size])
+      return type & 1 == 0 ? .blob(content) : .text(content)
+    }
+  }
+}
+
+extension StoredRecord.Value {
+  var int: Int64? { if case .int(let value) = self { value } else { nil } }
+  var isNull: Bool { if case .null = self { true } else { false } }
+
+  /// The bytes of a text, or of data.
+  var bytes: [UInt8]? {
+    switch self {
+    case .text(let bytes), .blob(let bytes): bytes
+    default: nil
+    }
+  }
+}
+
+/// How a file keeps its texts.
+enum StoredTextEncoding: Int {
+  case utf8 = 1
+  case utf16le = 2
+  case utf16be = 3
+
+  /// Nil for what is no text.
+  func text(_ value: StoredRecord.Value) -> String? {
+    guard case .text(let bytes) = value else { return nil }
+    return text(bytes)
+  }
+
+  /// Nil for bytes that are no text in this encoding.
+  func text(_ bytes: [UInt8]) -> String? {
+    guard self != .utf8 else { return String(validating: bytes, as: UTF8.self) }
+    guard bytes.count % 2 == 0 else { return nil }
+    let (high, low) = self == .utf16be ? (0, 1) : (1, 0)
+    let units = stride(from: 0, to: bytes.count, by: 2).map {
+      UInt16(bytes[$0 + high]) << 8 | UInt16(bytes[$0 + low])
+    }
+    return String(validating: units, as: UTF16.self)
+  }
+
+  /// With U+FFFD for what is no text, as a store reads it too.
+  func repairedText(_ bytes: [UInt8]) -> String {
+    guard self != .utf8 else { return String(decoding: bytes, as: UTF8.self) }
+    let (high, low) = self == .utf16be ? (0, 1) : (1, 0)
+    let units = stride(from: 0, to: bytes.count & ~1, by: 2).map {
+      UInt16(bytes[$0 + high]) << 8 | UInt16(bytes[$0 + low])
+    }
+    return String(decoding: units, as: UTF16.self)
+  }
+
+  /// What the texts of a record are kept in, as far as they tell: in UTF-16 every second byte of plain text
+  /// is zero.
+  static func told(by record: StoredRecord) -> StoredTextEncoding? {
+    for value in record.values {
+      guard case .text(let bytes) = value, bytes.count >= 2 else { continue }
+      if bytes[0] != 0, bytes[1] != 0 { return .utf8 }
+      if bytes[0] != 0 { return .utf16le }
+      if bytes[1] != 0 { return .utf16be }
+    }
+    return nil
+  }
+}

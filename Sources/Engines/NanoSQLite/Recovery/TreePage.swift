@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+
+/// A page of one of SQLite's trees (https://www.sqlite.org/fileformat2.html#b_tree_pages). Cells that do not
+/// lie within the page are left out.
+struct TreePage {
+  enum Kind: UInt8 {
+    case indexInterior = 2
+    case tableInterior = 5
+    case indexLeaf = 10
+    case tableLeaf = 13
+
+    var isInterior: Bool { self == .indexInterior || self == .tableInterior }
+    var isIndex: Bool { self == .indexInterior || self == .indexLeaf }
+  }
+
+  let bytes: UnsafeRawBufferPointer
+  let kind: Kind
+  /// Where the cells begin, in their order.
+  private(set) var cells: [Int] = []
+  /// The page behind the last cell, in one that has pages below it.
+  let last: Int?
+  /// Whether it has cells that are not in ``cells``.
+  private(set) var isDamaged = false
+
+  /// - Parameter kind: What it is taken for, whatever its first byte says.
+  init?(
+    _ bytes: UnsafeRawBufferPointer, number: Int, pageSize: Int, as kind: Kind? = nil
+  ) {
+    let start = number == 1 ? 100 : 0
+    guard bytes.count >= start + 12, let kind = kind ?? Kind(rawValue: bytes[start]) else {
+      return nil
+    }
+    self.bytes = bytes
+    self.kind = kind
+    last = kind.isInterior ? bytes.number32(start + 8) : nil
+    let pointers = start + (kind.isInterior ? 12 : 8)
+    let said = bytes.number16(start + 3)
+    // A cell has four bytes at least, beside two for its place.
+    let most = (bytes.count - pointers) / 6
+    isDamaged = said > most
+    let count = min(said, most)
+    let content = pointers + 2 * count
+    for index in 0..<count {
+      // Bits beyond the page are passed over, as SQLite does.
+      let cell = bytes.number16(pointers + 2 * index) & (pageSize - 1)
+      if cell >= content, cell <= bytes.count - 4 { cells.append(cell) } else { isDamaged = true }
+    }
+  }
+
+  /// The pages below, in order.
+  var children: [Int] {
+    guard let last else { return [] }
+    return cells.map { bytes.number32($0) } + [last]
+  }
+}

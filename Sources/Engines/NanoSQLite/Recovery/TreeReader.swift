@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+
+/// The rows of a file's trees, one page after the other, each page once.
+final class TreeReader {
+  let pages: PageFile
+  /// What each page was found to be in use for.
+  private var uses: [Use]
+  /// Pages of long rows that may still be read. A chain that leads into another row's is followed all the
+  /// same, since nobody knows whose it is; but not for ever.
+  private var overflowBudget: Int
+
+  private var looked = 0
+  /// The share of the file's pages that was read, at most.
+  var progress: Double { min(1, Double(looked) / Double(max(1, pages.count))) }
+
+  private enum Use: UInt8 { case unknown, tree, overflow }
+
+  /// The free pages, which hold what was removed.
+  private let free: Set<Int>
+  /// Whether all free pages are known, so that nothing that was removed is taken for lost.
+  let knowsFreePages: Bool
+
+  struct Row {
+    /// 0 in trees of indexes, whose rows have none.
+    let id: Int64
+    let record: StoredRecord
+  }
+
+  init(_ pages: PageFile) {
+    self.pages = pages
+    uses = Array(repeating: .unknown, count: pages.count + 1)
+    overflowBudget = 4 * pages.count + 1_000
+    (free, knowsFreePages) = Self.freePages(pages)
+  }
+
+  private static func freePages(_ pages: PageFile) -> (Set<Int>, isWhole: Bool) {
+    var free: Set<Int> = []
+    var trunk = pages.header(32)
+    while trunk != 0 {
+      guard let bytes = pages.page(trunk), free.insert(trunk).inserted else { return (free, false) }
+      let leaves = bytes.number32(4)
+      guard leaves <= bytes.count / 4 - 2 else { return (free, false) }
+      for index in 0..<leaves {
+        guard free.insert(bytes.number32(8 + 4 * index)).inserted else { return (free, false) }
+      }
+      trunk = bytes.number32(0)
+    }
+    return (free, free.count == pages.header(36) && pages.isHeaderSound)
+  }
+
+  /// Shows the rows of a tree in order.
+  ///
+  /// - Returns: How many pages of it cannot be read, with all below them, or only in part.
+  func each(
+    from root: Int, isIndex: Bool, _ show: (Row) throws -> Void
+  ) rethrows -> Int {
+    var damaged = 0
+    // Interior pages of indexes have rows of their own, which come before the pages behind them; the order
+    // of configuration rows does not matter, so they are shown first.
+    var waiting = [root]
+    while let number = waiting.popLast() {
+      guard let bytes = pages.page(number), uses[number] == .unknown,
+        let page = TreePage(bytes, number: number, pageSize: pages.pageSize),
+        page.kind.isIndex == isIndex
+      else {
+        damaged += 1
+        continue
+      }
+      uses[number] = .tree
+      looked += 1
+      waiting.append(contentsOf: page.children.reversed())
+      if try showRows(page, show) || page.isDamaged { damaged += 1 }
+    }
+    return damaged
+  }
+
+  /// Shows what a single page has, and says whether some of it cannot be read.
+  func showRows(_ page: TreePage, _ show: (Row) throws -> Void) rethrows -> Bool {
+    guard page.kind != .tableInterior else { return false }
+    var isDamaged = false
+    for cell in page.cells {
+      if let row = row(at: cell, in: page) { try show(row) } else { isDamaged = true }
+    }
+    return isDamaged
+  }
+
+  /// Pages that nothing leads to and that are not free: what stands there was lost, not removed.
+  var lostPages: [Int] {
+    uses.indices.dropFirst().filter { uses[$0] == .unknown && !free.contains($0) }
+  }
+
+  private func row(at cell: Int, in page: TreePage) -> Row? {
+    var at = cell + (page.kind == .indexInterior ? 4 : 0)
+    guard let (length, first) = page.bytes.variableNumber(at), length >= 1,
+      length <= Int64(pages.count) * Int64(pages.pageSize)
+    else { return nil }
+    at = first
+    var id: Int64 = 0
+    if !page.kind.isIndex {
+      guard let (number, next) = page.bytes.variableNumber(at) else { return nil }
+      (id, at) = (number, next)
+    }
+    return withPayload(Int(length), at, page) { StoredRecord($0) }.flatMap { $0 }
+      .map { Row(id: id, record: $0) }
+  }
+
+  /// What stands in the page itself, and in the pages behind it if it is long.
+  private func withPayload<Result>(
+    _ length: Int, _ at: Int, _ page: TreePage, _ read: (UnsafeRawBufferPointer) -> Result
+  ) -> Result? {
+    let local = localLength(length, page.kind)
+    guard at + local <= page.bytes.count else { return nil }
+    let here = UnsafeRawBufferPointer(rebasing: page.bytes[at..<at + local])
+    guard local < length else { return read(here) }
+    guard at + local + 4 <= page.bytes.count else { return nil }
+    var content: [UInt8] = []
+    content.append(contentsOf: here)
+    var next = page.bytes.number32(at + local)
+    while content.count < length {
+      guard overflowBudget > 0, let bytes = pages.page(next) else { return nil }
+      overflowBudget -= 1
+      if uses[next] == .unknown { uses[next] = .overflow }
+      content.append(contentsOf: bytes[4..<min(bytes.count, 4 + length - content.count)])
+      next = bytes.number32(0)
+    }
+    return content.withUnsafeBytes(read)
+  }
+
+  private func localLength(_ length: Int, _ kind: TreePage.Kind) -> Int {
+    let usable = pages.usable
+    let most = kind.isIndex ? (usable - 12) * 64 / 255 - 23 : usable - 35
+    if length <= most { return length }
+    let least = (usable - 12) * 32 / 255 - 23
+    let fitting = least + (length - least) % (usable - 4)
+    return fitting <= most ? fitting : least
+  }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+
+import GRDBSQLite
+import NanoDocument
+import NanoEngine
+import NanoSQL
+
+/// Compares the definitions in the file, word for word, with those that the store would write: they are made
+/// in an empty database in memory.
+struct DefinitionCheck {
+  private let connection: SQLiteConnection
+  private let collections: [String]
+
+  init(_ connection: SQLiteConnection, collections: [String]) {
+    self.connection = connection
+    self.collections = collections
+  }
+
+  private struct Definition: Equatable {
+    let type: String
+    let name: String
+    let table: String
+    let sql: String
+  }
+
+  func problems() throws -> [VerificationProblem] {
+    let (expected, isWhole) = try expectedDefinitions()
+    let found = try Self.definitions(connection)
+    let byName = Dictionary(grouping: found) { $0.name.foldingASCII }
+    var problems: [VerificationProblem] = []
+    for (owner, definition) in expected {
+      let same = byName[definition.name.foldingASCII]?.first { $0.type == definition.type }
+      if same == definition || (same == nil && isToldOfElsewhere(definition, owner, byName)) {
+        continue
+      }
+      let message =
+        same == nil
+        ? "the \(definition.type) \(definition.name) is missing"
+        : "the \(definition.type) \(definition.name) is not defined as the store does it"
+      problems.append(VerificationProblem(subject: owner, message: message))
+    }
+    guard isWhole else { return problems }
+    let names = Set(expected.map { $0.1.type + $0.1.name.foldingASCII })
+    for definition in found
+    where isOurs(definition) && !names.contains(definition.type + definition.name.foldingASCII) {
+      problems.append(
+        VerificationProblem(
+          subject: "file",
+          message: "the \(definition.type) \(definition.name) belongs to nothing that is known"))
+    }
+    return problems + stray(found)
+  }
+
+  /// What the check of the collection misses too, and what went with its table.
+  private func isToldOfElsewhere(
+    _ definition: Definition, _ owner: String, _ found: [String: [Definition]]
+  ) -> Bool {
+    guard definition.type != "trigger" || found[owner.foldingASCII] == nil else { return false }
+    guard found[owner.foldingASCII] != nil, let table = try? connection.table(owner) else {
+      return owner != "file"
+    }
+    let checked =
+      table.allSchemas.map(\.sqlName) + (table.text?.schemas ?? []).map(\.sqlName)
+      + [table.leaves?.name].compactMap(\.self)
+    return checked.contains { $0.foldingASCII == definition.name.foldingASCII }
+  }
+
+  private func isOurs(_ definition: Definition) -> Bool {
+    definition.name.foldingASCII.utf8.starts(with: "nano_".utf8)
+  }
+
+  /// Tables of collections without a row in `nano_collections`.
+  private func stray(_ found: [Definition]) -> [VerificationProblem] {
+    let known = Set(collections.map(\.foldingASCII))
+    return found.compactMap { definition in
+      guard definition.type == "table", !known.contains(definition.name.foldingASCII),
+        definition.sql.hasSuffix(Self.collectionColumns)
+      else { return nil }
+      return VerificationProblem(
+        subject: definition.name, message: "the table has no row in nano_collections")
+    }
+  }
+
+  private static let collectionColumns: String = {
+    let sql = Schema.collection("c")
+    let end = sql.firstIndex(of: ";") ?? sql.endIndex
+    return String(sql[..<end].drop { $0 != "(" })
+  }()
+
+  /// With whose they are, and whether those of all collections are known.
+  private func expectedDefinitions() throws -> ([(String, Definition)], Bool) {
+    let scratch = try Scratch()
+    var expected: [(String, Definition)] = []
+    var isWhole = true
+    try scratch.connection.execute(Schema.internalTables)
+    expected += try scratch.taken().map { ("file", $0) }
+    for name in collections {
+      do {
+        guard let table = try connection.table(name) else { continue }
+        var sql = Schema.collection(name)
+        if table.leaves != nil { sql += LeafIndex.create(name) }
+        for schema in table.allSchemas { sql += try schema.create() }
+        for schema in table.text?.schemas ?? [] { sql += try schema.create() }
+        try scratch.connection.execute(sql)
+      } catch is StoreError {
+        // What is wrong with its rows is told by the check of those.
+        isWhole = false
+      }
+      expected += try scratch.taken().map { (name, $0) }
+    }
+    return (expected, isWhole)
+  }
+
+  private static func definitions(_ connection: SQLiteConnection) throws -> [Definition] {
+    try connection.all(
+      SQLFragment(
+        "SELECT type, name, tbl_name, sql FROM sqlite_schema "
+          + "WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid")
+    ) { row in
+      Definition(
+        type: row.text(0) ?? "", name: row.text(1) ?? "", table: row.text(2) ?? "",
+        sql: row.text(3) ?? "")
+    }
+  }
+
+  /// An empty database, emptied again after each look.
+  private final class Scratch {
+    let connection: SQLiteConnection
+
+    init() throws(StoreError) {
+      var handle: OpaquePointer?
+      guard sqlite3_open(":memory:", &handle) == SQLITE_OK, let handle else {
+        sqlite3_close(handle)
+        throw StoreError(.database, "A database in memory cannot be made")
+      }
+      connection = SQLiteConnection(handle, isReadOnly: false)
+      try connection.execute("BEGIN")
+    }
+
+    deinit {
+      connection.removeAll()
+      sqlite3_close(connection.handle)
+    }
+
+    func taken() throws -> [Definition] {
+      let found = try DefinitionCheck.definitions(connection)
+      try connection.execute("ROLLBACK; BEGIN")
+      return found
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+
+import ArgumentParser
+import Foundation
+import NanoStore
+
+struct RecoverCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "recover",
+    abstract: "Save every document that can be read of a damaged database into a new one.",
+    discussion: """
+      The damaged file is never written to. What was lost is listed; the exit status is 1 if \
+      anything was, though the new database is there.
+      """)
+
+  @OptionGroup var database: DatabaseOptions
+
+  @Argument(help: "The file to make.", completion: .file())
+  var destination: String
+
+  @Flag(help: "Replace a file that is there.")
+  var force = false
+
+  func run() throws {
+    let line = ProgressLine()
+    let report = try recover(line)
+    line.clear()
+    try Output.run { try Self.write(report, to: $0) }
+    guard report.isComplete else {
+      throw CommandFailure(
+        message: Printable.text(
+          "Not everything could be saved; \(destination) holds what is listed above"))
+    }
+  }
+
+  private func recover(_ line: ProgressLine) throws -> RecoveryReport {
+    defer { line.clear() }
+    guard
+      FileManager.default.fileExists(
+        atPath: NSString(string: database.database).expandingTildeInPath)
+    else {
+      throw CommandFailure(message: Printable.text("There is no file at \(database.database)"))
+    }
+    do {
+      return try Store.recover(
+        from: database.database, to: destination, replacing: force
+      ) { line.show($0, "read") }
+    } catch let error as StoreError where error.code == .alreadyExists {
+      throw CommandFailure(
+        message: Printable.text("\(destination) is there already (--force replaces it)"))
+    }
+  }
+
+  private static func write(_ report: RecoveryReport, to output: Output) throws {
+    for collection in report.collections {
+      let skipped = collection.skipped == 0 ? "" : ", \(collection.skipped) skipped"
+      try output.line(
+        Printable.text(collection.name) + ": \(Quantity.documents(collection.saved)) saved"
+          + skipped)
+    }
+    for skipped in report.skipped {
+      let key = skipped.key.map { " (\($0))" } ?? ""
+      try output.line(
+        Printable.text(
+          "skipped: \(skipped.collection), document \(skipped.rowID)\(key): \(skipped.reason)"))
+    }
+    for loss in report.losses {
+      try output.line(Printable.text("lost: \(loss.subject): \(loss.message)"))
+    }
+  }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("Damage to the store's own tables")
+struct DamagedRowTests {
+  let scratch: Scratch
+  init() throws { scratch = try Scratch() }
+
+  private func damagedStore(_ statements: String...) throws -> Store {
+    let path = scratch.file("a.db")
+    try Store.file(path) { $0.allowsInternalWrites = true }.using { store in
+      for name in ["a", "b"] {
+        try store[name].createIndex("n", unique: true)
+        try store[name].save(["n": 1, "tags": ["x"]], key: "k")
+        try store[name].createIndex("tags")
+      }
+      try store.setMetadata(1, "m")
+      for statement in statements { try store.execute(statement) }
+    }
+    return try Store.file(path)
+  }
+
+  static let rows: [(table: String, column: String, value: String)] = [
+    ("nano_collections", "identity", "'keys'"), ("nano_collections", "identity", "7"),
+    ("nano_collections", "generation", "'x'"), ("nano_collections", "generation", "-1"),
+    ("nano_collections", "generation", "9223372036854775807"),
+    ("nano_collections", "indexing", "'all'"), ("nano_collections", "parts", "99"),
+    ("nano_collections", "settings", "'{'"), ("nano_collections", "settings", "'[]'"),
+    ("nano_indexes", "kind", "'trees'"), ("nano_indexes", "is_unique", "5"),
+    ("nano_indexes", "columns", "'[]'"), ("nano_indexes", "columns", "'[[]]'"),
+    ("nano_indexes", "columns", "'[[\"a\",1]]'"), ("nano_indexes", "columns", "'garbage'"),
+    ("nano_indexes", "sql_name", "'nano_index_b_n'"), ("nano_indexes", "sql_name", "'a'"),
+    ("nano_indexes", "origin", "''"), ("nano_indexes", "filled", "'x'"),
+    ("nano_paths", "types", "-1"), ("nano_paths", "types", "'x'"),
+    ("nano_paths", "attribute", "2147483647"), ("nano_paths", "attribute", "-5"),
+    ("nano_paths", "path", "printf('%.*c', 5000, '[')"),
+  ]
+
+  @Test(
+    "A row that makes no sense is an error that names it, and other collections go on",
+    arguments: rows)
+  func row(table: String, column: String, value: String) throws {
+    let name = table == "nano_collections" ? "name" : "collection"
+    let one =
+      table == "nano_indexes"
+      ? " AND name = 'n_unique'" : table == "nano_paths" ? " AND path = 'n'" : ""
+    let store = try damagedStore(
+      "UPDATE \(table) SET \(column) = \(value) WHERE \(name) = 'a'\(one)")
+    for call in [
+      { _ = try store["a"].find(Field("n") == 1).documents() }, { try store["a"].save(["n": 2]) },
+      { _ = try store["a"].indexes() },
+    ] as [() throws -> Void] {
+      let thrown = try #require(error { try call() })
+      #expect(thrown.code == .corruptFile)
+      #expect(thrown[.table] == table && thrown[.collection] == "a")
+      #expect(thrown[.column] == column)
+      #expect(thrown[.hint] != nil)
+    }
+    #expect(try store["b"].find(Field("n") == 1).documents().count == 1)
+    try store["b"].save(["n": 2, "tags": ["y"]])
+    #expect(try store["b"].find(Field("tags") == "y").count() == 1)
+    #expect(try store.collections().map(\.name) == ["a", "b"])
+    #expect(try store.verify().contains { $0.subject == "a" && $0.message.contains(column) })
+    let report = try Store.recover(from: scratch.file("a.db"), to: scratch.file("b.db"))
+    #expect(report.collections.map(\.saved) == [1, 2])
+  }
+
+  @Test("A row id that was used before and cannot be read is an error before anything is written")
+  func highWater() throws {
+    let store = try damagedStore("UPDATE nano_collections SET high_water = 'x' WHERE name = 'a'")
+    let thrown = try #require(error { try store["a"].save(["n": 2]) })
+    #expect(thrown.code == .corruptFile && thrown[.column] == "high_water")
+    #expect(try store["a"].count() == 1)
+    try store["b"].save(["n": 2])
+  }
+
+  @Test("A value of the metadata that does not decode is an error that names it")
+  func metadata() throws {
+    let store = try damagedStore("UPDATE nano_metadata SET value = '1 x'")
+    let thrown = try #require(error { _ = try store.metadata("m") })
+    #expect(thrown.code == .corruptFile && thrown[.table] == "nano_metadata")
+    #expect(try store["a"].count() == 1)
+    #expect(try store.verify().map(\.subject) == ["nano_metadata"])
+  }
+
+  @Test("A table of the store's own that is missing is named")
+  func missing() throws {
+    let store = try damagedStore("DROP TABLE nano_paths")
+    let thrown = try #require(error { _ = try store["a"].documents() })
+    #expect(thrown.code == .corruptFile && thrown[.table] == "nano_paths")
+    #expect(thrown[.path]?.hasSuffix("a.db") == true)
+    #expect(try store.verify().contains { $0.message == "the table nano_paths is missing" })
+  }
+
+  static let definitions: [(statement: String, subject: String, message: String)] = [
+    ("DROP TRIGGER nano_foreign_a", "a", "the trigger nano_foreign_a is missing"),
+    ("DROP INDEX nano_key_a", "a", "the index nano_key_a is missing"),
+    (
+      "DROP TRIGGER nano_elements_a_tags_elements_insert", "a",
+      "the trigger nano_elements_a_tags_elements_insert is missing"
+    ),
+    (
+      "CREATE TRIGGER nano_mine AFTER INSERT ON a BEGIN SELECT 1; END", "file",
+      "the trigger nano_mine belongs to nothing that is known"
+    ),
+    (
+      "DELETE FROM nano_collections WHERE name = 'a'", "a",
+      "the table has no row in nano_collections"
+    ),
+    (
+      "DELETE FROM nano_collections WHERE name = 'a'", "nano_indexes",
+      "a row is of the collection a, which does not exist"
+    ),
+    (
+      "UPDATE nano_collections SET parts = 0 WHERE name = 'a'", "a",
+      "nano_collections does not know that documents have keys or classes"
+    ),
+    (
+      "UPDATE a SET key = x'00ff'", "a", "document 1 has a key by which it cannot be found"
+    ),
+    ("UPDATE a SET added = 'x'", "a", "document 1 has a moment of being added that is no integer"),
+    (
+      "UPDATE a SET body = '{\"n\":1,\"tags\":[\"x\"]} ', type = x'00'", "a",
+      "document 1 has a class that is no text"
+    ),
+  ]
+
+  @Test(
+    "Verifying finds definitions and rows that are not as the store makes them",
+    arguments: definitions)
+  func definition(statement: String, subject: String, message: String) throws {
+    let store = try damagedStore(statement)
+    let problems = try store.verify()
+    #expect(
+      problems.contains { $0.subject == subject && $0.message == message }, "\(problems)")
+  }
+
+  @Test("A trigger with another text is found, where a plain one has its name")
+  func changedTrigger() throws {
+    let store = try damagedStore(
+      "DROP TRIGGER nano_foreign_a",
+      "CREATE TRIGGER nano_foreign_a AFTER UPDATE ON a BEGIN SELECT 1; END")
+    #expect(
+      try store.verify().map(\.message)
+        == ["the trigger nano_foreign_a is not defined as the store does it"])
+  }
+}

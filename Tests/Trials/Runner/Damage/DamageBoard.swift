@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Synchronization
+
+/// Which mutations are to be tried, and what became of those that were.
+final class DamageBoard: Sendable {
+  private struct State {
+    var next: Int
+    var facts: [String: Int] = [:]
+    var failures: [String] = []
+  }
+  private let end: Int
+  private let deadline: ContinuousClock.Instant?
+  private let state: Mutex<State>
+
+  init(first: Int, end: Int, seconds: Double) {
+    self.end = end
+    deadline = seconds.isFinite ? .now + .seconds(seconds) : nil
+    state = Mutex(State(next: first))
+  }
+
+  func next() -> Int? {
+    state.withLock { state in
+      guard state.next < end, deadline.map({ $0 > .now }) ?? true else { return nil }
+      defer { state.next += 1 }
+      return state.next
+    }
+  }
+
+  func fail(_ sentence: String) {
+    state.withLock { $0.failures.append(sentence) }
+    note(sentence)
+  }
+
+  /// What a child said of one mutation.
+  func add(_ said: DocumentObject, verbose: Bool) {
+    let number = said["number"]?.int ?? -1
+    let what = "\(number) (\(said["sample"]?.string ?? ""), \(said["what"]?.string ?? ""))"
+    if verbose { note("\(what): \(said["facts"]?.object?.jsonString() ?? "")") }
+    state.withLock { state in
+      for field in said["facts"]?.object ?? [:] {
+        state.facts[field.name, default: 0] += Int(field.value.int ?? 0)
+      }
+    }
+    let failures = said["failures"]?.array ?? []
+    for failure in failures.prefix(2) { fail("\(what): \(failure.string ?? "")") }
+    if failures.count > 2 { fail("\(what): and \(failures.count - 2) more") }
+  }
+
+  var failures: [String] { state.withLock { $0.failures } }
+
+  /// What is counted, in the order in which it is told, with the words for it.
+  private static let names = [
+    ("mutations", "damaged stores"), ("bytes", "by bytes"), ("rows", "by SQL"), ("log", "in logs"),
+    ("notOpened", "refused on opening"), ("errors", "typed errors"),
+    ("contentsAsBefore", "contents as before"),
+    ("contentsChangedFound", "contents changed and found by verify"),
+    ("contentsChangedUnseen", "contents changed in themselves, which no check sees"),
+    ("wrongAnswersFoundByVerify", "indexes that differed, all found by verify"),
+    ("recovered", "recovered"), ("notRecovered", "with nothing left to recover"),
+    ("documents", "documents in those"), ("documentsRecovered", "documents recovered as they were"),
+  ]
+
+  var figures: Figures {
+    let facts = state.withLock { $0.facts }
+    var figures = Figures()
+    for (name, words) in Self.names { figures[words] = facts[name] ?? 0 }
+    return figures
+  }
+}

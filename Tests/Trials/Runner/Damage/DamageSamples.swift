@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import NanoTesting
+
+/// Stores that touch each feature, each a folder with `store.db` and what lies beside it.
+struct DamageSamples {
+  /// How the file is kept. Each kind has its own sample.
+  enum Kind: String, CaseIterable {
+    /// Everything in the file.
+    case plain
+    /// The newest commits in a write-ahead log that is there.
+    case logged
+    /// Texts in UTF-16.
+    case wide
+    /// Small pages, so that trees are deep; no log.
+    case deep
+    /// A journal of a transaction that was not committed lies beside the file.
+    case journal
+  }
+
+  let folder: URL
+  private static let name = "store.db"
+
+  func file(_ kind: Kind) -> URL {
+    folder.appending(path: kind.rawValue).appending(path: Self.name)
+  }
+
+  static let suffixes = ["", "-wal", "-journal"]
+
+  func make() throws {
+    for kind in Kind.allCases { try make(kind) }
+  }
+
+  private func make(_ kind: Kind) throws {
+    let place = folder.appending(path: kind.rawValue)
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+    let building = place.appending(path: "building.db").path
+    var configuration = Store.Configuration()
+    configuration.indexTuning = .off
+    configuration.pageSize = kind == .deep ? 512 : 1024
+    if kind == .wide { configuration.encoding = .utf16 }
+    if kind == .journal { configuration.journalMode = .delete }
+    let store = try Store(.file(building), configuration: configuration)
+    try Self.fill(store)
+    if kind == .logged {
+      // Otherwise everything is in the log, and the file is empty.
+      try store.compact()
+      try Self.fillMore(store)
+    }
+    if kind == .journal {
+      try Self.copy(building, to: file(kind).path, during: store)
+    } else if kind == .logged {
+      try Self.copy(building, to: file(kind).path)
+    }
+    try store.close()
+    if kind != .logged, kind != .journal { try Self.copy(building, to: file(kind).path) }
+    for suffix in Self.suffixes + ["-shm"] { unlink(building + suffix) }
+  }
+
+  static func copy(_ source: String, to target: String) throws {
+    for suffix in suffixes {
+      unlink(target + suffix)
+      guard FileManager.default.fileExists(atPath: source + suffix) else { continue }
+      try FileManager.default.copyItem(atPath: source + suffix, toPath: target + suffix)
+    }
+    unlink(target + "-shm")
+  }
+
+  /// As it stands in the middle of a transaction that has written pages already.
+  private static func copy(_ source: String, to target: String, during store: Store) throws {
+    struct Undo: Error {}
+    do {
+      try store.write {
+        try store["people"].find(Field("age") > 20).update(set: ["age": 1])
+        // SQLite keeps changed pages in memory until there are too many.
+        try store.engine().write(nil) { _ in }
+      }
+    } catch {}
+    try copy(source, to: target)
+  }
+}
+
+extension DamageSamples {
+  static let collections = ["people", "films", "notes", "Ünïcode \"x\"", "events"]
+
+  private static func fill(_ store: Store) throws {
+    try fillPeople(store["people"])
+    try fillFilms(store["films"])
+    try fillNotes(store)
+    try fillOthers(store)
+  }
+
+  private static func fillPeople(_ people: DocumentCollection) throws {
+    try people.createIndex("email", unique: true)
+    try people.createIndex("last", "first")
+    try people.createIndex("age")
+    try people.setDefaults(["active": true])
+    try people.setAliases(["l": "[last]"])
+    for number in 0..<60 {
+      try people.insert(
+        [
+          "first": .string("F\(number % 7)"), "last": .string("L\(number % 11)"),
+          "email": .string("p\(number)@example.org"), "age": .int(Int64(18 + number % 50)),
+          "tags": .array([.string("t\(number % 5)"), .int(Int64(number % 3))]),
+          "born": .date(Date(timeIntervalSince1970: Double(number) * 1e7)),
+          "home": .url(URL(string: "https://example.org/\(number)")!),
+        ], key: number % 3 == 0 ? nil : number % 3 == 1 ? "person-\(number)" : "Key ü \(number)")
+    }
+    // One on elements, since lists are there now.
+    try people.createIndex("tags")
+  }
+
+  private static func fillFilms(_ films: DocumentCollection) throws {
+    try films.createTextIndex("title", "plot")
+    try films.createTextIndex("title", tokens: .substrings)
+    let words = ["gin", "tonic", "road", "night", "river", "house", "winter", "glass"]
+    for number in 0..<40 {
+      let plot = (0..<12).map { words[(number * 7 + $0 * $0) % words.count] }
+      try films.insert([
+        "title": .string("\(words[number % 8]) \(words[(number / 2) % 8]) \(number)"),
+        "plot": .string(plot.joined(separator: " ")), "year": .int(Int64(1960 + number)),
+        "rating": .double(Double(number) / 4),
+        "poster": .data(Data((0..<20).map { UInt8(truncatingIfNeeded: $0 * number) })),
+      ])
+    }
+  }
+
+  /// Long documents, which take pages of their own, everything indexed, and bags.
+  private static func fillNotes(_ store: Store) throws {
+    let notes = store["notes"]
+    try notes.setIndexing(.everything)
+    for number in 0..<12 {
+      try notes.insert([
+        "n": .int(Int64(number)),
+        "text": .string(String(repeating: "note \(number) ", count: 40 * (number % 6))),
+        "list": .array((0..<number).map { .object(["v": .int(Int64($0))]) }),
+      ])
+    }
+    let favourites = try store.bag(named: "favourites")
+    try favourites.add(notes.documents())
+    try favourites.add(Array(store["people"].documents().prefix(10)))
+    try favourites.save()
+    let inner = try store.bag(named: "inner")
+    try inner.add(favourites)
+    try inner.save()
+  }
+
+  private static func fillOthers(_ store: Store) throws {
+    let odd = store["Ünïcode \"x\""]
+    for number in 0..<9 {
+      try odd.insert(
+        ["$name": .int(Int64(number)), "x.y": .null, "Ä": .array([])], key: "k\(number)")
+    }
+    let events = try store.createCollection("events", identity: .rowID)
+    for number in 0..<30 { try events.insert(["at": .int(Int64(number)), "kind": "k"]) }
+    // The last row ids are kept in the catalogue.
+    for id in 26...30 { try events.remove(rowID: Int64(id)) }
+    try store.setMetadata(["a": 1, "list": [1, 2, 3]], "settings")
+    try store.setMetadata("text", "other")
+  }
+
+  private static func fillMore(_ store: Store) throws {
+    for number in 0..<10 { try store["events"].insert(["at": .int(Int64(100 + number))]) }
+    try store["people"].find(Field("age") == 20).update(set: ["seen": true])
+  }
+}
