@@ -29,7 +29,7 @@ extension SealedReader {
   /// Nil if the documents of the collection are not sealed.
   func question(_ query: Query, _ collection: String) throws -> SealedQuestion? {
     guard ring.seals(collection) else { return nil }
-    var query = try query.resolvingSearches(in: [])
+    guard var query = try resolved(query, collection) else { return nil }
     query.ranking = nil
     let defaults = FieldDefaults(try settings(of: collection).defaults)
     let said = SealedCondition(query.condition, try hashes(query.condition, collection, defaults))
@@ -49,6 +49,18 @@ extension SealedReader {
       orderings: isSortedThere ? [] : query.orderings, limit: isExact ? nil : query.limit,
       offset: isExact ? 0 : query.offset, after: isSortedThere ? nil : query.after,
       defaults: defaults, isIdentities: query.fields == [])
+  }
+
+  /// Sealed texts have no index to search. Nil for a collection that does not exist: it is empty, whatever is asked of
+  /// it, and the engine says so.
+  private func resolved(_ query: Query, _ collection: String) throws -> Query? {
+    do { return try query.resolvingSearches(in: []) } catch {
+      let name = collection.foldingASCII
+      guard try inner.collections().contains(where: { $0.name.foldingASCII == name }) else {
+        return nil
+      }
+      throw error
+    }
   }
 
   /// The hashes by which the database finds values of a path.

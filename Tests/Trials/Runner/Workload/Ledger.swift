@@ -34,9 +34,9 @@ struct Ledger: Equatable {
         for name in bags.keys { bags[name]?.remove(key) }
       }
     case .removeGroup(let collection, let group):
-      documents[collection]?.values.filter { $0["group"] == .int(group) }
-        .compactMap { $0["name"]?.string }
-        .forEach { apply(.remove(collection, key: $0)) }
+      for (key, object) in documents[collection] ?? [:] where object["group"] == .int(group) {
+        apply(.remove(collection, key: key))
+      }
     case .drop(let collection): documents[collection] = nil
     case .refused: break
     case .fillBag(let name, let keys):
