@@ -38,8 +38,7 @@ struct KeptFileTests {
     [true, false])
   func content(name: String, isReadOnly: Bool) throws {
     let store = try open(name, isReadOnly: isReadOnly)
-    let expected = try DocumentObject(json: Data(contentsOf: kept("\(name).json")))
-    #expect(try SampleStore.description(of: store) == expected)
+    #expect(try description(of: store) == expected(name))
     #expect(try store.verify().isEmpty)
   }
 
@@ -76,8 +75,7 @@ struct KeptFileTests {
       ? try Store(.memory, encryption: Encryption(.key(Data(repeating: 7, count: 32))))
       : try Store(.memory)
     try SampleStore.fill(store, isPlain: name != "encrypted")
-    let expected = try DocumentObject(json: Data(contentsOf: kept("\(name).json")))
-    #expect(try SampleStore.description(of: store) == expected)
+    #expect(try description(of: store) == expected(name))
   }
 
   private func code(_ work: () throws -> some Any) -> StoreError.Code? {
