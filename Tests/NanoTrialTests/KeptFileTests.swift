@@ -33,6 +33,15 @@ struct KeptFileTests {
       encryption: Encryption(.key(Data(repeating: 7, count: 32))))
   }
 
+  /// As text, since a value that is not a number equals none.
+  private func description(of store: Store) throws -> [Substring] {
+    try SampleStore.description(of: store).jsonString(pretty: true).split(separator: "\n")
+  }
+
+  private func expected(_ name: String) throws -> [Substring] {
+    try String(contentsOf: kept("\(name).json"), encoding: .utf8).split(separator: "\n")
+  }
+
   @Test(
     "They hold what they held, whether they may be written to or not", arguments: names,
     [true, false])
