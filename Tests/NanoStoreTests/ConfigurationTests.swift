@@ -28,7 +28,7 @@ struct ConfigurationTests {
     "With a rollback journal a power loss needs more, or the file would be damaged",
     arguments: [Store.Configuration.JournalMode.delete, .truncate, .persist])
   func durabilityOfJournals(mode: Store.Configuration.JournalMode) throws {
-    for (durability, expected) in zip(Store.Configuration.Durability.allCases, ["0", "2", "3"]) {
+    for (durability, expected) in zip(Store.Configuration.Durability.allCases, ["0", "3", "3"]) {
       let actual = try setting("synchronous") {
         $0.durability = durability
         $0.journalMode = mode

@@ -21,13 +21,14 @@ struct DatabaseSetup {
   static func apply(
     _ configuration: SQLiteConfiguration, to connection: SQLiteConnection, isFile: Bool
   ) throws(StoreError) {
-    // With a rollback journal, NORMAL lets a power failure damage the file, and FULL lets it bring back a journal
-    // that was deleted to commit (https://www.sqlite.org/pragma.html#pragma_synchronous).
+    // With a rollback journal, a power failure may damage the file under NORMAL; and under FULL it may bring back a
+    // journal that was deleted to commit, which undoes the commit, and damages a file that has been made shorter since
+    // (https://www.sqlite.org/pragma.html#pragma_synchronous).
     let needsMore = [.delete, .truncate, .persist].contains(configuration.journalMode)
     let synchronous =
       switch configuration.durability {
       case .fast: "OFF"
-      case .normal: needsMore ? "FULL" : "NORMAL"
+      case .normal: needsMore ? "EXTRA" : "NORMAL"
       case .full: needsMore ? "EXTRA" : "FULL"
       }
     try connection.execute(

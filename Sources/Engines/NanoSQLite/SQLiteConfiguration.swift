@@ -20,7 +20,8 @@ public struct SQLiteConfiguration: Sendable {
     /// Nothing: a power failure may damage the file; a killed process does not.
     case fast
     /// Survives a killed process; after a power failure the last commits may be missing, but what
-    /// is there is a prefix of what was written.
+    /// is there is a prefix of what was written. With a rollback journal it is ``full``, since SQLite offers nothing
+    /// between that and a damaged file.
     case normal
     /// Every commit that was acknowledged survives a power failure.
     case full

@@ -19,6 +19,11 @@ extension SQLiteEngine {
       try target.makeCopy(isPrivate: configuration.isPrivate)
       let copy = try DatabaseQueue(path: target.copy)
       do {
+        // SQLite opens a file for reading when the system does not let it write.
+        let isReadOnly = copy.unsafeRead { sqlite3_db_readonly($0.sqliteConnection, "main") } != 0
+        guard !isReadOnly else {
+          throw StoreError(.cannotOpen, "The copy could not be opened for writing")
+        }
         try copyAll(to: copy, progress)
       } catch {
         try? copy.close()

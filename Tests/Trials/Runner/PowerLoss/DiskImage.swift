@@ -60,11 +60,20 @@ struct DiskImage {
   }
 
   /// Writes one of the states in which the disk may be.
-  func write(into path: String, _ random: inout SplitMix) throws {
-    for (name, number) in folder.afterPowerLoss(&random) where !name.hasSuffix("-shm") {
-      let bytes = (files[number] ?? File()).afterPowerLoss(&random)
+  ///
+  /// - Returns: What is in it, for who has to understand what follows from it.
+  func write(into path: String, _ random: inout SplitMix) throws -> String {
+    var contents: [String] = []
+    let names = folder.afterPowerLoss(&random).sorted { $0.key < $1.key }
+    for (name, number) in names where !name.hasSuffix("-shm") {
+      let file = files[number] ?? File()
+      let bytes = file.afterPowerLoss(&random)
       try Data(bytes).write(to: URL(filePath: path + "/" + name))
+      contents.append(
+        "\(name) (\(number)): \(bytes.count) bytes, \(file.synced.count) synced, "
+          + "\(file.pending.count) calls not")
     }
+    return contents.joined(separator: "; ") + "; folder: \(folder.synced), then \(folder.pending)"
   }
 }
 

@@ -60,12 +60,13 @@ final class PowerLossHistory {
       for index in from..<moment { known.note(faults_at(index)) }
       from = moment
       let disk = try TrialFolder("disk")
-      try image.write(into: disk.path, &random)
+      let contents = try image.write(into: disk.path, &random)
       do {
         try look(at: disk, known, &figures)
       } catch {
         disk.keep()
-        throw TrialFailure("at call \(moment): \(error); the files are in \(disk.path)")
+        throw TrialFailure(
+          "at call \(moment): \(error); the files are in \(disk.path); there was \(contents)")
       }
     }
   }

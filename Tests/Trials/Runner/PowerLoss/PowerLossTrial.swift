@@ -19,6 +19,8 @@ struct PowerLossTrial: Trial {
   var rounds = 40
   @Option(help: "Only this journal mode.")
   var mode: String?
+  @Option(help: "Only the history of this seed.")
+  var history: UInt64?
   @Option(help: "Begins no further history after so many seconds.")
   var seconds = 1_200.0
 
@@ -36,7 +38,7 @@ struct PowerLossTrial: Trial {
     while done < losses, ContinuousClock.now - start < .seconds(seconds) {
       for variant in variants where done < losses {
         let count = min(Self.lossesPerHistory, losses - done)
-        let historySeed = random.next()
+        let historySeed = history ?? random.next()
         do {
           try PowerLossHistory(variant, rounds: rounds, seed: historySeed)
             .lose(times: count, &figures)
