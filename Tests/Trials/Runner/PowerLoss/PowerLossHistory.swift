@@ -94,15 +94,16 @@ final class PowerLossHistory {
     }
     figures["commits lost with normal"] += max(0, known.round - last)
     figures["commits kept"] += last
-    // Before all of them are there, indexes are still being made.
-    if known.isMade, last > 0 || variant.durability == .full {
+    // Before that, indexes are still being made.
+    let isMade = last > 0 || (known.isMade && variant.durability == .full)
+    if isMade {
       var ledger = Ledger()
       ledger.play(to: last, plan)
       try ledger.check(store)
     } else {
       try require(try store.verify().isEmpty, "verify: \(try store.verify())")
     }
-    try store.play(plan.round(last + 1))
+    try store.play(plan.round(last + 1), hasUniqueNames: isMade)
     try store.close()
     try PlainCheck.check(disk.file("a.db"))
     if let backup = known.backup { try look(atBackup: disk, backup) }
