@@ -49,6 +49,16 @@ struct FileModeTests {
     #expect(try modes(umask: "000")["a.db"] == 0o600)
   }
 
+  @Test("What is recovered is not readable for more people than the damaged file")
+  func recovered() throws {
+    let store = try Store.file(scratch.file("a.db")) { $0.isPrivate = true }
+    try store["a"].save(["n": 1], key: "k")
+    try store.close()
+    try Store.recover(from: scratch.file("a.db"), to: scratch.file("c.db"))
+    let attributes = try FileManager.default.attributesOfItem(atPath: scratch.file("c.db"))
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+  }
+
   @Test("A temporary store leaves no file, also when its process is killed")
   func temporary() throws {
     let other = try OtherProcess(

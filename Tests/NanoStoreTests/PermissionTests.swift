@@ -50,6 +50,25 @@ struct PermissionTests {
     #expect(try scratch.names == ["a.db"])
   }
 
+  @Test(
+    "A file that can only be read is backed up, and into a folder that can be written to but not read"
+  )
+  func backupOfReadOnly() throws {
+    let open = scratch.file("open")
+    try FileManager.default.createDirectory(atPath: open, withIntermediateDirectories: false)
+    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: open)
+    let blind = scratch.file("blind")
+    try FileManager.default.createDirectory(atPath: blind, withIntermediateDirectories: false)
+    try FileManager.default.setAttributes([.posixPermissions: 0o333], ofItemAtPath: blind)
+    try permit(0o444, folder: 0o777)
+    let other = try OtherProcess(asNobody: true)
+    #expect(try other.ask("open", path, "readonly") == "ok")
+    #expect(try other.ask("backup", open + "/b.db") == "ok")
+    #expect(try other.ask("backup", blind + "/b.db") == "ok")
+    #expect(try Store.file(open + "/b.db")["a"].get("k")?["n"] == 1)
+    #expect(try Store.file(blind + "/b.db")["a"].get("k")?["n"] == 1)
+  }
+
   @Test("In a folder that can only be read no store is made")
   func noNewStore() throws {
     try permit(0o444, folder: 0o555)

@@ -212,6 +212,7 @@ final class SQLiteConnection {
       handle, "PRAGMA writable_schema = RESET; BEGIN; SELECT 1 FROM sqlite_schema; COMMIT", nil,
       nil, nil)
     ranOutOfMemory = code != SQLITE_OK
+    rollback()
   }
 
   fileprivate func prepareRollback() throws {

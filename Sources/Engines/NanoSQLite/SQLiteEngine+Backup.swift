@@ -141,12 +141,12 @@ struct BackupTarget {
     }
   }
 
-  /// Not readable for more people than the source.
+  /// Not readable for more people than the source; written to by its owner, also where that may only be read.
   func makeCopy(isPrivate: Bool) throws(StoreError) {
     var source = stat()
     let isThere = self.source.map { stat($0, &source) == 0 } ?? false
     try NewFile.create(
-      copy, mode: isPrivate ? 0o600 : isThere ? source.st_mode & 0o666 : 0o644,
+      copy, mode: isPrivate ? 0o600 : isThere ? source.st_mode & 0o666 | 0o600 : 0o644,
       shownAs: path)
   }
 
@@ -178,11 +178,13 @@ struct BackupTarget {
     try syncFolder()
   }
 
-  /// Only then does the new name survive a power loss. File systems that cannot do it say `EINVAL`.
+  /// Only then does the new name survive a power loss. File systems that cannot do it say `EINVAL`, and folders that
+  /// may be written to and not read `EACCES`; there nothing better can be had.
   private func syncFolder() throws(StoreError) {
     let folder = open(NSString(string: path).deletingLastPathComponent, O_RDONLY)
     defer { if folder >= 0 { close(folder) } }
-    guard folder < 0 || fsync(folder) != 0, errno != EINVAL else { return }
+    let isSynced = folder >= 0 && fsync(folder) == 0
+    guard !isSynced, errno != EINVAL, errno != EACCES else { return }
     throw StoreError(
       .inputOutput, "The backup is in place, but would perhaps not be after a power loss",
       [.path: path, .engineMessage: String(cString: strerror(errno))])

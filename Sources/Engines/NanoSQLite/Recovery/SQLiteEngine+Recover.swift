@@ -36,6 +36,7 @@ extension SQLiteEngine {
     }
     do {
       try damaged.make()
+      try target.makeCopy(isPrivate: false)
       let report = try Recovery(damaged).run(into: target.copy, progress)
       try target.moveIntoPlace()
       return report

@@ -53,26 +53,17 @@ struct BackupCommand: ParsableCommand {
 
   @OptionGroup var database: DatabaseOptions
 
-  @Argument(help: "The file to make.", completion: .file())
-  var destination: String
-
-  @Flag(help: "Replace a file that is there.")
-  var force = false
+  @OptionGroup var new: NewFileOptions
 
   func run() throws {
     let line = ProgressLine()
     try database.withStore(.reading) { store in
       defer { line.clear() }
-      do {
-        try store.backup(to: destination, replacing: force) { done in
-          line.show(done, "copied")
-        }
-      } catch let error as StoreError where error.code == .alreadyExists {
-        throw CommandFailure(
-          message: Printable.text("\(destination) is there already (--force replaces it)"))
+      try new.make {
+        try store.backup(to: $0, replacing: $1) { done in line.show(done, "copied") }
       }
     }
-    try Output.run { try $0.line(Printable.text("copied to \(destination)")) }
+    try Output.run { try $0.line(Printable.text("copied to \(new.destination)")) }
   }
 }
 

@@ -15,11 +15,7 @@ struct RecoverCommand: ParsableCommand {
 
   @OptionGroup var database: DatabaseOptions
 
-  @Argument(help: "The file to make.", completion: .file())
-  var destination: String
-
-  @Flag(help: "Replace a file that is there.")
-  var force = false
+  @OptionGroup var new: NewFileOptions
 
   func run() throws {
     let line = ProgressLine()
@@ -29,7 +25,7 @@ struct RecoverCommand: ParsableCommand {
     guard report.isComplete else {
       throw CommandFailure(
         message: Printable.text(
-          "Not everything could be saved; \(destination) holds what is listed above"))
+          "Not everything could be saved; \(new.destination) holds what is listed above"))
     }
   }
 
@@ -41,13 +37,8 @@ struct RecoverCommand: ParsableCommand {
     else {
       throw CommandFailure(message: Printable.text("There is no file at \(database.database)"))
     }
-    do {
-      return try Store.recover(
-        from: database.database, to: destination, replacing: force
-      ) { line.show($0, "read") }
-    } catch let error as StoreError where error.code == .alreadyExists {
-      throw CommandFailure(
-        message: Printable.text("\(destination) is there already (--force replaces it)"))
+    return try new.make {
+      try Store.recover(from: database.database, to: $0, replacing: $1) { line.show($0, "read") }
     }
   }
 
