@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
+import NanoSQL
 import NanoEngine
 import NanoQuery
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
-import NanoEngine
-import NanoSQL
+package import NanoDocument
+package import NanoEngine
 
 /// Every path that documents of a collection hold, with the types seen there: the path catalogue in
 /// memory.
@@ -12,11 +11,11 @@ import NanoSQL
 /// brings nothing new costs a few nanoseconds a field.
 ///
 /// Confined to the connection that made it.
-final class PathTrie {
-  struct Node {
+package final class PathTrie {
+  package struct Node {
     var nameOffset: Int32
     var nameLength: Int32
-    var types: Int32
+    package var types: Int32
     var firstChild: Int32 = -1
     var lastChild: Int32 = -1
     var nextSibling: Int32 = -1
@@ -26,18 +25,18 @@ final class PathTrie {
     var parent: Int32
     /// The number under which the leaves that stand here are indexed; ``unnumbered`` before a value
     /// stood here.
-    var attribute: Int32 = PathTrie.unnumbered
+    package var attribute: Int32 = PathTrie.unnumbered
     var isChanged = false
   }
 
-  private(set) var nodes: UnsafeMutablePointer<Node>
+  package private(set) var nodes: UnsafeMutablePointer<Node>
   private(set) var count = 1
   private var capacity = 64
   private(set) var names: UnsafeMutablePointer<UInt8>
   private var nameCount = 0
   private var nameCapacity = 1024
   /// Nodes whose types are not yet in the file.
-  private(set) var changed: [Int32] = []
+  package private(set) var changed: [Int32] = []
 
   /// Names below one object, and paths in all, beyond which a collection is not followed further:
   /// its objects are then maps with user data as names, which nobody indexes. Arbitrary.
@@ -54,7 +53,7 @@ final class PathTrie {
   /// The greatest number in use.
   private var lastAttribute = PathTrie.rootAttribute
 
-  init() {
+  package init() {
     nodes = .allocate(capacity: capacity)
     names = .allocate(capacity: nameCapacity)
     nodes.initialize(
@@ -84,7 +83,7 @@ final class PathTrie {
     changed.append(node)
   }
 
-  func takeChanged() -> [Int32] {
+  package func takeChanged() -> [Int32] {
     for node in changed { nodes[Int(node)].isChanged = false }
     defer { changed.removeAll() }
     return changed
@@ -169,7 +168,7 @@ final class PathTrie {
 
 extension PathTrie {
   /// What stands at a path in every document; nil if that is not known.
-  func facts(at path: FieldPath) -> PathFacts? {
+  package func facts(at path: FieldPath) -> PathFacts? {
     var places = [Self.root]
     var entersArray = false
     for component in path.components {
@@ -200,7 +199,7 @@ extension PathTrie {
   }
 
   /// The path of a node as the file keeps it.
-  func path(of node: Int32) -> CataloguePath {
+  package func path(of node: Int32) -> CataloguePath {
     var steps: [CataloguePath.Step] = []
     var node = node
     while node > 0 {
@@ -214,7 +213,7 @@ extension PathTrie {
   }
 
   /// After paths were read from a file: a full root may have left out others, which is not kept there.
-  func settle() {
+  package func settle() {
     let isFull = nodes[Int(Self.root)].childCount >= Self.maximumChildren
     if isFull || count >= Self.maximumPaths {
       nodes[Int(Self.root)].types |= Int32(ObservedTypes.open.rawValue)
@@ -222,7 +221,7 @@ extension PathTrie {
   }
 
   /// Adds a path of the file.
-  func add(_ path: CataloguePath, _ types: Int32, attribute: Int32) {
+  package func add(_ path: CataloguePath, _ types: Int32, attribute: Int32) {
     var node = Self.root
     for step in path.steps {
       switch step {

@@ -10,11 +10,11 @@
 
 extension LeafBuffer {
   /// Whether an insertion or a removal is what remains of all changes of a leaf.
-  enum Change { case insert, remove }
+  package enum Change { case insert, remove }
 
   /// Shows what is to be done, attribute by attribute, in the order of the table. What entries
   /// point to stays until all are removed.
-  func drain(_ change: (Change, Entry) throws -> Void) rethrows {
+  package func drain(_ change: (Change, Entry) throws -> Void) rethrows {
     for attribute in 0..<attributes {
       try withBucket(attribute) { entries in
         if entries.count > 1 { sort(entries) }

@@ -7,13 +7,13 @@ import NanoDocument
 ///
 /// Text is taken by scalars: a mark at the beginning of a name would make one character with the dot
 /// before it.
-struct CataloguePath: Hashable {
-  enum Step: Hashable {
+package struct CataloguePath: Hashable {
+  package enum Step: Hashable {
     case name(String)
     case element
 
     /// Names are other names in another Unicode form, which Swift's texts do not tell apart.
-    static func == (a: Step, b: Step) -> Bool {
+    package static func == (a: Step, b: Step) -> Bool {
       switch (a, b) {
       case (.name(let a), .name(let b)): a.utf8.elementsEqual(b.utf8)
       case (.element, .element): true
@@ -21,16 +21,16 @@ struct CataloguePath: Hashable {
       }
     }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
       guard case .name(let name) = self else { return }
       for byte in name.utf8 { hasher.combine(byte) }
     }
   }
-  var steps: [Step]
+  package var steps: [Step]
 
-  init(steps: [Step]) { self.steps = steps }
+  package init(steps: [Step]) { self.steps = steps }
 
-  init(_ text: String) {
+  package init(_ text: String) {
     steps = []
     var rest = text.unicodeScalars[...]
     while let first = rest.first {
@@ -63,7 +63,7 @@ struct CataloguePath: Hashable {
     return String(name)
   }
 
-  var text: String {
+  package var text: String {
     var text = "".unicodeScalars
     for step in steps {
       switch step {
@@ -91,7 +91,7 @@ struct CataloguePath: Hashable {
   }
 
   /// The same with the names that documents have.
-  var unescaped: CataloguePath {
+  package var unescaped: CataloguePath {
     CataloguePath(
       steps: steps.map { step in
         guard case .name(let stored) = step else { return step }

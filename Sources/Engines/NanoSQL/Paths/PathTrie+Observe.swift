@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
+package import NanoDocument
 import NanoEngine
 
 extension PathTrie {
   /// Marks every path and type of a document, and gathers its leaves where they are indexed.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` if it is not an object.
-  func observe(
+  package func observe(
     _ body: UnsafeRawBufferPointer, _ leaves: LeafBuffer? = nil
   ) throws(StoreError) {
     var reader = JSONReader(body)

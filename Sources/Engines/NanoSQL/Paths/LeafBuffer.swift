@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-import NanoSQL
 
 /// Entries of the table of all leaves that are not written yet: kept by attribute and sorted when
 /// they are written, so that neighbours in the B-tree are written together.
@@ -9,30 +8,30 @@ import NanoSQL
 /// The leaves of one document are gathered first, and count when the document is written.
 ///
 /// Confined to the connection that made it.
-final class LeafBuffer {
-  struct Entry {
+package final class LeafBuffer {
+  package struct Entry {
     /// The value's beginning or the number, in an order that is nearly that of the database.
     var head: UInt64
-    var id: Int64 = 0
+    package var id: Int64 = 0
     /// Where the bytes stand, or the integer or double itself.
-    var payload: UInt64
+    package var payload: UInt64
     /// Later entries of the same leaf are later changes of it.
     var sequence: UInt32 = 0
-    var attribute: Int32
-    var length: UInt16
-    var kind: Kind
-    var isRemoval = false
+    package var attribute: Int32
+    package var length: UInt16
+    package var kind: Kind
+    package var isRemoval = false
   }
 
-  enum Kind: UInt8 { case int, double, text, blob }
+  package enum Kind: UInt8 { case int, double, text, blob }
 
   /// By attribute.
   private var buckets: [[Entry]] = []
   /// The leaves of the document that is looked at.
-  private(set) var gathered: [Entry] = []
-  private(set) var count = 0
+  package private(set) var gathered: [Entry] = []
+  package private(set) var count = 0
   /// Whether the document that is looked at is the old one, whose entries are to be removed.
-  var isRemoving = false
+  package var isRemoving = false
   private var sequence: UInt32 = 0
   private(set) var arena: UnsafeMutablePointer<UInt8>
   private var arenaCapacity = 1 << 16
@@ -45,11 +44,11 @@ final class LeafBuffer {
   /// Bytes that stay allocated between transactions. Arbitrary.
   private static let keptArena = 1 << 18
 
-  init() { arena = .allocate(capacity: arenaCapacity) }
+  package init() { arena = .allocate(capacity: arenaCapacity) }
   deinit { arena.deallocate() }
 
-  var isEmpty: Bool { count == 0 }
-  var isFull: Bool { count * MemoryLayout<Entry>.stride + arenaCount >= Self.maximumSize }
+  package var isEmpty: Bool { count == 0 }
+  package var isFull: Bool { count * MemoryLayout<Entry>.stride + arenaCount >= Self.maximumSize }
 
   var attributes: Int { buckets.count }
 
@@ -59,12 +58,12 @@ final class LeafBuffer {
     try buckets[attribute].withUnsafeMutableBufferPointer { try work($0) }
   }
 
-  func bytes(_ entry: Entry) -> UnsafeRawBufferPointer {
+  package func bytes(_ entry: Entry) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: arena + Int(entry.payload), count: Int(entry.length))
   }
 
   /// The document was written, or removed: what was gathered counts.
-  func commit(id: Int64) {
+  package func commit(id: Int64) {
     for index in gathered.indices {
       var entry = gathered[index]
       entry.id = id
@@ -80,13 +79,13 @@ final class LeafBuffer {
   }
 
   /// The document was not written.
-  func discard() {
+  package func discard() {
     isRemoving = false
     if count == 0 { arenaCount = 0 }
     gathered.removeAll(keepingCapacity: true)
   }
 
-  func removeAll() {
+  package func removeAll() {
     // What a load needed is not kept for the small transactions after it.
     if isFull { (buckets, gathered) = ([], []) }
     for index in buckets.indices { buckets[index].removeAll(keepingCapacity: true) }

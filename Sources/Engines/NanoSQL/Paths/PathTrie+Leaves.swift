@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
+package import NanoDocument
 import NanoEngine
 import NanoQuery
-import NanoSQL
 
 extension PathTrie {
   /// The numbers of all places whose leaves a path may reach. A number in the path addresses an
   /// element as well as a name; any element will do here.
-  func attributes(at path: FieldPath) -> [Int32] {
+  package func attributes(at path: FieldPath) -> [Int32] {
     var places: [Int32] = [Self.root]
     var open: [Int32] = []
     for component in path.components {
@@ -38,7 +37,7 @@ extension PathTrie {
   }
 
   /// Every place at which leaves stand, with its path as ``Attribute/leafPath`` gives it.
-  func leafAttributes() -> [LeafAttribute] {
+  package func leafAttributes() -> [LeafAttribute] {
     var found: [LeafAttribute] = []
     for node in Int32(0)..<Int32(count) where nodes[Int(node)].attribute != Self.unnumbered {
       if isOpen(node) {
