@@ -23,6 +23,7 @@ let package = Package(
     .library(name: "NanoStore", targets: ["NanoStore"]),
     .library(name: "NanoStoreModels", targets: ["NanoStoreModels"]),
     .library(name: "NanoStoreEncryption", targets: ["NanoStoreEncryption"]),
+    .library(name: "NanoStorePostgres", targets: ["NanoStorePostgres"]),
     .executable(name: "nanostore", targets: ["NanoCommand"]),
     .library(name: "NanoStoreTesting", targets: ["NanoTesting"]),
   ] + forFuzzing,
@@ -57,6 +58,16 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       path: "Sources/Engines/NanoSQLite", swiftSettings: strict),
+    .systemLibrary(
+      name: "CLibPQ", path: "Sources/Engines/CLibPQ", pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"]), .yum(["libpq-devel"]), .brew(["libpq"])]),
+    .target(
+      name: "NanoPostgres",
+      dependencies: [
+        "CLibPQ", "NanoDocument", "NanoQuery", "NanoEngine", "NanoSQL",
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Sources/Engines/NanoPostgres", swiftSettings: strict),
     .target(
       name: "NanoStoreCore",
       dependencies: [
@@ -108,6 +119,13 @@ let package = Package(
     .target(
       name: "NanoStoreEncryption", dependencies: ["NanoStore", "NanoEncryption", "NanoSQLite"],
       path: "Sources/NanoStoreEncryption", swiftSettings: strict),
+    .target(
+      name: "NanoStorePostgres",
+      dependencies: [
+        "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoPostgres",
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Sources/NanoStorePostgres", swiftSettings: strict),
     .executableTarget(
       name: "NanoCommand", dependencies: ["NanoCLI"], path: "Sources/Tools/NanoCommand",
       swiftSettings: strict),
@@ -217,6 +235,13 @@ let package = Package(
         .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
         .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
         .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "NanoPostgresTests",
+      dependencies: [
+        "NanoPostgres", "NanoStorePostgres", "NanoStoreCore", "NanoDocument", "NanoQuery",
+        "NanoEngine", "NanoTesting",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -35,6 +35,12 @@ public enum DocumentKey: Sendable, Hashable {
     return Array(text.utf8).withUnsafeBufferPointer(parse)
   }
 
+  /// As ``parse(_:)``, of UTF-8 that an engine has.
+  package static func uuid(_ text: UnsafeRawBufferPointer) -> (UInt64, UInt64)? {
+    guard text.count == 36 else { return nil }
+    return parse(text.assumingMemoryBound(to: UInt8.self))
+  }
+
   private static func parse(_ text: UnsafeBufferPointer<UInt8>) -> (UInt64, UInt64)? {
     guard text[8] == 0x2D, text[13] == 0x2D, text[18] == 0x2D, text[23] == 0x2D else { return nil }
     func digits(_ range: Range<Int>, _ word: UInt64) -> UInt64? {

@@ -69,6 +69,10 @@ public struct StoreError: Error, Sendable, Hashable {
     case interrupted
     /// The store is closed.
     case closed
+    /// The server of the store cannot be reached, or the connection was lost. Nothing was applied.
+    case connectionLost
+    /// The connection was lost while a transaction was being committed: it happened wholly or not at all.
+    case outcomeUnknown
     /// The engine cannot do this; `capability` says what is missing.
     case unsupported
     /// The operating system failed to read or write.

@@ -14,7 +14,7 @@ public import NanoDocument
 /// f is how often the phrase stands in the document, in each field times its weight; a length is that
 /// of all fields in tokens. What is excluded does not count.
 public struct TextRanker {
-  private let matcher: TextMatcher
+  private let scope: TextScope
   private let weights: [Double]
   private let documents: [TextContents]
   private let phrases: [TextPhrase]
@@ -30,24 +30,49 @@ public struct TextRanker {
     documents: [(FieldPath) -> [String]]
   ) {
     let contents = documents.map { TextContents(scope, $0) }
-    matcher = TextMatcher(query, in: scope)
+    self.init(
+      query, scope, ranking, contents, count: contents.count,
+      tokens: contents.reduce(0) { $0 + $1.length }
+    ) { phrase in contents.count { $0.count(of: phrase) != 0 } }
+  }
+
+  /// From what an engine knows of a collection, for documents that come one by one.
+  ///
+  /// - Parameters:
+  ///   - documents: How many the collection has.
+  ///   - tokens: How many tokens they have in all fields.
+  ///   - hits: How many documents have a phrase.
+  public init(
+    _ query: TextQuery, in scope: TextScope, _ ranking: TextRanking, documents: Int, tokens: Int,
+    hits: (TextPhrase) throws -> Int
+  ) rethrows {
+    try self.init(query, scope, ranking, [], count: documents, tokens: tokens, hits: hits)
+  }
+
+  private init(
+    _ query: TextQuery, _ scope: TextScope, _ ranking: TextRanking, _ contents: [TextContents],
+    count: Int, tokens: Int, hits: (TextPhrase) throws -> Int
+  ) rethrows {
+    self.scope = scope
     weights = scope.fields.map { ranking.weights[$0] ?? 1 }
-    self.documents = contents
-    let plan = matcher.query.map { TextPlan($0, scope.tokens) }
-    let phrases = plan?.node?.ranked ?? []
-    self.phrases = phrases
-    let length = contents.reduce(0) { $0 + $1.length }
-    meanLength = Double(length) / Double(max(1, documents.count))
-    frequencies = phrases.map { phrase in
-      let hits = contents.count { $0.count(of: phrase) != 0 }
-      let idf = log((Double(contents.count - hits) + 0.5) / (Double(hits) + 0.5))
+    documents = contents
+    let plan = query.simplified(scope.tokens).map { TextPlan($0, scope.tokens) }
+    phrases = plan?.node?.ranked ?? []
+    meanLength = Double(tokens) / Double(max(1, count))
+    frequencies = try phrases.map { phrase in
+      let hits = try hits(phrase)
+      let idf = log((Double(count - hits) + 0.5) / (Double(hits) + 0.5))
       return idf <= 0 ? 1e-6 : idf
     }
   }
 
   /// The rank of the document with this number; the larger, the better it fits.
-  public func rank(ofDocument number: Int) -> Double {
-    let contents = documents[number]
+  public func rank(ofDocument number: Int) -> Double { rank(documents[number]) }
+
+  /// The rank of a document with these texts.
+  public func rank(of texts: (FieldPath) -> [String]) -> Double { rank(TextContents(scope, texts)) }
+
+  private func rank(_ contents: TextContents) -> Double {
     let norm = Self.k * (1 - Self.b + Self.b * Double(contents.length) / meanLength)
     return zip(phrases, frequencies).reduce(0) { sum, phrase in
       let f = contents.count(of: phrase.0, weights)

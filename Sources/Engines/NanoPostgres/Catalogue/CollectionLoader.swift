@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// Reads what the catalogue says of a collection.
+struct CollectionLoader {
+  let names: PostgresNames
+
+  /// - Parameter locks: Whether the collection is locked until the transaction ends.
+  func row(_ folded: String, locks: Bool) -> PostgresStatement {
+    PostgresStatement(
+      """
+      SELECT name, table_name, identity, incarnation, generation, next_row_id, changes, settings, indexing, \
+      keeps_source, layout FROM \(names.qualified("nano_collections")) WHERE folded = $1\
+      \(locks ? " FOR UPDATE" : "")
+      """, [.text(folded)])
+  }
+
+  func definitions(_ folded: String) -> [PostgresStatement] {
+    [
+      PostgresStatement(
+        """
+        SELECT name, sql_name, kind, definition FROM \(names.qualified("nano_indexes")) \
+        WHERE collection = $1 ORDER BY name
+        """, [.text(folded)]),
+      PostgresStatement(
+        "SELECT path, types FROM \(names.qualified("nano_paths")) WHERE collection = $1",
+        [.text(folded)]),
+    ]
+  }
+
+  static func state(_ row: PostgresResult) -> CollectionState? {
+    guard row.count > 0 else { return nil }
+    return CollectionState(
+      generation: row.int(0, 4), incarnation: row.int(0, 3), nextRowID: row.int(0, 5),
+      changes: row.int(0, 6))
+  }
+
+  /// - Parameter results: Of ``row(_:locks:)`` and ``definitions(_:)``.
+  func collection(
+    _ row: PostgresResult, _ results: ArraySlice<PostgresResult>
+  ) throws -> PostgresCollection? {
+    guard row.count > 0, let indexes = results.first, let paths = results.dropFirst().first else {
+      return nil
+    }
+    let name = row.text(0, 0)
+    var collection = PostgresCollection(
+      description: CollectionDescription(
+        name: name, identity: CollectionIdentity(rawValue: row.text(0, 2)) ?? .key,
+        isInternal: InternalCollection(named: name) != nil),
+      table: names.qualified(row.text(0, 1)), tableName: row.text(0, 1),
+      incarnation: row.int(0, 3), generation: row.int(0, 4),
+      settings: try row.optionalText(0, 7).map { CollectionSettings(try Self.object($0)) }
+        ?? CollectionSettings(),
+      indexing: IndexingPolicy(rawValue: row.text(0, 8)) ?? .declared, keepsSource: row.bool(0, 9),
+      layout: PostgresLayout(rawValue: row.text(0, 10)) ?? .plain, indexes: [], textIndexes: [],
+      paths: FrozenPaths(
+        (0..<paths.count).map { .init(path: Array(paths.bytes($0, 0)), types: paths.int($0, 1)) }))
+    for number in 0..<indexes.count {
+      let definition = try Self.object(indexes.text(number, 3))
+      if indexes.text(number, 2) == "text" {
+        let text = TextIndexDefinition(definition, name: indexes.text(number, 0))
+        collection.textIndexes.append(
+          PostgresTextIndex(
+            definition: text, sqlName: indexes.text(number, 1),
+            column: definition["column"]?.string ?? ""))
+      } else {
+        collection.indexes.append(
+          PostgresIndex(
+            definition: IndexDefinition(definition, name: indexes.text(number, 0)),
+            sqlName: indexes.text(number, 1)))
+      }
+    }
+    return collection
+  }
+
+  static func object(_ text: String) throws -> DocumentObject {
+    var text = text
+    return try text.withUTF8 { bytes in
+      var reader = JSONReader(UnsafeRawBufferPointer(bytes))
+      return try reader.object()
+    }
+  }
+}
+
+extension DocumentObject {
+  var storedText: String {
+    var writer = JSONWriter()
+    writer.object(self)
+    return writer.text
+  }
+}
+
+extension IndexDefinition {
+  /// As it is kept.
+  var object: DocumentObject {
+    var object: DocumentObject = [
+      "columns": .array(
+        columns.map { column in
+          var kept: DocumentObject = ["path": .string(column.path.description)]
+          if column.descending { kept["descending"] = true }
+          return .object(kept)
+        })
+    ]
+    if isUnique { object["unique"] = true }
+    if kind != .fields { object["kind"] = .string(kind.rawValue) }
+    if origin != .declared { object["origin"] = .string(origin.rawValue) }
+    if let reason { object["reason"] = .string(reason) }
+    return object
+  }
+
+  init(_ object: DocumentObject, name: String) {
+    self.init(
+      name: name,
+      columns: (object["columns"]?.array ?? []).map { column in
+        Column(
+          FieldPath(column.object?["path"]?.string ?? ""),
+          descending: column.object?["descending"]?.bool ?? false)
+      },
+      isUnique: object["unique"]?.bool ?? false,
+      kind: object["kind"]?.string.flatMap(Kind.init) ?? .fields,
+      origin: object["origin"]?.string.flatMap(Origin.init) ?? .declared,
+      reason: object["reason"]?.string)
+  }
+}
+
+extension TextIndexDefinition {
+  /// As it is kept.
+  func object(column: String) -> DocumentObject {
+    [
+      "fields": .array(fields.map { .string($0.description) }), "tokens": .string(tokens.rawValue),
+      "column": .string(column),
+    ]
+  }
+
+  init(_ object: DocumentObject, name: String) {
+    self.init(
+      name: name, fields: (object["fields"]?.array ?? []).compactMap(\.string).map { FieldPath($0) },
+      tokens: object["tokens"]?.string.flatMap(TextTokens.init) ?? .words)
+  }
+}

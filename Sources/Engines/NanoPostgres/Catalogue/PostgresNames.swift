@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoSQL
+
+/// Names as the server takes them. It keeps 63 bytes of each and tells capitals from small letters, where
+/// collections have names of any length and do not.
+struct PostgresNames: Sendable {
+  let schema: String
+
+  /// A table, index or function of the store's schema.
+  func qualified(_ name: String) -> String { SQLName.quoted(schema) + "." + SQLName.quoted(name) }
+
+  /// The table of a new collection: of its name where that fits.
+  static func table(of collection: String) -> String {
+    guard collection.utf8.count > longestTable else { return collection }
+    return prefix(collection, longestTable - 17) + "_" + hash(collection)
+  }
+
+  /// The name of an index, which no collection can have.
+  static func index(_ name: String, of collection: String) -> String {
+    let mark = "nano_" + hash(collection + "\u{0}" + name) + "_"
+    return mark + prefix(collection + "_" + name, PostgresConfiguration.longestName - mark.utf8.count)
+  }
+
+  /// Leaves room for `_p` and the number of a partition.
+  private static let longestTable = 56
+
+  private static func prefix(_ text: String, _ bytes: Int) -> String {
+    var scalars = String.UnicodeScalarView()
+    var count = 0
+    for scalar in text.unicodeScalars {
+      count += UTF8.width(scalar)
+      if count > bytes { break }
+      scalars.append(scalar)
+    }
+    return String(scalars)
+  }
+
+  /// FNV-1a of 64 bits. Source: http://www.isthe.com/chongo/tech/comp/fnv/
+  static func hash(_ text: String) -> String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  }
+
+  /// - Throws: ``StoreError/Code/invalidName``.
+  static func validate(_ description: CollectionDescription) throws(StoreError) {
+    let name = description.name
+    let folded = name.foldingASCII
+    let isReserved = ["nano_", "sqlite_"].contains { folded.utf8.starts(with: $0.utf8) }
+    let isOurs = description.isInternal && InternalCollection(named: name) != nil
+    guard !name.isEmpty, !name.utf8.contains(0), !isReserved || isOurs else {
+      throw StoreError(
+        .invalidName, "A collection cannot have this name",
+        [.collection: name, .hint: "nano_ and sqlite_ are reserved"])
+    }
+  }
+}
+
+extension UTF8 {
+  static func width(_ scalar: Unicode.Scalar) -> Int {
+    scalar.value < 0x80 ? 1 : scalar.value < 0x800 ? 2 : scalar.value < 0x10000 ? 3 : 4
+  }
+}

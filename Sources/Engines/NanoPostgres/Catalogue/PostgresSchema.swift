@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoSQL
+
+/// The tables and functions of a store on the server. docs/POSTGRES.md describes them.
+struct PostgresSchema: Sendable {
+  let names: PostgresNames
+
+  static let format: Int64 = 1
+  /// Scalars of a text that stand in an index: the server refuses entries of more than 2,704 bytes.
+  static let indexedText = 600
+
+  /// Every statement can be repeated: two programs may open a new store at once.
+  var definitions: [PostgresStatement] {
+    let schema = SQLName.quoted(names.schema)
+    return [
+      .once("CREATE SCHEMA IF NOT EXISTS \(schema)"),
+      .once(
+        """
+        CREATE TABLE IF NOT EXISTS \(table("nano_format")) (version bigint NOT NULL, created timestamptz \
+        NOT NULL DEFAULT now())
+        """),
+      .once(
+        """
+        CREATE TABLE IF NOT EXISTS \(table("nano_collections")) (folded text COLLATE "C" PRIMARY KEY, \
+        name text NOT NULL, table_name text NOT NULL, identity text NOT NULL, incarnation bigint NOT NULL, \
+        generation bigint NOT NULL, next_row_id bigint NOT NULL, changes bigint NOT NULL, settings text, \
+        indexing text NOT NULL, keeps_source boolean NOT NULL, layout text NOT NULL) WITH (fillfactor = 50)
+        """),
+      .once(
+        """
+        CREATE TABLE IF NOT EXISTS \(table("nano_indexes")) (collection text COLLATE "C" NOT NULL, \
+        name text COLLATE "C" NOT NULL, sql_name text NOT NULL, kind text NOT NULL, definition text NOT NULL, \
+        PRIMARY KEY (collection, name))
+        """),
+      .once(
+        """
+        CREATE TABLE IF NOT EXISTS \(table("nano_paths")) (collection text COLLATE "C" NOT NULL, \
+        path text COLLATE "C" NOT NULL, types bigint NOT NULL, PRIMARY KEY (collection, path))
+        """),
+      .once(
+        """
+        CREATE TABLE IF NOT EXISTS \(table("nano_index_ledger")) (collection text COLLATE "C" NOT NULL, \
+        subject text COLLATE "C" NOT NULL, state text NOT NULL, PRIMARY KEY (collection, subject))
+        """),
+      .once(
+        """
+        CREATE TABLE IF NOT EXISTS \(table("nano_metadata")) (name text COLLATE "C" PRIMARY KEY, \
+        value text NOT NULL)
+        """),
+      .once(
+        """
+        CREATE TABLE IF NOT EXISTS \(table("nano_operations")) (id uuid PRIMARY KEY, outcome text, \
+        applied timestamptz NOT NULL DEFAULT now())
+        """),
+      .once(
+        """
+        CREATE INDEX IF NOT EXISTS nano_operations_applied ON \(table("nano_operations")) (applied)
+        """),
+      .once(numberFunction), .once(textFunction), .once(tailFunction),
+      .once(uniqueFunction),
+      .once(
+        """
+        INSERT INTO \(table("nano_format")) (version) SELECT \(Self.format) \
+        WHERE NOT EXISTS (SELECT 1 FROM \(table("nano_format")))
+        """),
+    ]
+  }
+
+  func table(_ name: String) -> String { names.qualified(name) }
+
+  /// Two expressions stand for a value in indexes, comparisons and orders: a number and a text, which
+  /// together sort as ``ValueOrder`` does. Numbers have their own value and an empty text; what comes before
+  /// them has minus infinity, what comes behind them infinity, and a text that begins with a letter for the
+  /// type: nothing, `b` booleans, `n` NaN, `o` minus infinity; infinity itself, `d` dates, `t` texts,
+  /// `x` data, `y` arrays, `z` objects.
+  private var numberFunction: String {
+    """
+    CREATE OR REPLACE FUNCTION \(table("nano_number"))(x jsonb) RETURNS numeric \
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $nano$ SELECT CASE jsonb_typeof(x) \
+    WHEN 'string' THEN 'Infinity'::numeric WHEN 'number' THEN x::numeric \
+    WHEN 'object' THEN CASE WHEN jsonb_exists(x, '$numberDouble') AND x ->> '$numberDouble' <> 'Infinity' \
+    THEN '-Infinity'::numeric ELSE 'Infinity'::numeric END \
+    WHEN 'array' THEN 'Infinity'::numeric ELSE '-Infinity'::numeric END $nano$
+    """
+  }
+
+  private var textFunction: String {
+    let length = Self.indexedText
+    return """
+      CREATE OR REPLACE FUNCTION \(table("nano_text"))(x jsonb) RETURNS text \
+      LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $nano$ SELECT CASE jsonb_typeof(x) \
+      WHEN 'string' THEN 't' || left(x #>> '{}', \(length)) WHEN 'number' THEN '' \
+      WHEN 'boolean' THEN CASE WHEN x = 'true'::jsonb THEN 'b1' ELSE 'b0' END \
+      WHEN 'object' THEN CASE WHEN jsonb_exists(x, '$date') THEN 'd' || left(x ->> '$date', \(length)) \
+      WHEN jsonb_exists(x, '$binary') THEN 'x' || left(encode(decode(x #>> '{$binary,base64}', 'base64'), \
+      'hex'), \(length)) WHEN jsonb_exists(x, '$url') THEN 't' || left(x ->> '$url', \(length)) \
+      WHEN jsonb_exists(x, '$numberDouble') THEN CASE x ->> '$numberDouble' WHEN 'NaN' THEN 'n' \
+      WHEN '-Infinity' THEN 'o' ELSE '' END ELSE 'z' END WHEN 'array' THEN 'y' ELSE '' END $nano$
+      """
+  }
+
+  /// The whole of a text of which an index has the beginning only; empty for others.
+  private var tailFunction: String {
+    """
+    CREATE OR REPLACE FUNCTION \(table("nano_tail"))(x jsonb) RETURNS text \
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $nano$ SELECT CASE WHEN jsonb_typeof(x) = 'string' AND \
+    length(x #>> '{}') > \(Self.indexedText) THEN x #>> '{}' ELSE '' END $nano$
+    """
+  }
+
+  /// What tells values apart that have one number and text: the rest of long texts, and containers.
+  private var uniqueFunction: String {
+    """
+    CREATE OR REPLACE FUNCTION \(table("nano_unique"))(x jsonb) RETURNS text \
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $nano$ SELECT CASE WHEN jsonb_typeof(x) IN ('array', 'object') \
+    OR jsonb_typeof(x) = 'string' AND length(x #>> '{}') > \(Self.indexedText) THEN md5(x::text) \
+    ELSE '' END $nano$
+    """
+  }
+}

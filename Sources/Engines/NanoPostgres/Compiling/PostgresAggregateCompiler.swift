@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// Turns grouped aggregates into one statement of the server, where it computes what ``Aggregation`` does:
+/// over fields with one value at most in each document.
+struct PostgresAggregateCompiler {
+  let facts: QueryFacts
+
+  struct Compiled {
+    var sql: PostgresSQL
+    fileprivate var columns: [Column]
+  }
+
+  /// What a part of a row is made from; each takes as many columns of text as it says.
+  fileprivate enum Column {
+    case group
+    case count
+    /// A number, text or date, as ``group``.
+    case value
+    /// The sum, how many numbers, and whether all are integers.
+    case total
+    case average
+
+    var width: Int {
+      switch self {
+      case .group, .value, .total, .average: 3
+      case .count: 1
+      }
+    }
+  }
+
+  /// Nil if the documents must be looked at here.
+  func compile(_ query: AggregateQuery) -> Compiled? {
+    guard query.query.limit == nil, query.query.offset == 0, query.query.after == nil else {
+      return nil
+    }
+    let split = PostgresConditionCompiler(facts: facts).split(query.query.condition)
+    guard split.rest == nil else { return nil }
+    var selected: [String] = []
+    var grouped: [String] = []
+    var columns: [Column] = []
+    for path in query.groups {
+      guard let single = facts.sortable(path) else { return nil }
+      let place = single.place
+      let hasTexts = single.types.contains(.string)
+      grouped += PostgresQueryCompiler.expressions(single)
+      let isNumber = single.types.subtracting(.null).isSubset(of: [.int, .double])
+      selected += [
+        "\(place.number)::text", isNumber ? "''" : place.text, hasTexts ? place.tail : "''",
+      ]
+      columns.append(.group)
+    }
+    for aggregate in query.aggregates {
+      guard let (column, sql) = self.aggregate(aggregate) else { return nil }
+      selected += sql
+      columns.append(column)
+    }
+    var sql = PostgresSQL(
+      "SELECT \(selected.joined(separator: ", ")) FROM \(facts.collection.table)")
+    if let condition = split.sql { sql += " WHERE " + condition }
+    if !grouped.isEmpty {
+      let terms = grouped.joined(separator: ", ")
+      sql += PostgresSQL(" GROUP BY \(terms) ORDER BY \(terms)")
+    }
+    return Compiled(sql: sql, columns: columns)
+  }
+
+  /// The distinct values of a field.
+  func distinct(_ field: FieldPath, _ query: Query) -> Compiled? {
+    guard let single = facts.sortable(field),
+      let compiled = compile(AggregateQuery(query, groups: [field], aggregates: []))
+    else { return nil }
+    // A document without the field adds nothing; one that has null does.
+    let exists: Condition = .exists(field)
+    _ = single
+    guard query.condition != exists else { return compiled }
+    var asked = query
+    asked.condition = .all([query.condition, exists])
+    return compile(AggregateQuery(asked, groups: [field], aggregates: []))
+  }
+
+  private func aggregate(_ aggregate: Aggregate) -> (Column, [String])? {
+    guard let path = aggregate.field else { return (.count, ["count(*)::text"]) }
+    if let defaults = facts.collection.defaults, defaults.reaches(path) { return nil }
+    guard let single = facts.single(path), !single.types.contains(.open) else { return nil }
+    let place = single.place
+    let isNumber = "jsonb_typeof(\(place.value)) = 'number'"
+    switch aggregate {
+    case .count: return (.count, ["count(*)::text"])
+    case .countOf: return (.count, ["count(\(place.value))::text"])
+    case .total, .average:
+      let sum = "sum(\(place.number)) FILTER (WHERE \(isNumber))"
+      return (
+        aggregate == .total(path) ? .total : .average,
+        [
+          "coalesce(\(sum), 0)::text", "count(*) FILTER (WHERE \(isNumber))::text",
+          "coalesce(bool_and(scale(\(place.number)) = 0) FILTER (WHERE \(isNumber)), true)::text",
+        ]
+      )
+    case .minimum, .maximum:
+      guard let found = facts.sortable(path) else { return nil }
+      let values = found.types.subtracting(.null)
+      let function = aggregate == .minimum(path) ? "min" : "max"
+      if values.isSubset(of: [.int, .double]) {
+        let number = "(\(function)(\(place.number)) FILTER (WHERE \(isNumber)))"
+        return (.value, ["coalesce(\(number), '-Infinity')::text", "''", "''"])
+      }
+      // Of several types the server has no one order for an aggregate.
+      guard values == .string else { return nil }
+      return (
+        .value,
+        [
+          "'Infinity'",
+          "coalesce('t' || (\(function)(\(place.string)) FILTER (WHERE \(place.isString))), '')",
+          "''",
+        ]
+      )
+    }
+  }
+}
+
+extension PostgresAggregateCompiler.Compiled {
+  /// The groups that the statement gave.
+  func rows(_ result: PostgresResult, groups: Int) throws -> [AggregateRow] {
+    try (0..<result.count).map { row in
+      var values: [DocumentValue] = []
+      var place = 0
+      for column in columns {
+        let texts = (place..<place + column.width).map { result.text(row, $0) }
+        values.append(try Self.value(column, texts))
+        place += column.width
+      }
+      return AggregateRow(group: Array(values[..<groups]), values: Array(values[groups...]))
+    }
+  }
+
+  private static func value(
+    _ column: PostgresAggregateCompiler.Column, _ texts: [String]
+  ) throws -> DocumentValue {
+    switch column {
+    case .count: return .int(Int64(texts[0]) ?? 0)
+    case .group, .value: return try ComparedValue.value(texts[0], texts[1], texts[2])
+    case .average:
+      guard let count = Double(texts[1]), count > 0, let sum = Double(texts[0]) else { return .null }
+      return .double(sum / count)
+    case .total:
+      if texts[2] == "true", let sum = Int64(texts[0]) { return .int(sum) }
+      return .double(Double(texts[0]) ?? 0)
+    }
+  }
+}
+
+extension ComparedValue {
+  /// The value that a number, a text and a tail stand for.
+  static func value(
+    _ number: String, _ text: String, _ tail: String
+  ) throws -> DocumentValue {
+    guard number == "Infinity" || number == "-Infinity" else { return decoded(number) }
+    guard let letter = text.utf8.first else { return .null }
+    let rest = String(text.unicodeScalars.dropFirst())
+    switch letter {
+    case UInt8(ascii: "b"): return .bool(rest == "1")
+    case UInt8(ascii: "t"): return .string(tail.isEmpty ? rest : tail)
+    case UInt8(ascii: "d"):
+      var stored = "{\"$date\":\"\(rest)\"}"
+      return try stored.withUTF8 { bytes in
+        var reader = JSONReader(UnsafeRawBufferPointer(bytes))
+        return try reader.value()
+      }
+    default: return .null
+    }
+  }
+
+  /// A number of the server, which keeps the point of a double.
+  private static func decoded(_ number: String) -> DocumentValue {
+    if !number.utf8.contains(UInt8(ascii: ".")), let integer = Int64(number) {
+      return .int(integer)
+    }
+    return .double(Double(number) ?? .nan)
+  }
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQL
+
+/// Splits a condition into what the server can answer and what is left, which is checked here on each
+/// document that the server gives, with the meaning that the reference evaluator defines.
+///
+/// The SQL finds at least every document that fulfils the condition.
+struct PostgresConditionCompiler {
+  let facts: QueryFacts
+
+  struct Split {
+    var sql: PostgresSQL?
+    var rest: Condition?
+  }
+
+  /// A condition in SQL, which is never NULL.
+  struct Answer {
+    var sql: PostgresSQL
+    /// Whether it finds nothing but what fulfils the condition.
+    var isExact: Bool
+  }
+
+  func split(_ condition: Condition) -> Split {
+    var parts: [PostgresSQL] = []
+    var rest: [Condition] = []
+    for conjunct in Self.conjuncts(condition) {
+      if case .constant(true) = conjunct { continue }
+      let answer = asStored(conjunct).flatMap(answer)
+      if let answer { parts.append(answer.sql) }
+      if answer?.isExact != true { rest.append(conjunct) }
+    }
+    return Split(
+      sql: PostgresSQL.all(parts), rest: rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .all(rest)
+    )
+  }
+
+  static func conjuncts(_ condition: Condition) -> [Condition] {
+    guard case .all(let parts) = condition else { return [condition] }
+    return parts.flatMap(conjuncts)
+  }
+
+  private func asStored(_ condition: Condition) -> Condition? {
+    guard let defaults = facts.collection.defaults else { return condition }
+    return condition.asStored(defaults)
+  }
+
+  func answer(_ condition: Condition) -> Answer? {
+    switch condition {
+    case .constant(let truth): return Answer(sql: truth ? "true" : "false", isExact: true)
+    case .all(let parts):
+      let answers = parts.map(answer)
+      guard let sql = PostgresSQL.all(answers.compactMap { $0?.sql }) else { return nil }
+      return Answer(sql: sql, isExact: answers.allSatisfy { $0?.isExact == true })
+    case .any(let parts):
+      let answers = parts.compactMap(answer)
+      guard answers.count == parts.count else { return nil }
+      guard let sql = PostgresSQL.any(answers.map(\.sql)) else {
+        return Answer(sql: "false", isExact: true)
+      }
+      return Answer(sql: sql, isExact: answers.allSatisfy(\.isExact))
+    case .not(let part):
+      // What finds too much would leave out too much.
+      guard let inner = answer(part), inner.isExact else { return nil }
+      return Answer(sql: "NOT (" + inner.sql + ")", isExact: true)
+    case .comparison(.field(let path), let comparison, .value(let value)):
+      return field(path, comparison, value)
+    case .comparison(.value(let value), let comparison, .field(let path)):
+      return field(path, comparison.mirrored, value)
+    case .between(.field(let path), .value(let low), .value(let high)):
+      guard let from = field(path, .greaterOrEqual, low), from.isExact,
+        let to = field(path, .lessOrEqual, high), to.isExact
+      else { return nil }
+      return Answer(sql: "(" + from.sql + ") AND (" + to.sql + ")", isExact: true)
+    case .membership(.field(let path), let list): return membership(path, list)
+    case .text(.field(let path), let match, .value(.string(let pattern))):
+      return text(path, match, pattern)
+    case .isNull(.field(let path)):
+      guard let single = facts.single(path) else { return nil }
+      return Answer(
+        sql: "\(single.place.number) = '-Infinity' AND \(single.place.text) = ''", isExact: true)
+    case .exists(let path):
+      guard let single = facts.single(path) else { return nil }
+      return Answer(sql: "\(single.place.value) IS NOT NULL", isExact: true)
+    case .comparison(.attribute(let attribute), let comparison, .value(let value)):
+      return self.attribute(attribute, comparison, value)
+    case .comparison(.value(let value), let comparison, .attribute(let attribute)):
+      return self.attribute(attribute, comparison.mirrored, value)
+    case .membership(.attribute(let attribute), let list): return attributes(attribute, list)
+    case .isNull(.attribute(let attribute)) where attribute != .rowID && attribute != .leafPath:
+      return Answer(sql: "\(attribute.rawValue) IS NULL", isExact: true)
+    case .search(let search): return searched(search)
+    default: return nil
+    }
+  }
+}
+
+extension PostgresConditionCompiler {
+  private func field(
+    _ path: FieldPath, _ comparison: Comparison, _ value: DocumentValue
+  ) -> Answer? {
+    guard let single = facts.single(path) else { return entered(path, comparison, value) }
+    guard let compared = ComparedValue(value) else { return nil }
+    let place = single.place
+    switch compared.kind {
+    case .ordered(.number):
+      let limits: String
+      switch comparison {
+      case .equal: limits = ""
+      case .less, .lessOrEqual: limits = " AND \(place.number) > '-Infinity'"
+      case .greater, .greaterOrEqual: limits = " AND \(place.number) < 'Infinity'"
+      case .notEqual:
+        limits = " AND \(place.number) > '-Infinity' AND \(place.number) < 'Infinity'"
+      }
+      let test =
+        "\(place.number) \(comparison.sql) " + .value(.number(compared.number)) + "\(limits)"
+      return Answer(sql: test, isExact: true)
+    case .ordered:
+      guard compared.tail.isEmpty else { return long(place, comparison, compared) }
+      return Answer(sql: ranged(place, comparison, compared), isExact: true)
+    case .equality:
+      guard comparison == .equal else { return nil }
+      return Answer(sql: ranged(place, .equal, compared), isExact: true)
+    }
+  }
+
+  /// Texts behind the letter of their type: nothing of another type is greater or smaller.
+  private func ranged(
+    _ place: FieldPlace, _ comparison: Comparison, _ value: ComparedValue
+  ) -> PostgresSQL {
+    let letter = value.text.prefix(1)
+    let next = value.text.unicodeScalars.first.flatMap { Unicode.Scalar($0.value + 1) }
+    let low = " AND \(place.text) >= '\(letter)'"
+    let high = " AND \(place.text) < '\(next.map(String.init) ?? "")'"
+    let limits: String
+    switch comparison {
+    case .equal: limits = ""
+    case .less, .lessOrEqual: limits = low
+    case .greater, .greaterOrEqual: limits = high
+    case .notEqual: limits = low + high
+    }
+    return "\(place.number) = '\(value.number)' AND \(place.text) \(comparison.sql) "
+      + .value(.text(value.text)) + "\(limits)"
+  }
+
+  /// A text that is longer than what stands in an index.
+  private func long(
+    _ place: FieldPlace, _ comparison: Comparison, _ value: ComparedValue
+  ) -> Answer? {
+    guard comparison == .equal else { return nil }
+    let sql =
+      "\(place.number) = 'Infinity' AND \(place.text) = " + .value(.text(value.text))
+      + " AND \(place.tail) = " + .value(.text(value.tail))
+    return Answer(sql: sql, isExact: true)
+  }
+
+  private func membership(_ path: FieldPath, _ list: [QueryExpression]) -> Answer? {
+    guard let single = facts.single(path) else { return nil }
+    var numbers: [String] = []
+    var texts: [String] = []
+    var others: [PostgresSQL] = []
+    for element in list {
+      guard case .value(let value) = element else { return nil }
+      // Null is in no list.
+      if value.isNull { continue }
+      guard let compared = ComparedValue(value) else { return nil }
+      switch compared.kind {
+      case .ordered(.number): numbers.append(compared.number)
+      case .ordered(.text) where compared.tail.isEmpty: texts.append(compared.text)
+      default:
+        guard let answer = field(path, .equal, value), answer.isExact else { return nil }
+        others.append(answer.sql)
+      }
+    }
+    let place = single.place
+    if !numbers.isEmpty {
+      others.append(
+        "\(place.number) = ANY(" + .value(.texts(numbers.map { $0 })) + "::numeric[])")
+    }
+    if !texts.isEmpty {
+      others.append(
+        "\(place.number) = 'Infinity' AND \(place.text) = ANY("
+          + .value(.texts(texts.map { $0 })) + ")")
+    }
+    return Answer(sql: PostgresSQL.any(others) ?? "false", isExact: true)
+  }
+
+  private func text(_ path: FieldPath, _ match: TextMatch, _ pattern: String) -> Answer? {
+    guard let single = facts.single(path), !pattern.utf8.contains(0) else { return nil }
+    let place = single.place
+    // Asked of each document, so that nothing is read of those that are no texts.
+    func tested(_ test: PostgresSQL) -> Answer {
+      Answer(sql: "CASE WHEN \(place.isString) THEN " + test + " ELSE false END", isExact: true)
+    }
+    switch match {
+    case .beginsWith:
+      guard pattern.unicodeScalars.count < PostgresSchema.indexedText else { return nil }
+      var sql: PostgresSQL =
+        "\(place.number) = 'Infinity' AND \(place.text) >= " + .value(.text("t" + pattern))
+      let end = TextRange.upperBound(ofPrefix: "t" + pattern) ?? "u"
+      sql += " AND \(place.text) < " + .value(.text(end))
+      return Answer(sql: sql, isExact: true)
+    case .contains:
+      return tested("strpos(\(place.string), " + .value(.text(pattern)) + ") > 0")
+    case .endsWith:
+      let count = pattern.unicodeScalars.count
+      guard count > 0 else { return tested("true") }
+      return tested("right(\(place.string), \(count)) = " + .value(.text(pattern)))
+    default: return nil
+    }
+  }
+}
+
+extension Comparison {
+  var sql: String { self == .notEqual ? "<>" : rawValue }
+}
+
+/// Ranges of texts in the order of code points.
+enum TextRange {
+  /// The least text above every text that begins with this one; nil if there is none.
+  static func upperBound(ofPrefix prefix: String) -> String? {
+    var scalars = Array(prefix.unicodeScalars)
+    while let last = scalars.popLast() {
+      // The scalars after U+D7FF begin at U+E000, and UTF-8 keeps their order.
+      let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
+      guard let scalar = Unicode.Scalar(next) else { continue }
+      var view = String.UnicodeScalarView()
+      view.append(contentsOf: scalars + [scalar])
+      return String(view)
+    }
+    return nil
+  }
+}

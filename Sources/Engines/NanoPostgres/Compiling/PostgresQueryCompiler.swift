@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// Turns a query into one statement for the server, and says what it leaves to be done here.
+struct PostgresQueryCompiler {
+  let facts: QueryFacts
+
+  /// A statement and what is left of the query.
+  struct Compiled {
+    var sql: PostgresSQL
+    /// What is checked on each document.
+    var rest: Condition?
+    /// Whether the rows come in the order of the query.
+    var isSorted: Bool
+    /// Whether there are only rows behind the position at which the query begins.
+    var isBehind: Bool
+    /// Whether limit and offset were applied too, so that the rows are the answer.
+    var isCut: Bool
+  }
+
+  /// What is read of a document: the body as it was written, or else as the server has it.
+  static let columns = "id, key, type, version, added, revision, " + body
+  static let body = "source, CASE WHEN source IS NULL THEN body::text END"
+
+  /// As ``columns``, without a body that nobody wants.
+  static func columns(_ query: Query) -> String {
+    query.fields?.isEmpty == true
+      ? "id, key, type, version, added, revision, '{}'::text, NULL::text" : columns
+  }
+
+  /// The documents of a query.
+  ///
+  /// - Parameters:
+  ///   - columns: What is read of each.
+  ///   - ordered: Whether the order matters.
+  func select(_ query: Query, columns: String, ordered: Bool = true) -> Compiled {
+    let split = PostgresConditionCompiler(facts: facts).split(query.condition)
+    var conditions = split.sql.map { [$0] } ?? []
+    var sql = PostgresSQL("SELECT \(columns) FROM \(facts.collection.table)")
+    let terms = order(query)
+    let isSorted = !ordered || terms != nil
+    var isBehind = query.after == nil
+    if let after = query.after, let terms, let behind = behind(after, query, terms) {
+      conditions.append(behind)
+      isBehind = true
+    }
+    if let all = PostgresSQL.all(conditions) { sql += " WHERE " + all }
+    if ordered {
+      // Sorted here otherwise; but pages of one answer must fit together.
+      let sorted = terms ?? [Term(expression: "id", descending: false)]
+      sql += " ORDER BY " + PostgresSQL(sorted.map(\.sql).joined(separator: ", "))
+    }
+    let isCut = isSorted && split.rest == nil && isBehind
+    if isCut {
+      if let limit = query.limit { sql += " LIMIT " + .value(.int(Int64(limit))) }
+      if query.offset > 0 { sql += " OFFSET " + .value(.int(Int64(query.offset))) }
+    }
+    return Compiled(sql: sql, rest: split.rest, isSorted: isSorted, isBehind: isBehind, isCut: isCut)
+  }
+
+  /// How many documents a query finds; nil if each of them must be looked at here.
+  func count(_ query: Query) -> PostgresSQL? {
+    let isWhole = query.limit == nil && query.offset == 0 && query.after == nil
+    let compiled = select(query, columns: "1", ordered: !isWhole)
+    guard compiled.isCut, compiled.rest == nil else { return nil }
+    if isWhole {
+      let split = PostgresConditionCompiler(facts: facts).split(query.condition)
+      let sql = PostgresSQL("SELECT count(*) FROM \(facts.collection.table)")
+      return split.sql.map { sql + " WHERE " + $0 } ?? sql
+    }
+    return "SELECT count(*) FROM (" + compiled.sql + ") AS found"
+  }
+}
+
+extension PostgresQueryCompiler {
+  /// One expression of ORDER BY.
+  struct Term {
+    var expression: String
+    var descending: Bool
+    var sql: String { expression + (descending ? " DESC" : "") }
+  }
+
+  /// The expressions of an order, the row id last; nil if the server does not sort as we do.
+  func order(_ query: Query) -> [Term]? {
+    guard !query.isRanked else { return nil }
+    var terms: [Term] = []
+    for ordering in query.orderings {
+      guard let expressions = expressions(ordering) else { return nil }
+      terms += expressions.map { Term(expression: $0, descending: ordering.descending) }
+    }
+    return terms + [Term(expression: "id", descending: false)]
+  }
+
+  private func expressions(_ ordering: Ordering) -> [String]? {
+    switch ordering.expression {
+    case .field(let path):
+      guard let single = facts.sortable(path) else { return nil }
+      return Self.expressions(single)
+    case .attribute(.rowID): return ["id"]
+    case .attribute(.version): return ["coalesce(version, -9223372036854775808)"]
+    case .attribute(.type): return ["coalesce(type, '')"]
+    default: return nil
+    }
+  }
+
+  /// What a field is sorted and grouped by. Numbers have no text and no tail.
+  static func expressions(_ single: QueryFacts.Single) -> [String] {
+    let place = single.place
+    let values = single.types.subtracting(.null)
+    if values.isSubset(of: [.int, .double]) { return [place.number] }
+    return [place.number, place.text] + (values.contains(.string) ? [place.tail] : [])
+  }
+
+  /// The documents behind a position: greater in the first term, or equal there and greater in the second,
+  /// and so on. Nil if the position cannot be one of these documents.
+  private func behind(_ position: PagePosition, _ query: Query, _ terms: [Term]) -> PostgresSQL? {
+    var values: [PostgresValue] = []
+    for (ordering, value) in zip(query.orderings, position.values) {
+      guard let expressions = expressions(ordering),
+        let parts = Self.parts(value, ordering, count: expressions.count)
+      else { return nil }
+      values += parts
+    }
+    values.append(.int(position.rowID))
+    var equal: [PostgresSQL] = []
+    var choices: [PostgresSQL] = []
+    for (term, value) in zip(terms, values) {
+      let sign = term.descending ? "<" : ">"
+      let beyond = PostgresSQL(term.expression + " \(sign) ") + .value(value)
+      choices.append(PostgresSQL.all(equal + [beyond]) ?? beyond)
+      equal.append(PostgresSQL(term.expression + " = ") + .value(value))
+    }
+    return PostgresSQL.any(choices)
+  }
+
+  private static func parts(
+    _ value: DocumentValue, _ ordering: Ordering, count: Int
+  ) -> [PostgresValue]? {
+    switch (ordering.expression, value) {
+    case (.attribute(.rowID), .int(let id)): return [.int(id)]
+    case (.attribute(.version), .int(let version)): return [.int(version)]
+    case (.attribute(.version), .null): return [.int(.min)]
+    case (.attribute(.type), .string(let text)): return [.text(text)]
+    case (.attribute(.type), .null): return [.text("")]
+    case (.field, .null):
+      return Array(
+        [.number(ComparedValue.none.number), .text(ComparedValue.none.text), .text("")]
+          .prefix(count))
+    case (.field, _):
+      guard let compared = ComparedValue(value) else { return nil }
+      // A number stands where a collection of numbers has no text; nothing else does.
+      if count == 1, case .ordered(.number) = compared.kind {} else if count == 1 { return nil }
+      return Array(
+        [.number(compared.number), .text(compared.text), .text(compared.tail)].prefix(count))
+    default: return nil
+    }
+  }
+}

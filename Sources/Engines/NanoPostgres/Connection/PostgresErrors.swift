@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+
+import CLibPQ
+import NanoDocument
+
+/// What the server said of a statement that failed.
+struct PostgresFailure: Error {
+  /// Five characters; empty when the connection is gone.
+  let state: String
+  let message: String
+  /// The table, index or constraint that it is about.
+  let constraint: String?
+
+  init(state: String, message: String, constraint: String? = nil) {
+    self.state = state
+    self.message = message
+    self.constraint = constraint
+  }
+
+  init(_ result: OpaquePointer) {
+    func field(_ code: Character) -> String? {
+      PQresultErrorField(result, Int32(code.asciiValue ?? 0)).map { String(cString: $0) }
+    }
+    self.init(
+      state: field("C") ?? "",
+      message: field("M") ?? String(cString: PQresultErrorMessage(result)), constraint: field("n"))
+  }
+
+  /// Whether the connection is of no use any more.
+  ///
+  /// Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
+  var isConnectionLoss: Bool {
+    state.isEmpty || state.hasPrefix("08") || ["57P01", "57P02", "57P03", "57P05"].contains(state)
+  }
+
+  /// Whether the server says that nothing of the transaction was applied, and that another attempt may
+  /// succeed: serialization failures, deadlocks, a server that is starting, too few resources.
+  var isKnownNotApplied: Bool {
+    ["40001", "40P01", "57P03"].contains(state) || state.hasPrefix("53")
+  }
+
+  /// Whether a table or function is not there.
+  var isMissingObject: Bool { ["42P01", "42883", "3F000"].contains(state) }
+
+  static let uniqueViolation = "23505"
+  static let unpreparedStatement = "26000"
+
+  /// The error that a caller sees.
+  ///
+  /// The server's text may hold values, and repeats parameters of whole batches: it is cut, and stands in
+  /// a detail that is not shown by default.
+  func error(operation: String? = nil) -> StoreError {
+    var error = StoreError(code, sentence)
+    if !state.isEmpty { error = error.adding(.engineCode, state) }
+    if let operation { error = error.adding(.operation, operation) }
+    if let hint { error = error.adding(.hint, hint) }
+    return error.adding(.engineMessage, String(message.prefix(Self.longestMessage)))
+  }
+
+  private static let longestMessage = 500
+
+  private var code: StoreError.Code {
+    switch state {
+    case "57014": .interrupted
+    case "55P03", "40P01", "40001": .locked
+    case "25006": .readOnly
+    case "42501": .notPermitted
+    case "53100": .full
+    case "53200": .outOfMemory
+    case "54000", "22P05", "54001": .documentTooLarge
+    case "58030", "58P01", "XX001", "XX002": state.hasPrefix("XX") ? .corruptFile : .inputOutput
+    case "3D000", "28P01", "28000": .cannotOpen
+    case "": .connectionLost
+    case _ where isConnectionLoss || state.hasPrefix("53"): .connectionLost
+    default: .database
+    }
+  }
+
+  private var sentence: String {
+    switch code {
+    case .interrupted: "The operation was cancelled"
+    case .locked:
+      state == "55P03"
+        ? "Another connection holds the lock"
+        : "The transaction stood in the way of another one and was undone"
+    case .readOnly: "The server takes no writes here"
+    case .notPermitted: "The server's role may not do this"
+    case .full: "The server has no space left"
+    case .outOfMemory: "The server could not get memory"
+    case .documentTooLarge: "The server takes no value of this size"
+    case .corruptFile: "The server reports damage"
+    case .inputOutput: "The server failed to read or write"
+    case .cannotOpen: "The server refused the connection"
+    case .connectionLost: "The connection to the server is lost"
+    default: "The server refused a statement"
+    }
+  }
+
+  private var hint: String? {
+    switch state {
+    case "40001", "40P01": "nothing was written; try again"
+    case "53300": "the server has too many connections; use a smaller pool or a pooler"
+    default: nil
+    }
+  }
+}

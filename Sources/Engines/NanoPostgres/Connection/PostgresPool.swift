@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoEngine
+import Synchronization
+
+/// Connections to one server, taken by one call at a time.
+///
+/// Calls of the engine contract block, and are run by the store on threads where that does no harm: so a
+/// connection is handed out under a lock rather than by an actor, whose threads are the ones that must not
+/// block.
+// @unchecked: everything that changes is touched only while `lock` is held; connections belong to
+// whoever has taken them.
+final class PostgresPool: @unchecked Sendable {
+  private let lock = NSCondition()
+  private var idle: [PostgresConnection] = []
+  private var open = 0
+  private var isClosed = false
+  private let conninfo: String
+  private let configuration: PostgresConfiguration
+  /// Whether statements stay prepared, once that is known.
+  private var keepsStatements: Bool?
+
+  init(_ conninfo: String, _ configuration: PostgresConfiguration) {
+    self.conninfo = conninfo
+    self.configuration = configuration
+    keepsStatements = configuration.keepsStatements
+  }
+
+  /// Runs a block with a connection that nobody else has.
+  ///
+  /// - Throws: ``StoreError/Code/locked`` if none becomes free in time, ``StoreError/Code/cannotOpen``,
+  ///   ``StoreError/Code/closed``.
+  func withConnection<Result>(_ work: (PostgresConnection) throws -> Result) throws -> Result {
+    let connection = try take()
+    defer { giveBack(connection) }
+    return try work(connection)
+  }
+
+  func take() throws -> PostgresConnection {
+    let isNew = try waitForPlace()
+    if let isNew { return isNew }
+    do {
+      return try connect()
+    } catch {
+      lock.withLock {
+        open -= 1
+        lock.signal()
+      }
+      throw error
+    }
+  }
+
+  /// An idle connection, or nil for the right to open one.
+  private func waitForPlace() throws -> PostgresConnection? {
+    lock.lock()
+    defer { lock.unlock() }
+    let deadline = Date(
+      timeIntervalSinceNow: Double(configuration.busyTimeout.milliseconds) / 1_000)
+    while true {
+      if isClosed { throw Self.closed }
+      if let connection = idle.popLast() { return connection }
+      if open < configuration.maximumConnections {
+        open += 1
+        return nil
+      }
+      guard lock.wait(until: deadline) else {
+        throw StoreError(
+          .locked, "All connections of the pool are in use",
+          [.limit: "\(configuration.maximumConnections) connections"])
+      }
+    }
+  }
+
+  func giveBack(_ connection: PostgresConnection) {
+    // Nobody knows what a transaction that was left open holds.
+    let isUsable = !connection.isLost && !connection.hasTransaction
+    connection.wasUsed = true
+    lock.withLock {
+      if connection.isLost {
+        // The server was restarted, or is another one now: the others are lost too, or soon will be.
+        open -= idle.count
+        idle.removeAll()
+      }
+      if isUsable && !isClosed { idle.append(connection) } else { open -= 1 }
+      lock.broadcast()
+    }
+  }
+
+  private func connect() throws -> PostgresConnection {
+    let known = lock.withLock { keepsStatements }
+    if let known { return try open(keepsStatements: known) }
+    let first = try open(keepsStatements: false)
+    // A pooler names no process of the server, or another one for each transaction.
+    let process = try first.run(.once("SELECT pg_backend_pid()::bigint")).int(0, 0)
+    let keeps = process == first.claimedProcess
+    lock.withLock { keepsStatements = keeps }
+    return keeps ? try open(keepsStatements: true) : first
+  }
+
+  private func open(keepsStatements: Bool) throws -> PostgresConnection {
+    let connection = try PostgresConnection(
+      conninfo, connectTimeout: configuration.connectTimeout, keepsStatements: keepsStatements)
+    guard connection.serverVersion >= Self.oldestServer else {
+      throw StoreError(
+        .unsupported, "The server is too old",
+        [.expected: "PostgreSQL 14", .actual: "\(connection.serverVersion / 10_000)"])
+    }
+    return connection
+  }
+
+  /// Numbers have infinities since 14.
+  private static let oldestServer = 140_000
+
+  /// Closes what is idle and waits for what is in use.
+  func close() {
+    lock.lock()
+    defer { lock.unlock() }
+    isClosed = true
+    open -= idle.count
+    idle.removeAll()
+    lock.broadcast()
+    while open > 0 { lock.wait() }
+  }
+
+  /// - Throws: ``StoreError/Code/closed``.
+  func requireOpen() throws { if lock.withLock({ isClosed }) { throw Self.closed } }
+
+  static let closed = StoreError(.closed, "The store is closed")
+}

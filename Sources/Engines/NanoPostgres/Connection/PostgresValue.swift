@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+
+/// A value for a parameter of a statement.
+enum PostgresValue: Hashable {
+  case null
+  case int(Int64)
+  case bool(Bool)
+  case text(String)
+  /// Text that is UTF-8 already.
+  case utf8([UInt8])
+  /// A number as decimal text, of any length.
+  case number(String)
+  /// Text of a type that the server finds out.
+  case untyped(String)
+  case json([UInt8])
+  case bytes([UInt8])
+  case uuid(UInt64, UInt64)
+  case ints([Int64?])
+  case texts([String?])
+  case utf8s([[UInt8]?])
+  case jsons([[UInt8]])
+}
+
+extension PostgresValue {
+  /// The object ids that the server has for types (`pg_type.dat` of its sources); they never change.
+  enum TypeID {
+    static let bool: UInt32 = 16
+    static let bytes: UInt32 = 17
+    static let int8: UInt32 = 20
+    static let text: UInt32 = 25
+    static let numeric: UInt32 = 1700
+    static let uuid: UInt32 = 2950
+    static let json: UInt32 = 3802
+    static let int8Array: UInt32 = 1016
+    static let textArray: UInt32 = 1009
+    static let jsonArray: UInt32 = 3807
+  }
+
+  var typeID: UInt32 {
+    switch self {
+    case .null, .text, .utf8: TypeID.text
+    case .int: TypeID.int8
+    case .bool: TypeID.bool
+    case .number: TypeID.numeric
+    case .untyped: 0
+    case .json: TypeID.json
+    case .bytes: TypeID.bytes
+    case .uuid: TypeID.uuid
+    case .ints: TypeID.int8Array
+    case .texts, .utf8s: TypeID.textArray
+    case .jsons: TypeID.jsonArray
+    }
+  }
+
+  /// Whether the server gets it in its binary form; decimal text is what it reads into numbers.
+  var isBinary: Bool {
+    switch self {
+    case .number, .untyped: false
+    default: true
+    }
+  }
+
+  /// Appends the bytes that the server gets.
+  func append(to out: inout [UInt8]) {
+    switch self {
+    case .null: break
+    case .int(let number): Self.append(number, to: &out)
+    case .bool(let flag): out.append(flag ? 1 : 0)
+    case .text(let text), .number(let text), .untyped(let text): out.append(contentsOf: text.utf8)
+    case .utf8(let bytes), .bytes(let bytes): out.append(contentsOf: bytes)
+    case .json(let bytes): Self.appendJSON(bytes, to: &out)
+    case .uuid(let high, let low):
+      Self.append(Int64(bitPattern: high), to: &out)
+      Self.append(Int64(bitPattern: low), to: &out)
+    case .ints(let numbers):
+      Self.appendArray(numbers, TypeID.int8, to: &out) { Self.append($0, to: &$1) }
+    case .texts(let texts):
+      Self.appendArray(texts, TypeID.text, to: &out) { $1.append(contentsOf: $0.utf8) }
+    case .utf8s(let texts):
+      Self.appendArray(texts, TypeID.text, to: &out) { $1.append(contentsOf: $0) }
+    case .jsons(let bodies):
+      Self.appendArray(bodies.map { $0 }, TypeID.json, to: &out) { Self.appendJSON($0, to: &$1) }
+    }
+  }
+
+  static func append<Number: FixedWidthInteger>(_ number: Number, to out: inout [UInt8]) {
+    withUnsafeBytes(of: number.bigEndian) { out.append(contentsOf: $0) }
+  }
+
+  /// `jsonb_recv` takes a version, which is 1, and the text.
+  static func appendJSON(_ body: some Collection<UInt8>, to out: inout [UInt8]) {
+    out.append(1)
+    out.append(contentsOf: body)
+  }
+
+  /// `array_recv`: dimensions, whether there are nulls, the type of elements, the length and the lower
+  /// bound of the one dimension, then each element behind its length, which is -1 for null.
+  private static func appendArray<Element>(
+    _ elements: [Element?], _ type: UInt32, to out: inout [UInt8],
+    _ appendElement: (Element, inout [UInt8]) -> Void
+  ) {
+    append(Int32(elements.isEmpty ? 0 : 1), to: &out)
+    append(Int32(elements.contains { $0 == nil } ? 1 : 0), to: &out)
+    append(type, to: &out)
+    guard !elements.isEmpty else { return }
+    append(Int32(elements.count), to: &out)
+    append(Int32(1), to: &out)
+    for element in elements {
+      let start = out.count
+      append(Int32(-1), to: &out)
+      guard let element else { continue }
+      appendElement(element, &out)
+      let length = Int32(out.count - start - 4)
+      withUnsafeBytes(of: length.bigEndian) { bytes in
+        for index in 0..<4 { out[start + index] = bytes[index] }
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+
+/// What readers and writers of one engine share.
+final class PostgresCore: Sendable {
+  let configuration: PostgresConfiguration
+  let names: PostgresNames
+  let loader: CollectionLoader
+  let cache = PostgresCollectionCache()
+  let pool: PostgresPool
+  /// Of servers that may be some time behind; nil if there are none.
+  let replicas: PostgresPool?
+
+  init(_ conninfo: String, _ configuration: PostgresConfiguration) {
+    self.configuration = configuration
+    names = PostgresNames(schema: configuration.schema)
+    loader = CollectionLoader(names: names)
+    pool = PostgresPool(conninfo, configuration)
+    replicas = configuration.replicas.map { PostgresPool($0, configuration) }
+  }
+
+  func get(_ identity: Identity, _ collection: PostgresCollection) -> PostgresStatement {
+    let columns = PostgresQueryCompiler.columns
+    let catalogue = names.qualified("nano_collections")
+    let head = """
+      SELECT \(columns), (SELECT incarnation FROM \(catalogue) WHERE folded = $2) \
+      FROM \(collection.table) WHERE
+      """
+    switch identity {
+    case .rowID(let id):
+      return PostgresStatement(head + " id = $1", [.int(id), .text(collection.folded)])
+    case .key(let key):
+      return PostgresStatement(
+        head + " key = $1", [.text(key.description), .text(collection.folded)])
+    }
+  }
+
+  /// Runs a block and gives its errors as a caller sees them.
+  func reporting<Result>(_ work: () throws -> Result) throws -> Result {
+    do {
+      return try work()
+    } catch let failure as PostgresFailure {
+      throw failure.error()
+    }
+  }
+}

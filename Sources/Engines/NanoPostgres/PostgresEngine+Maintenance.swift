@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+public import NanoEngine
+import NanoSQL
+
+extension PostgresEngine {
+  /// Lets the server reuse what removed documents held, and renews what it knows of values.
+  public func compact() throws {
+    try core.reporting {
+      let tables = try read(.call, nil) { try ($0 as? PostgresReader)?.tableNames() ?? [] }
+      try core.pool.withConnection { connection in
+        for table in tables { _ = try connection.run(.once("VACUUM (ANALYZE) \(table)")) }
+      }
+    }
+  }
+
+  public func backup(
+    to destination: BackupDestination, progress: ((Double) throws -> Void)?
+  ) throws {
+    throw StoreError(
+      .unsupported, "A server's database is not backed up through the store",
+      [
+        .capability: "backup",
+        .hint: "use pg_dump or pg_basebackup, or copy the store to a file",
+      ])
+  }
+
+  /// Compares each document with what the server asks of it, and the catalogue with the documents.
+  public func verify() throws -> [VerificationProblem] {
+    try core.reporting {
+      try read(.snapshot, nil) { reader in
+        guard let reader = reader as? PostgresReader else { return [] }
+        return try PostgresVerification(reader).problems()
+      }
+    }
+  }
+
+  public func statistics() throws -> EngineStatistics {
+    try core.reporting {
+      try read(.snapshot, nil) { reader in
+        guard let reader = reader as? PostgresReader else {
+          throw StoreError(.database, "The reader is of another engine")
+        }
+        return try statistics(reader)
+      }
+    }
+  }
+
+  private func statistics(_ reader: PostgresReader) throws -> EngineStatistics {
+    var collections: [EngineStatistics.Collection] = []
+    var size: Int64 = 0
+    for description in try reader.collections() {
+      guard let found = try reader.collection(description.name) else { continue }
+      let rows = try reader.session.run(
+        .once(
+          "SELECT count(*), (SELECT coalesce(sum(pg_total_relation_size(relid)), 0)::bigint "
+            + "FROM pg_partition_tree($1::text::regclass)), pg_total_relation_size($1::text::regclass) "
+            + "FROM \(found.table)", [.text(found.table)]))
+      collections.append(
+        EngineStatistics.Collection(
+          name: description.name, documents: Int(rows.int(0, 0)),
+          indexes: found.indexes.count + found.textIndexes.count))
+      size += max(rows.int(0, 1), rows.int(0, 2))
+    }
+    let server = try reader.session.run(
+      .once(
+        "SELECT current_setting('server_version'), current_setting('server_encoding'), "
+          + "current_setting('synchronous_commit')"))
+    return EngineStatistics(
+      collections: collections, size: Int(size), unused: 0,
+      engine: "PostgreSQL \(server.text(0, 0))",
+      settings: [
+        "schema": core.names.schema, "server_encoding": server.text(0, 1),
+        "synchronous_commit": server.text(0, 2),
+        "layout": "\(core.configuration.layout)",
+      ])
+  }
+}
+
+extension PostgresReader {
+  /// The tables of all collections, quoted.
+  func tableNames() throws -> [String] {
+    try collections().compactMap { try collection($0.name)?.table }
+  }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+
+import Logging
+import NanoDocument
+public import NanoEngine
+import NanoQuery
+import NanoSQL
+
+/// Documents in tables of a PostgreSQL server, 14 or later.
+///
+/// Transactions that write lock each collection that they read or write, one after the other, until they end:
+/// so they are serializable, and those that use different collections run at once. Readers wait for nobody.
+public final class PostgresEngine: Engine {
+  let core: PostgresCore
+  let commits = CommitBroadcast()
+  let watch: CommitWatch
+
+  /// Connects to a server and makes the tables of the store, if they are not there.
+  ///
+  /// - Parameter conninfo: A URL (`postgresql://user@host/database`) or a connection string, as libpq takes
+  ///   them; several hosts stand for a server and its standbys.
+  /// - Throws: ``StoreError/Code/cannotOpen``, ``StoreError/Code/newerFormat``,
+  ///   ``StoreError/Code/unsupported`` for a server that is too old,
+  ///   ``StoreError/Code/notPermitted`` if the role may not make the tables.
+  public init(_ conninfo: String, _ configuration: PostgresConfiguration = .init()) throws {
+    try configuration.validate()
+    core = PostgresCore(conninfo, configuration)
+    watch = CommitWatch(core)
+    do {
+      try core.reporting { try prepare() }
+    } catch {
+      core.pool.close()
+      throw error
+    }
+  }
+
+  deinit { try? close() }
+
+  public var capabilities: Capabilities {
+    var all: Capabilities = [
+      .sql, .uniqueIndexes, .elementIndexes, .concurrentReads, .durable, .everythingIndex, .changes,
+      .textIndexes,
+    ]
+    if core.configuration.layout != .plain { all.remove(.uniqueIndexes) }
+    return all
+  }
+
+  private func prepare() throws {
+    let schema = PostgresSchema(names: core.names)
+    try core.pool.withConnection { connection in
+      let format = PostgresStatement.once(
+        "SELECT version FROM \(core.names.qualified("nano_format"))")
+      do {
+        try check(try connection.run(format))
+      } catch let failure as PostgresFailure where failure.isMissingObject {
+        // Of two programs that come at once, the second one waits.
+        let lock = PostgresStatement.once(
+          "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
+          [.text("nanostore." + core.names.schema)])
+        try connection.run([.once("BEGIN"), lock] + schema.definitions + [.once("COMMIT")])
+        try check(try connection.run(format))
+      }
+    }
+  }
+
+  private func check(_ rows: PostgresResult) throws {
+    guard rows.count > 0, rows.int(0, 0) > PostgresSchema.format else { return }
+    throw StoreError(
+      .newerFormat, "The store was written by a newer version of the library",
+      [.expected: "\(PostgresSchema.format)", .actual: "\(rows.int(0, 0))"])
+  }
+
+  public func read<Result>(
+    _ scope: ReadScope, _ interruption: Interruption?,
+    _ work: (any EngineReader) throws -> Result
+  ) throws -> Result {
+    try core.reporting {
+      try interruption?.check()
+      let session = PostgresSession(core.pool, .snapshot, interruption)
+      defer { session.end() }
+      return try work(SQLPostgresReader(core, session))
+    }
+  }
+
+  public func get(
+    _ identity: Identity, in collection: String, _ interruption: Interruption?,
+    _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    // One statement sees one state, so that no transaction is needed.
+    if let known = core.cache[collection.foldingASCII] {
+      let session = PostgresSession(core.pool, .none, interruption)
+      defer { session.end() }
+      do {
+        let rows = try session.run(core.get(identity, known))
+        guard rows.count > 0 else { return false }
+        try rows.withDocument(0, rows.optionalInt(0, 8), show)
+        return true
+      } catch let failure as PostgresFailure where failure.isMissingObject {
+        core.cache.forget(known.folded)
+      } catch let failure as PostgresFailure {
+        throw failure.error()
+      }
+    }
+    return try read(.call, interruption) { try $0.get(identity, in: collection, show) }
+  }
+
+  public func write<Result>(
+    _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
+  ) throws -> Result {
+    defer { commits.deliver() }
+    return try core.reporting {
+      try interruption?.check()
+      let session = PostgresSession(
+        core.pool, .writing, settings: core.writeSettings, interruption)
+      let writer = PostgresWriter(core, session)
+      defer { session.end() }
+      let result = try work(writer)
+      try commit(writer)
+      return result
+    }
+  }
+
+  private func commit(_ writer: PostgresWriter) throws {
+    guard commits.isObserved else { return try writer.commit() }
+    // Commits are told of in their order.
+    try watch.ordering {
+      try writer.commit()
+      guard commits.isObserved, let told = writer.told else { return }
+      watch.note(writer.committedChanges)
+      commits.post(told)
+    }
+  }
+
+  public func observeCommits(
+    _ handler: @escaping @Sendable (Commit) -> Void
+  ) throws -> CommitObservation {
+    try core.reporting {
+      try core.pool.requireOpen()
+      let observation = commits.observe(handler)
+      try watch.start(commits)
+      return CommitObservation { [watch] in
+        observation.cancel()
+        watch.stop()
+      }
+    }
+  }
+
+  public func close() throws {
+    watch.end()
+    core.pool.close()
+    core.replicas?.close()
+  }
+}
+
+extension PostgresCore {
+  /// What holds for one transaction: nothing may be set for a session, which a pooler shares.
+  var writeSettings: [PostgresStatement] {
+    let timeout = max(1, configuration.busyTimeout.milliseconds)
+    let commit = configuration.durability == .full ? "on" : "off"
+    return [
+      PostgresStatement(
+        "SELECT set_config('lock_timeout', $1, true), set_config('synchronous_commit', $2, true), "
+          + "pg_current_xact_id()::text",
+        [.text("\(timeout)ms"), .text(commit)])
+    ]
+  }
+}

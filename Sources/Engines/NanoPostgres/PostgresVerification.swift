@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQL
+
+/// Looks for documents that the server would not find as they are.
+struct PostgresVerification {
+  private let reader: PostgresReader
+  init(_ reader: PostgresReader) { self.reader = reader }
+
+  func problems() throws -> [VerificationProblem] {
+    try reader.collections().flatMap { description -> [VerificationProblem] in
+      guard let collection = try reader.collection(description.name) else { return [] }
+      return try documents(collection) + invalidIndexes(collection) + rowIDs(collection)
+    }
+  }
+
+  private func problem(_ collection: PostgresCollection, _ message: String) -> VerificationProblem {
+    VerificationProblem(subject: collection.description.name, message: message)
+  }
+
+  private func documents(_ collection: PostgresCollection) throws -> [VerificationProblem] {
+    var problems: [VerificationProblem] = []
+    let paths = collection.paths.copy()
+    let lengths = collection.textIndexes.map { ", \($0.lengthColumn)" }.joined()
+    var last = Int64.min
+    while true {
+      let rows = try reader.session.run(
+        PostgresStatement(
+          """
+          SELECT id, source, body::text, true\(lengths) FROM \(collection.table) \
+          WHERE id > $1 ORDER BY id LIMIT 500
+          """, [.int(last)]))
+      guard rows.count > 0 else { return problems }
+      for row in 0..<rows.count {
+        try reader.session.interruption?.check()
+        do {
+          try check(rows, row, collection, paths, &problems)
+        } catch let error as StoreError {
+          problems.append(
+            problem(collection, "document \(rows.int(row, 0)) does not decode: \(error.message)"))
+        }
+      }
+      for node in paths.takeChanged() {
+        problems.append(problem(collection, "the catalogue lacks \(paths.path(of: node).text)"))
+      }
+      last = rows.int(rows.count - 1, 0)
+    }
+  }
+
+  private func check(
+    _ rows: PostgresResult, _ row: Int, _ collection: PostgresCollection, _ paths: PathTrie,
+    _ problems: inout [VerificationProblem]
+  ) throws {
+    let asked = StoredBody.compact(rows.bytes(row, 2))
+    let object: DocumentObject
+    if rows.isNull(row, 1) {
+      object = try asked.withUnsafeBytes { bytes in
+        try paths.observe(bytes)
+        var reader = JSONReader(bytes)
+        return try reader.object()
+      }
+    } else {
+      let source = rows.bytes(row, 1)
+      try paths.observe(source)
+      var reader = JSONReader(source)
+      object = try reader.object()
+      let sent = try StoredBody.json(source).changed ?? Array(source)
+      let expected = try decoded(sent)
+      let actual = try asked.withUnsafeBytes { bytes in
+        var reader = JSONReader(bytes)
+        return try reader.object()
+      }
+      if !Self.isSame(.object(expected), .object(actual)) {
+        problems.append(
+          problem(collection, "document \(rows.int(row, 0)) is asked for as another one"))
+      }
+    }
+    let subject = DocumentSubject(object)
+    for (number, index) in collection.textIndexes.enumerated() {
+      let tokens = TextTokenList.tokens(index.definition.scope) { subject.texts(at: $0) }
+      if rows.optionalInt(row, 4 + number) != Int64(tokens.count) {
+        problems.append(
+          problem(collection, "text index \(index.definition.name) lacks \(rows.int(row, 0))"))
+      }
+    }
+  }
+
+  private func decoded(_ bytes: [UInt8]) throws -> DocumentObject {
+    try bytes.withUnsafeBytes { bytes in
+      var reader = JSONReader(bytes)
+      return try reader.object()
+    }
+  }
+
+  /// Whether two documents are the same whatever the order of their fields.
+  private static func isSame(_ a: DocumentValue, _ b: DocumentValue) -> Bool {
+    switch (a, b) {
+    case (.object(let a), .object(let b)):
+      return a.count == b.count
+        && a.allSatisfy { field in b[field.name].map { isSame(field.value, $0) } ?? false }
+    case (.array(let a), .array(let b)):
+      return a.count == b.count && zip(a, b).allSatisfy { isSame($0, $1) }
+    default: return ValueOrder.compare(a, b) == 0
+    }
+  }
+
+  private func invalidIndexes(_ collection: PostgresCollection) throws -> [VerificationProblem] {
+    let rows = try reader.session.run(
+      .once(
+        "SELECT c.relname::text FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c "
+          + "ON c.oid = i.indexrelid WHERE i.indrelid = $1::text::regclass "
+          + "AND NOT (i.indisvalid AND i.indisready)", [.text(collection.table)]))
+    return (0..<rows.count).map {
+      problem(collection, "index \(rows.text($0, 0)) is not valid")
+    }
+  }
+
+  private func rowIDs(_ collection: PostgresCollection) throws -> [VerificationProblem] {
+    let rows = try reader.session.run(
+      .once(
+        "SELECT next_row_id, (SELECT coalesce(max(id), 0) FROM \(collection.table)) "
+          + "FROM \(reader.names.qualified("nano_collections")) WHERE folded = $1",
+        [.text(collection.folded)]))
+    guard rows.count > 0, rows.int(0, 0) <= rows.int(0, 1) else { return [] }
+    return [problem(collection, "the next row id is one that a document has")]
+  }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+extension PostgresReader {
+  /// What is left of a query when the server has answered.
+  struct FindPlan {
+    var query: Query
+    var compiled: PostgresQueryCompiler.Compiled
+    /// How many rows the first statement gives at most; nil if that is all.
+    var firstPage: Int?
+  }
+
+  /// Rows that come with the first statement and with each further one. Arbitrary: so many that a round trip
+  /// more does not matter, so few that they take little memory.
+  private static let page = 1_000
+
+  func find(
+    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    if query.isRanked {
+      return try findRanked(query, in: collection) { row, _ in try show(row) }
+    }
+    let asked = try asking(collection) { facts in try plan(query, facts) }
+    guard let (facts, plan, results) = asked else { return }
+    let defaults = facts.collection.defaults
+    let matcher = try plan.compiled.rest.map { try ConditionProgram($0, defaults: defaults) }
+    guard plan.compiled.isSorted, plan.query.after == nil || plan.compiled.isBehind else {
+      return try findSorted(plan, facts, matcher, results, show)
+    }
+    var skipped = plan.compiled.isCut ? 0 : plan.query.offset
+    var left = plan.compiled.isCut ? Int.max : plan.query.limit ?? .max
+    if left == 0 { return }
+    try stream(plan, facts, results) { document in
+      guard try matches(document, matcher) else { return true }
+      if skipped > 0 {
+        skipped -= 1
+        return true
+      }
+      guard try show(document) else { return false }
+      left -= 1
+      return left > 0
+    }
+  }
+
+  @inline(__always)
+  func matches(_ document: StoredDocument, _ matcher: ConditionProgram?) throws -> Bool {
+    guard let matcher else { return true }
+    return try matcher.holds(for: document.body) { document.value(of: $0) }
+  }
+
+  private func plan(
+    _ query: Query, _ facts: QueryFacts
+  ) throws -> (FindPlan, [PostgresStatement]) {
+    let query = try facts.resolved(query)
+    let compiler = PostgresQueryCompiler(facts: facts)
+    // What is checked here needs the body.
+    var compiled = compiler.select(query, columns: PostgresQueryCompiler.columns(query))
+    if compiled.rest != nil || !compiled.isSorted {
+      compiled = compiler.select(query, columns: PostgresQueryCompiler.columns)
+    }
+    var plan = FindPlan(query: query, compiled: compiled, firstPage: nil)
+    var sql = compiled.sql
+    if compiled.isCut, let limit = query.limit, limit <= Self.page {
+      return (plan, [sql.statement])
+    }
+    plan.firstPage = Self.page
+    if !compiled.isCut || query.limit == nil {
+      sql += " LIMIT \(Self.page + 1)"
+      return (plan, [sql.statement])
+    }
+    return (plan, [("SELECT * FROM (" + sql + ") AS found LIMIT \(Self.page + 1)").statement])
+  }
+
+  /// Shows the rows of a query as the server gives them, page after page.
+  func stream(
+    _ plan: FindPlan, _ facts: QueryFacts, _ results: [PostgresResult],
+    _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    let incarnation = facts.collection.incarnation
+    let first = results[0]
+    guard let page = plan.firstPage, first.count > page else {
+      _ = try self.show(first, first.count, incarnation, show)
+      return
+    }
+    // Before anything is shown: whoever is shown a document may write.
+    let cursor = session.nextCursor()
+    let rest = "DECLARE \(cursor) NO SCROLL CURSOR FOR " + plan.compiled.sql
+    _ = try session.run([rest.statement.once, .once("MOVE \(page) IN \(cursor)")])
+    defer { _ = try? session.run([.once("CLOSE \(cursor)")]) }
+    guard try self.show(first, page, incarnation, show) else { return }
+    while true {
+      let next = try session.run([.once("FETCH \(page) FROM \(cursor)")])[0]
+      guard try self.show(next, next.count, incarnation, show), next.count == page else { return }
+    }
+  }
+
+  /// - Returns: Whether more are wanted.
+  private func show(
+    _ rows: PostgresResult, _ count: Int, _ incarnation: Int64,
+    _ show: (StoredDocument) throws -> Bool
+  ) throws -> Bool {
+    for row in 0..<count {
+      try session.interruption?.check()
+      guard try rows.withDocument(row, incarnation, show) else { return false }
+    }
+    return true
+  }
+
+  func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs {
+    guard !query.isRanked else { return try rowIDsByLooking(query, in: collection) }
+    let asked = try asking(collection) { facts -> (Bool, [PostgresStatement]) in
+      let compiled = PostgresQueryCompiler(facts: facts)
+        .select(try facts.resolved(query), columns: "id")
+      return (compiled.isCut, compiled.isCut ? [compiled.sql.statement] : [])
+    }
+    guard let (facts, isExact, results) = asked else {
+      return FoundRowIDs([], incarnation: nil, state: nil)
+    }
+    guard isExact else { return try rowIDsByLooking(query, in: collection) }
+    let rows = results[0]
+    return FoundRowIDs(
+      (0..<rows.count).map { rows.int($0, 0) }, incarnation: facts.collection.incarnation,
+      state: nil)
+  }
+
+  private func rowIDsByLooking(_ query: Query, in collection: String) throws -> FoundRowIDs {
+    var query = query
+    query.fields = []
+    var ids: [Int64] = []
+    var incarnation: Int64?
+    try find(query, in: collection) { document in
+      incarnation = document.incarnation
+      ids.append(document.rowID)
+      return true
+    }
+    return FoundRowIDs(ids, incarnation: incarnation, state: nil)
+  }
+
+  func count(_ query: Query, in collection: String) throws -> Int {
+    let asked = try asking(collection) { facts -> (Bool, [PostgresStatement]) in
+      let sql =
+        query.isRanked
+        ? nil : PostgresQueryCompiler(facts: facts).count(try facts.resolved(query))
+      return (sql != nil, sql.map { [$0.statement] } ?? [])
+    }
+    guard let (_, isExact, results) = asked else { return 0 }
+    if isExact { return Int(results[0].int(0, 0)) }
+    var query = query
+    query.fields = []
+    var count = 0
+    try find(query, in: collection) { _ in
+      count += 1
+      return true
+    }
+    return count
+  }
+
+  func explain(_ query: Query, in collection: String) throws -> Explanation {
+    guard let found = try self.collection(collection) else {
+      return Explanation(
+        statement: "", plan: ["the collection does not exist"], indexes: [],
+        checkedPerDocument: nil)
+    }
+    let facts = facts(found)
+    let compiled = PostgresQueryCompiler(facts: facts)
+      .select(try facts.resolved(query), columns: PostgresQueryCompiler.columns(query))
+    let rows = try session.run(("EXPLAIN " + compiled.sql).statement.once)
+    let plan = (0..<rows.count).map { rows.text($0, 0) }
+    let all = found.indexes.map { ($0.definition.name, $0.sqlName) }
+      + found.textIndexes.map { ($0.definition.name, $0.sqlName) }
+    return Explanation(
+      statement: compiled.sql.statement.text, plan: plan,
+      indexes: all.filter { index in plan.contains { $0.contains(index.1) } }.map(\.0),
+      checkedPerDocument: compiled.rest.map(\.queryText))
+  }
+}
+
+extension PostgresStatement {
+  /// The same, not kept prepared.
+  var once: PostgresStatement { PostgresStatement(text, values, isKept: false) }
+}
+
+extension QueryFacts {
+  /// The query with the fields of the text indexes that it names.
+  func resolved(_ query: Query) throws(StoreError) -> Query {
+    try query.resolvingSearches(in: collection.textIndexes.map(\.definition))
+  }
+}

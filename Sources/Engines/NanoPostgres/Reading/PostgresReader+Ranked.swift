@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+extension PostgresReader {
+  func findRanked(
+    _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
+  ) throws {
+    guard let found = try self.collection(collection) else { return }
+    let facts = facts(found)
+    var query = try facts.resolved(query)
+    guard query.isRanked, let search = query.condition.rankingSearch, let scope = search.scope
+    else { return try find(query, in: collection) { try show($0, 0) } }
+    let (limit, offset) = (query.limit, query.offset)
+    let ranking = query.ranking ?? TextRanking()
+    // Found without ranks first; then the whole page is read.
+    query.ranking = nil
+    query.limit = nil
+    query.offset = 0
+    let ranker = try ranker(search, scope, ranking, facts, collection)
+    var ranks: [(id: Int64, rank: Double)] = []
+    var asked = query
+    asked.fields = nil
+    try find(asked, in: collection) { document in
+      var reader = JSONReader(document.body)
+      let subject = DocumentSubject(try reader.object())
+      ranks.append((document.rowID, ranker?.rank(of: { subject.texts(at: $0) }) ?? 0))
+      return true
+    }
+    ranks.sort { $0.rank != $1.rank ? $0.rank > $1.rank : $0.id < $1.id }
+    let page = ranks.dropFirst(offset)
+    let chosen = Array(page.prefix(limit ?? page.count))
+    let byID = Dictionary(uniqueKeysWithValues: chosen.map { ($0.id, $0.rank) })
+    try showDocuments(chosen.map(\.id), facts, PostgresQueryCompiler.columns(query)) {
+      try show($0, byID[$0.rowID] ?? 0)
+    }
+  }
+
+  /// What ranks documents: how many there are, how long they are, and how many have each phrase. Nil where no
+  /// index answers the search.
+  private func ranker(
+    _ search: TextSearch, _ scope: TextScope, _ ranking: TextRanking, _ facts: QueryFacts,
+    _ collection: String
+  ) throws -> TextRanker? {
+    guard let index = facts.collection.textIndexes.first(where: { $0.definition.scope == scope })
+    else { return nil }
+    let table = facts.collection.table
+    let totals = try session.run(
+      PostgresStatement(
+        "SELECT count(*), coalesce(sum(\(index.lengthColumn)), 0)::bigint FROM \(table)"))
+    return try TextRanker(
+      search.query, in: scope, ranking, documents: Int(totals.int(0, 0)),
+      tokens: Int(totals.int(0, 1))
+    ) { (phrase: TextPhrase) in
+      // A phrase is a search of its own.
+      let query: TextQuery = phrase.isPrefix ? .prefix(phrase.text) : .phrase(phrase.text)
+      let asked = TextSearch(
+        phrase.field.map { .field($0, query) } ?? query, index: index.definition.name)
+      return try count(Query(.search(asked)), in: collection)
+    }
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoEngine
+import NanoSQL
+
+/// A reader that takes statements of the caller's own.
+class SQLPostgresReader: PostgresReader, SQLReader {
+  /// A statement of the caller's own has written.
+  func noteForeignWrite() {}
+  /// Whether statements may write.
+  var mayWrite: Bool { false }
+
+  func sql(
+    _ text: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
+  ) throws -> SQLSummary {
+    try SQLText(text).refuseTransactionControl()
+    let statement = try ForeignStatement(text, arguments)
+    if mayWrite, !SQLText(text).isReading { try refuseInternal(statement) }
+    let result = try session.run([Self.searchPath(names.schema), statement.sent])[1]
+    let columns = (0..<result.columns).map { result.name($0) }
+    for row in 0..<result.count {
+      try session.interruption?.check()
+      let values = try columns.indices.map { try result.foreignValue(row, $0) }
+      guard try show(SQLRow(columns: columns, values: values)) else { break }
+    }
+    let isReading = result.command.hasPrefix("SELECT") || result.command.hasPrefix("EXPLAIN")
+    if mayWrite, !isReading { noteForeignWrite() }
+    return SQLSummary(columns: columns, changes: isReading ? 0 : result.changes)
+  }
+
+  /// For the transaction alone: sessions are shared.
+  private static func searchPath(_ schema: String) -> PostgresStatement {
+    PostgresStatement(
+      "SELECT set_config('search_path', $1, true)", [.text(SQLName.quoted(schema) + ", public")])
+  }
+
+  /// - Throws: ``StoreError/Code/notPermitted`` for a statement that would write to tables of the store: what
+  ///   is known of documents would not be true any more.
+  private func refuseInternal(_ statement: ForeignStatement) throws {
+    let schema = names.schema
+    let tables = try session.run(
+      PostgresStatement("SELECT table_name FROM \(names.qualified("nano_collections"))"))
+    let kept = Set((0..<tables.count).map { tables.text($0, 0) })
+    func isOurs(_ name: String) -> Bool { kept.contains(name) || name.hasPrefix("nano_") }
+    func refusal(_ name: String) -> StoreError {
+      StoreError(
+        .notPermitted, "A statement cannot change what the store keeps", [.table: name])
+    }
+    guard statement.canBeExplained else {
+      // A definition: the server gives no plan of it.
+      if let name = statement.words.first(where: isOurs) { throw refusal(name) }
+      return
+    }
+    let plan = try session.run([Self.searchPath(schema), statement.explained])[1]
+    let tree = try DocumentObject(json: "{\"plan\":\(plan.text(0, 0))}", dialect: .plain)
+    if let name = Self.writtenTables(.object(tree), schema).first(where: isOurs) { throw refusal(name) }
+  }
+
+  private static func writtenTables(_ plan: DocumentValue, _ schema: String) -> [String] {
+    switch plan {
+    case .array(let array): return array.flatMap { writtenTables($0, schema) }
+    case .object(let object):
+      var found = object.flatMap { writtenTables($0.value, schema) }
+      if object["Node Type"]?.string == "ModifyTable", object["Schema"]?.string == schema,
+        let name = object["Relation Name"]?.string
+      {
+        found.append(name)
+      }
+      return found
+    default: return []
+    }
+  }
+
+  func explain(sql text: String) throws -> Explanation {
+    try SQLText(text).refuseTransactionControl()
+    let count = ForeignStatement.parameters(in: text)
+    let statement = try ForeignStatement(
+      text, SQLArguments(Array(repeating: .null, count: count)))
+    let results = try session.run([
+      Self.searchPath(names.schema), .once("EXPLAIN " + statement.sent.text, statement.sent.values),
+    ])
+    let plan = (0..<results[1].count).map { results[1].text($0, 0) }
+    let indexes = try session.run(
+      PostgresStatement(
+        "SELECT indexname::text FROM pg_catalog.pg_indexes WHERE schemaname = $1 ORDER BY 1",
+        [.text(names.schema)]))
+    return Explanation(
+      statement: text, plan: plan,
+      indexes: (0..<indexes.count).map { indexes.text($0, 0) }
+        .filter { name in plan.contains { $0.contains(name) } },
+      checkedPerDocument: nil)
+  }
+}

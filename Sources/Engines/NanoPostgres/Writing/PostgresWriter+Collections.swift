@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoSQL
+
+extension PostgresWriter {
+  func createCollection(_ description: CollectionDescription) throws {
+    try PostgresNames.validate(description)
+    noteWrite()
+    if let known = try table(description.name) {
+      guard known.collection.description.identity == description.identity else {
+        throw StoreError(
+          .alreadyExists, "A collection of this name has another identity",
+          [
+            .collection: description.name,
+            .actual: known.collection.description.identity.rawValue,
+          ])
+      }
+      return
+    }
+    let definition = CollectionDefinition(description, core)
+    let results = try session.run([definition.record, definition.existing])
+    // Somebody else has made it meanwhile.
+    guard results[0].changes == 1 else { return try createCollection(description) }
+    guard results[1].count == 0 else {
+      _ = try session.run(definition.forget)
+      throw StoreError(
+        .invalidName, "A table of this name exists and is not a collection",
+        [.collection: description.name])
+    }
+    _ = try session.run(definition.statements)
+    forget(description.name.foldingASCII)
+    noteMade(description.name.foldingASCII)
+    try table(description.name)?.hasNewDefinitions = true
+  }
+
+  func dropCollection(_ name: String) throws -> Bool {
+    guard let table = try table(name) else { return false }
+    noteWrite()
+    let folded = table.collection.folded
+    let internals = ["nano_indexes", "nano_paths", "nano_index_ledger"].map {
+      PostgresStatement(
+        "DELETE FROM \(names.qualified($0)) WHERE collection = $1", [.text(folded)])
+    }
+    let row = PostgresStatement(
+      "DELETE FROM \(names.qualified("nano_collections")) WHERE folded = $1", [.text(folded)])
+    _ = try session.run([.once("DROP TABLE \(table.collection.table)")] + internals + [row])
+    noteDropped(table.collection.description.name)
+    return true
+  }
+
+  func setSettings(_ settings: CollectionSettings, of collection: String) throws {
+    try settings.validate()
+    let table = try tableForWriting(collection)
+    guard table.collection.settings != settings else { return }
+    _ = try session.run(
+      PostgresStatement(
+        "UPDATE \(names.qualified("nano_collections")) SET settings = $2 WHERE folded = $1",
+        [.text(table.collection.folded), .text(settings.object.storedText)]))
+    try reload(table)
+    // Defaults decide what is found.
+    table.noteAll()
+  }
+
+  func setIndexLedger(_ rows: [IndexLedgerRow], of collection: String) throws {
+    noteWrite()
+    let name = names.qualified("nano_index_ledger")
+    let folded = collection.foldingASCII
+    var statements = [
+      PostgresStatement("DELETE FROM \(name) WHERE collection = $1", [.text(folded)])
+    ]
+    statements += rows.map {
+      PostgresStatement(
+        "INSERT INTO \(name) (collection, subject, state) VALUES ($1, $2, $3)",
+        [.text(folded), .text($0.subject), .text($0.state)])
+    }
+    _ = try session.run(statements)
+  }
+}
+
+/// The table of a new collection, and its row in the catalogue.
+struct CollectionDefinition {
+  private let description: CollectionDescription
+  private let core: PostgresCore
+  private let layout: PostgresConfiguration.Layout
+  private let tableName: String
+
+  init(_ description: CollectionDescription, _ core: PostgresCore) {
+    self.description = description
+    self.core = core
+    tableName = PostgresNames.table(of: description.name)
+    // Documents that are known by row id alone have no key to be spread by.
+    layout = description.identity == .key ? core.configuration.layout : .plain
+  }
+
+  private var table: String { core.names.qualified(tableName) }
+
+  private var kind: PostgresLayout {
+    switch layout {
+    case .plain: .plain
+    case .partitions: .partitions
+    case .distributed: .distributed
+    }
+  }
+
+  var record: PostgresStatement {
+    PostgresStatement(
+      """
+      INSERT INTO \(core.names.qualified("nano_collections")) (folded, name, table_name, identity, \
+      incarnation, generation, next_row_id, changes, indexing, keeps_source, layout) \
+      VALUES ($1, $2, $3, $4, $5, 1, 1, $6, 'declared', $7, $8) ON CONFLICT DO NOTHING
+      """,
+      [
+        .text(description.name.foldingASCII), .text(description.name), .text(tableName),
+        .text(description.identity.rawValue), .int(.random(in: 1..<(1 << 62))),
+        // Anywhere, so that one that was dropped and made again is not taken for the one before.
+        .int(.random(in: 1..<(1 << 50))), .bool(core.configuration.fieldOrder == .asWritten),
+        .text(kind.rawValue),
+      ])
+  }
+
+  var existing: PostgresStatement {
+    PostgresStatement(
+      """
+      SELECT c.relname FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n \
+      ON n.oid = c.relnamespace WHERE n.nspname = $1 AND lower(c.relname COLLATE "C") = \
+      lower($2 COLLATE "C")
+      """, [.text(core.names.schema), .text(tableName)])
+  }
+
+  var forget: PostgresStatement {
+    PostgresStatement(
+      "DELETE FROM \(core.names.qualified("nano_collections")) WHERE folded = $1",
+      [.text(description.name.foldingASCII)])
+  }
+
+  var statements: [PostgresStatement] {
+    let columns = """
+      key text COLLATE "C", type text COLLATE "C", version bigint, added bigint NOT NULL, \
+      revision bigint NOT NULL, body jsonb NOT NULL, source text
+      """
+    let keys = "CREATE UNIQUE INDEX ON \(table) (key) WHERE key IS NOT NULL"
+    let ids = "CREATE INDEX ON \(table) (id)"
+    switch layout {
+    case .plain:
+      return [
+        .once("CREATE TABLE \(table) (id bigint PRIMARY KEY, \(columns))"), .once(keys),
+      ]
+    case .partitions(let count):
+      let parts = (0..<count).map { number in
+        PostgresStatement.once(
+          "CREATE TABLE \(core.names.qualified("\(tableName)_p\(number)")) PARTITION OF \(table) "
+            + "FOR VALUES WITH (MODULUS \(count), REMAINDER \(number))")
+      }
+      let parent = "CREATE TABLE \(table) (id bigint NOT NULL, \(columns)) PARTITION BY HASH (key)"
+      return [.once(parent)] + parts + [.once(keys), .once(ids)]
+    case .distributed(shards: let count):
+      return [
+        .once("CREATE TABLE \(table) (id bigint NOT NULL, \(columns))"), .once(keys), .once(ids),
+        .once(
+          "SELECT create_distributed_table(\(SQLName.literal(table)), 'key', shard_count => \(count))"
+        ),
+      ]
+    }
+  }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQL
+
+extension PostgresWriter {
+  func createIndex(_ index: IndexDefinition, in collection: String) throws {
+    try index.validate()
+    let table = try tableForWriting(collection)
+    let name = table.collection.description.name
+    if let known = table.collection.indexes.first(where: { $0.definition.name == index.name }) {
+      if known.definition.isSame(as: index) {
+        guard known.definition.origin == .adaptive, index.origin == .declared else { return }
+        return try record(index, known.sqlName, "fields", index.object, table)
+      }
+      guard known.definition.origin == .adaptive, index.origin == .declared else {
+        throw StoreError(
+          .alreadyExists, "An index of this name has another definition",
+          [.collection: name, .index: index.name])
+      }
+      _ = try dropIndex(index.name, in: collection)
+    }
+    guard !table.collection.textIndexes.contains(where: { $0.definition.name == index.name }) else {
+      throw StoreError(
+        .alreadyExists, "A text index has this name", [.collection: name, .index: index.name])
+    }
+    if let same = table.collection.indexes.first(where: {
+      $0.definition.isSame(as: index) && $0.definition.origin == .adaptive
+    }), index.origin == .declared {
+      _ = try dropIndex(same.definition.name, in: collection)
+    }
+    let sqlName = PostgresNames.index(index.name, of: table.collection.folded)
+    let statement = try definition(index, sqlName, table.collection)
+    try build(statement, index, table)
+    try record(index, sqlName, "fields", index.object, table)
+  }
+
+  /// Values that are not unique refuse the index, and the transaction goes on.
+  private func build(
+    _ statement: String, _ index: IndexDefinition, _ table: WriterTable
+  ) throws {
+    guard index.isUnique else {
+      _ = try session.run(.once(statement))
+      return
+    }
+    do {
+      _ = try session.run([
+        PostgresStatement("SAVEPOINT nano_index"), .once(statement),
+        PostgresStatement("RELEASE SAVEPOINT nano_index"),
+      ])
+    } catch let failure as PostgresFailure where failure.state == PostgresFailure.uniqueViolation {
+      try session.undo(to: "nano_index")
+      throw StoreError(
+        .uniqueViolation, "Documents have equal values, so the index cannot be unique",
+        [.collection: table.collection.description.name, .index: index.name])
+    }
+  }
+
+  private func record(
+    _ index: IndexDefinition, _ sqlName: String, _ kind: String, _ object: DocumentObject,
+    _ table: WriterTable
+  ) throws {
+    try record(index.name, sqlName, kind, object, table)
+  }
+
+  func record(
+    _ name: String, _ sqlName: String, _ kind: String, _ object: DocumentObject,
+    _ table: WriterTable
+  ) throws {
+    _ = try session.run(
+      PostgresStatement(
+        """
+        INSERT INTO \(names.qualified("nano_indexes")) (collection, name, sql_name, kind, definition) \
+        VALUES ($1, $2, $3, $4, $5) ON CONFLICT (collection, name) DO UPDATE SET \
+        definition = excluded.definition
+        """,
+        [
+          .text(table.collection.folded), .text(name), .text(sqlName), .text(kind),
+          .text(object.storedText),
+        ]))
+    try reload(table)
+  }
+
+  /// The statement that makes an index.
+  func definition(
+    _ index: IndexDefinition, _ sqlName: String, _ collection: PostgresCollection
+  ) throws -> String {
+    func refused(_ path: FieldPath, _ message: String) -> StoreError {
+      StoreError(
+        .unsupported, message,
+        [.collection: collection.description.name, .index: index.name, .field: path.description])
+    }
+    let name = SQLName.quoted(sqlName)
+    if index.kind == .elements {
+      let path = index.columns[0].path
+      guard !index.isUnique else {
+        throw StoreError(
+          .unsupported, "The engine has no unique indexes on elements",
+          [.capability: "uniqueElementIndexes", .index: index.name])
+      }
+      guard path.components.allSatisfy({ PathValues.elementIndex($0) == nil }) else {
+        throw refused(path, "An index on elements cannot address one element by number")
+      }
+      guard let expression = ElementIndexExpression(path, names) else {
+        throw refused(path, "A field of this name cannot be indexed")
+      }
+      return "CREATE INDEX \(name) ON \(collection.table) USING gin ((\(expression.column)))"
+    }
+    guard !index.isUnique || !collection.layout.isSplit else {
+      throw StoreError(
+        .unsupported, "A collection in several parts has no unique indexes by fields",
+        [.capability: "uniqueIndexes", .index: index.name])
+    }
+    var columns: [String] = []
+    var tails: [String] = []
+    var conditions: [String] = []
+    for column in index.columns {
+      guard let place = FieldPlace(column.path, names) else {
+        throw refused(column.path, "A field of this name cannot be indexed")
+      }
+      let direction = column.descending ? " DESC" : ""
+      columns += ["\(place.number)\(direction)", "\(place.text)\(direction)"]
+      tails.append(place.unique)
+      conditions.append("NOT (\(place.number) = '-Infinity' AND \(place.text) = '')")
+    }
+    // The server takes 32 columns.
+    guard columns.count + (index.isUnique ? tails.count : 1) <= 32 else {
+      throw StoreError(
+        .unsupported, "An index has too many fields",
+        [.index: index.name, .limit: index.isUnique ? "10 fields" : "15 fields"])
+    }
+    if index.isUnique {
+      return "CREATE UNIQUE INDEX \(name) ON \(collection.table) "
+        + "(\((columns + tails).joined(separator: ", "))) "
+        + "WHERE \(conditions.joined(separator: " AND "))"
+    }
+    return "CREATE INDEX \(name) ON \(collection.table) (\(columns.joined(separator: ", ")), id)"
+  }
+
+  /// Made in one step: the server fills an index much faster than documents come.
+  func beginIndex(_ index: IndexDefinition, in collection: String) throws -> Bool {
+    try createIndex(index, in: collection)
+    return true
+  }
+
+  func continueIndex(_ name: String, in collection: String, documents: Int) throws -> Bool { true }
+
+  func dropIndex(_ name: String, in collection: String) throws -> Bool {
+    guard let table = try table(collection) else { return false }
+    noteWrite()
+    let forget = PostgresStatement(
+      "DELETE FROM \(names.qualified("nano_indexes")) WHERE collection = $1 AND name = $2",
+      [.text(table.collection.folded), .text(name)])
+    if let index = table.collection.indexes.first(where: { $0.definition.name == name }) {
+      _ = try session.run([.once("DROP INDEX \(names.qualified(index.sqlName))"), forget])
+    } else if let index = table.collection.textIndexes.first(where: { $0.definition.name == name })
+    {
+      let columns = [index.column, index.lengthColumn].map { "DROP COLUMN \($0)" }
+      _ = try session.run([
+        .once("ALTER TABLE \(table.collection.table) \(columns.joined(separator: ", "))"), forget,
+      ])
+    } else {
+      return false
+    }
+    try reload(table)
+    return true
+  }
+
+  func setIndexing(
+    _ policy: IndexingPolicy, in collection: String, _ progress: ((Double) throws -> Void)?
+  ) throws {
+    let table = try tableForWriting(collection)
+    try savepoint {
+      if table.collection.indexing != policy {
+        let name = PostgresNames.index("everything", of: table.collection.folded + "\u{0}")
+        let quoted = SQLName.quoted(name)
+        let change =
+          policy == .everything
+          ? "CREATE INDEX \(quoted) ON \(table.collection.table) USING gin (body)"
+          : "DROP INDEX \(names.qualified(name))"
+        _ = try session.run([
+          .once(change),
+          PostgresStatement(
+            "UPDATE \(names.qualified("nano_collections")) SET indexing = $2 WHERE folded = $1",
+            [.text(table.collection.folded), .text(policy.rawValue)]),
+        ])
+        try reload(table)
+      }
+      try progress?(1)
+    }
+  }
+
+  func rebuildIndexes(in collection: String, _ progress: ((Double) throws -> Void)?) throws {
+    guard let table = try table(collection) else { return try progress?(1) ?? () }
+    noteWrite()
+    try savepoint {
+      try progress?(0)
+      if !table.collection.layout.isSplit {
+        _ = try session.run(.once("REINDEX TABLE \(table.collection.table)"))
+      } else {
+        for index in table.collection.indexes {
+          _ = try dropIndex(index.definition.name, in: collection)
+          try createIndex(index.definition, in: collection)
+        }
+      }
+      for index in table.collection.textIndexes { try fill(index, table) }
+      try progress?(1)
+    }
+  }
+}

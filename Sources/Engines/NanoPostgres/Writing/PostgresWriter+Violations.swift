@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+extension PostgresWriter {
+  /// Runs a statement that a unique index may refuse: then it is undone alone, and the transaction goes on.
+  func refusing(
+    _ row: DocumentRow, _ table: WriterTable, _ sql: PostgresSQL, _ identity: Identity? = nil
+  ) throws -> PostgresResult {
+    guard table.collection.hasUniqueIndexes else { return try session.run(sql.statement) }
+    do {
+      let results = try session.run([
+        PostgresStatement("SAVEPOINT nano_single"), sql.statement,
+        PostgresStatement("RELEASE SAVEPOINT nano_single"),
+      ])
+      return results[1]
+    } catch let failure as PostgresFailure where failure.state == PostgresFailure.uniqueViolation {
+      try session.undo(to: "nano_single")
+      var own: Int64?
+      if let identity = identity ?? row.document.key.map(Identity.key) {
+        let sql = "SELECT id FROM \(table.collection.table) WHERE " + identity.condition
+        let found = try session.run(sql.statement)
+        if found.count > 0 { own = found.int(0, 0) }
+      }
+      throw try violation(row, table, except: own) ?? failure.error()
+    }
+  }
+
+  /// Why a document was not inserted.
+  func conflict(_ row: DocumentRow, _ table: WriterTable) throws -> any Error {
+    let name = table.collection.description.name
+    if let key = row.document.key {
+      let sql = "SELECT id FROM \(table.collection.table) WHERE " + Identity.key(key).condition
+      if try session.run(sql.statement).count > 0 {
+        return StoreError(
+          .duplicateKey, "A document with this key exists already",
+          [.collection: name, .key: key.description])
+      }
+    }
+    let sql = "SELECT id FROM \(table.collection.table) WHERE " + Identity.rowID(row.id).condition
+    if try session.run(sql.statement).count > 0 {
+      return StoreError(
+        .duplicateKey, "A document with this row id exists already",
+        [.collection: name, .rowID: "\(row.id)"])
+    }
+    return try violation(row, table, except: nil)
+      ?? StoreError(.database, "The server refused a document", [.collection: name])
+  }
+
+  /// The unique index that a document violates, with the document that has its values.
+  private func violation(
+    _ row: DocumentRow, _ table: WriterTable, except own: Int64?
+  ) throws -> StoreError? {
+    for index in table.collection.indexes where index.definition.isUnique {
+      var conditions: [PostgresSQL] = []
+      for column in index.definition.columns {
+        guard let stored = FieldPlace(column.path, names, body: "t.body") else { continue }
+        guard let new = FieldPlace(column.path, names, body: "new.body") else { continue }
+        conditions += [
+          "\(stored.number) = \(new.number)", "\(stored.text) = \(new.text)",
+          "\(stored.unique) = \(new.unique)", "NOT (\(new.number) = '-Infinity' AND \(new.text) = '')",
+        ].map { PostgresSQL($0) }
+      }
+      guard let all = PostgresSQL.all(conditions) else { continue }
+      var sql: PostgresSQL =
+        "SELECT t.id, t.key FROM \(table.collection.table) AS t, (SELECT " + .value(row.body)
+        + "::jsonb AS body) AS new WHERE " + all
+      if let own { sql += " AND t.id <> " + .value(.int(own)) }
+      let found = try session.run((sql + " LIMIT 1").statement)
+      guard found.count > 0 else { continue }
+      let error = StoreError(
+        .uniqueViolation, "A unique index has this value already",
+        [
+          .collection: table.collection.description.name, .index: index.definition.name,
+          .rowID: "\(found.int(0, 0))",
+        ])
+      return found.optionalText(0, 1).map { error.adding(.key, $0) } ?? error
+    }
+    return nil
+  }
+}

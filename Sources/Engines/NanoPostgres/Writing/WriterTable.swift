@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQL
+
+/// A collection that a transaction has locked, and what it has done to it.
+///
+/// Confined to the writer.
+final class WriterTable {
+  var collection: PostgresCollection
+  var paths: PathTrie
+  var state: CollectionState
+  /// The next row id when the transaction came.
+  let firstRowID: Int64
+  /// Whether documents were written or removed, or questions have other answers.
+  private(set) var hasNewDocuments = false
+  /// Whether others must read the definitions anew.
+  var hasNewDefinitions = false
+  private(set) var rows: [Int64: Change.Kind]? = [:]
+
+  init(_ collection: PostgresCollection, _ state: CollectionState, _ paths: PathTrie) {
+    self.collection = collection
+    self.state = state
+    self.paths = paths
+    firstRowID = state.nextRowID
+  }
+
+  var isChanged: Bool {
+    hasNewDocuments || hasNewDefinitions || state.nextRowID != firstRowID || !paths.changed.isEmpty
+  }
+
+  func note(_ rowID: Int64, _ kind: Change.Kind) {
+    hasNewDocuments = true
+    guard rows != nil else { return }
+    switch (rows?[rowID], kind) {
+    case (.inserted?, .updated): break
+    case (.inserted?, .removed): rows?[rowID] = nil
+    default: rows?[rowID] = kind
+    }
+    if (rows?.count ?? 0) > Commit.maximumRows { rows = nil }
+  }
+
+  /// Any document may be another one.
+  func noteAll() {
+    hasNewDocuments = true
+    rows = nil
+  }
+
+  var change: Change? {
+    guard hasNewDocuments, rows?.isEmpty != true else { return nil }
+    return Change(collection.description.name, rows)
+  }
+
+  /// What a savepoint must bring back.
+  struct Mark {
+    var state: CollectionState
+    var hasNewDocuments: Bool
+    var hasNewDefinitions: Bool
+    var rows: [Int64: Change.Kind]?
+  }
+
+  var mark: Mark {
+    Mark(
+      state: state, hasNewDocuments: hasNewDocuments, hasNewDefinitions: hasNewDefinitions,
+      rows: rows)
+  }
+
+  func restore(_ mark: Mark) {
+    state = mark.state
+    hasNewDocuments = mark.hasNewDocuments
+    hasNewDefinitions = mark.hasNewDefinitions
+    rows = mark.rows
+  }
+}
