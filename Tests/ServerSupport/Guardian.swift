@@ -22,12 +22,16 @@ final class Guardian: Sendable {
     // Or a program that is started meanwhile keeps it open beyond our end.
     _ = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
     let nothing = try FileHandle(forUpdating: URL(filePath: "/dev/null"))
+    // A killed process may have left a program that still makes the folder, or starts the server: again then.
     let whole = """
       trap '' HUP INT TERM
       \(beginning)
-      read -r line
-      \(ending)
-      rm -rf "$1"
+      read -r line && times=1 || times="1 2 3 4 5"
+      for time in $times; do
+        [ "$time" = 1 ] || sleep 1
+        \(ending)
+        rm -rf "$1"
+      done
       """
     process = try Program.launch(
       ["/bin/sh", "-c", whole, "sh", folder] + arguments, as: user,
