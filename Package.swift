@@ -157,6 +157,10 @@ let package = Package(
     .target(
       name: "NanoTestSupport", dependencies: ["NanoStore"], path: "Tests/Support",
       swiftSettings: strict),
+    .target(
+      name: "NanoServerSupport", path: "Tests/ServerSupport", swiftSettings: strict),
+    .testTarget(
+      name: "NanoServerTests", dependencies: ["NanoServerSupport"], swiftSettings: strict),
     .testTarget(
       name: "NanoStoreTests",
       dependencies: [
