@@ -22,3 +22,11 @@ struct PostgresConformanceTests {
     try check(checked, TestDatabase.url)
   }
 }
+
+@Suite("Queries on PostgreSQL mean what the evaluator means")
+struct PostgresComparisonTests {
+  @Test("Of generated collections and conditions", arguments: 1...4)
+  func generated(seed: Int) throws {
+    try EngineComparison { try TestDatabase.engine() }.run(seed: UInt64(seed), pairs: 500)
+  }
+}

@@ -291,6 +291,8 @@ public struct Capabilities: OptionSet, Sendable, Hashable {
   public static let uniqueIndexes = Capabilities(rawValue: 2)
   /// Indexes with an entry for each element of an array.
   public static let elementIndexes = Capabilities(rawValue: 4)
+  /// Indexes on elements that refuse a second document with one of them.
+  public static let uniqueElementIndexes = Capabilities(rawValue: 512)
   /// Copies of the database while it is in use.
   public static let backup = Capabilities(rawValue: 8)
   /// Readers see their snapshot while a writer works.

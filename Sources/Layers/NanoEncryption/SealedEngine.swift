@@ -51,7 +51,7 @@ public final class SealedEngine: Engine {
     guard keyring.sealsMetadata else { return all }
     all.subtract([.everythingIndex, .textIndexes])
     if encryption.indexes == .refused {
-      all.subtract([.uniqueIndexes, .elementIndexes])
+      all.subtract([.uniqueIndexes, .elementIndexes, .uniqueElementIndexes])
     }
     return all
   }

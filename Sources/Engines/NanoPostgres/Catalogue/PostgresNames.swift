@@ -27,6 +27,9 @@ struct PostgresNames: Sendable {
   /// Leaves room for `_p` and the number of a partition.
   private static let longestTable = 56
 
+  /// The index of everything in a collection.
+  static func wholeIndex(of collection: String) -> String { "nano_all_" + hash(collection) }
+
   private static func prefix(_ text: String, _ bytes: Int) -> String {
     var scalars = String.UnicodeScalarView()
     var count = 0

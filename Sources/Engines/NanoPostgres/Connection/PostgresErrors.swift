@@ -39,8 +39,8 @@ struct PostgresFailure: Error {
     ["40001", "40P01", "57P03"].contains(state) || state.hasPrefix("53")
   }
 
-  /// Whether a table or function is not there.
-  var isMissingObject: Bool { ["42P01", "42883", "3F000"].contains(state) }
+  /// Whether a table, column or function is not there.
+  var isMissingObject: Bool { ["42P01", "42703", "42883", "3F000"].contains(state) }
 
   static let uniqueViolation = "23505"
   static let unpreparedStatement = "26000"

@@ -38,11 +38,12 @@ extension PostgresValue {
 
   var typeID: UInt32 {
     switch self {
-    case .null, .text, .utf8: TypeID.text
+    // Of what stands around it.
+    case .null, .untyped: 0
+    case .text, .utf8: TypeID.text
     case .int: TypeID.int8
     case .bool: TypeID.bool
     case .number: TypeID.numeric
-    case .untyped: 0
     case .json: TypeID.json
     case .bytes: TypeID.bytes
     case .uuid: TypeID.uuid

@@ -28,7 +28,7 @@ class PostgresReader: EngineReader {
   func collection(_ name: String) throws -> PostgresCollection? {
     let folded = name.foldingASCII
     if let known = verified[folded] { return known }
-    if missing.contains(folded) { return nil }
+    if missing.contains(folded) || name.utf8.contains(0) { return nil }
     let results = try session.run(
       [core.loader.row(folded, locks: false)] + core.loader.definitions(folded))
     return try note(folded, results)
@@ -47,16 +47,6 @@ class PostgresReader: EngineReader {
     return found
   }
 
-  func forget(_ folded: String) {
-    verified[folded] = nil
-    missing.remove(folded)
-  }
-
-  func forgetAll() {
-    verified.removeAll()
-    missing.removeAll()
-  }
-
   /// Asks a collection, in one round trip where what is known of it is still so; nil if there is none.
   ///
   /// - Parameter make: Makes statements and what is needed to read their results.
@@ -68,9 +58,9 @@ class PostgresReader: EngineReader {
       // Made before it is known whether the facts still hold; what they got wrong is not looked at.
       let facts = facts(cached)
       if let (plan, statements) = try? make(facts) {
-        let results = try session.run([core.loader.row(folded, locks: false)] + statements)
-        if let state = CollectionLoader.state(results[0]), state.generation == cached.generation,
-          state.incarnation == cached.incarnation
+        let results = try hopefully([core.loader.row(folded, locks: false)] + statements)
+        if let results, let state = CollectionLoader.state(results[0]),
+          state.generation == cached.generation, state.incarnation == cached.incarnation
         {
           verified[folded] = cached
           return (facts, plan, Array(results[1...]))
@@ -82,6 +72,17 @@ class PostgresReader: EngineReader {
     let facts = facts(collection)
     let (plan, statements) = try make(facts)
     return (facts, plan, statements.isEmpty ? [] : try session.run(statements))
+  }
+
+  /// The results of statements that name what may be gone; nil if it is, and the snapshot is begun anew.
+  private func hopefully(_ statements: [PostgresStatement]) throws -> [PostgresResult]? {
+    let isFirst = !session.hasBegun
+    do {
+      return try session.run(statements)
+    } catch let failure as PostgresFailure where failure.isMissingObject && isFirst {
+      session.end()
+      return nil
+    }
   }
 
   func collections() throws -> [CollectionDescription] {

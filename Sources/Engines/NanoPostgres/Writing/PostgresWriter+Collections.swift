@@ -19,6 +19,7 @@ extension PostgresWriter {
       }
       return
     }
+    noteMade(description.name.foldingASCII)
     let definition = CollectionDefinition(description, core)
     let results = try session.run([definition.record, definition.existing])
     // Somebody else has made it meanwhile.
@@ -30,8 +31,6 @@ extension PostgresWriter {
         [.collection: description.name])
     }
     _ = try session.run(definition.statements)
-    forget(description.name.foldingASCII)
-    noteMade(description.name.foldingASCII)
     try table(description.name)?.hasNewDefinitions = true
   }
 

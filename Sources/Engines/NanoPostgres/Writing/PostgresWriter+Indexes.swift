@@ -174,7 +174,7 @@ extension PostgresWriter {
     let table = try tableForWriting(collection)
     try savepoint {
       if table.collection.indexing != policy {
-        let name = PostgresNames.index("everything", of: table.collection.folded + "\u{0}")
+        let name = PostgresNames.wholeIndex(of: table.collection.folded)
         let quoted = SQLName.quoted(name)
         let change =
           policy == .everything

@@ -8,6 +8,8 @@ import NanoSQL
 /// A transaction in progress. Each collection that it reads or writes is locked until it ends.
 final class PostgresWriter: SQLPostgresReader, EngineWriter {
   private(set) var touched: [String: WriterTable] = [:]
+  /// Collections whose definitions the transaction has changed, perhaps undone since.
+  private var redefined: Set<String> = []
   /// Dropped in this transaction.
   private(set) var dropped: [String: String] = [:]
   private var savepoints = 0
@@ -45,6 +47,8 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   func table(_ name: String) throws -> WriterTable? {
     let folded = name.foldingASCII
     if let table = touched[folded] { return table }
+    // No collection has such a name, and no text of the server.
+    guard !name.utf8.contains(0) else { return nil }
     let row = try session.run(core.loader.row(folded, locks: true))
     guard let state = CollectionLoader.state(row) else {
       core.cache.forget(folded)
@@ -57,7 +61,8 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     } else {
       let definitions = try session.run(core.loader.definitions(folded))
       guard let loaded = try core.loader.collection(row, definitions[...]) else { return nil }
-      core.cache.keep(loaded)
+      // What is not committed is nobody else's.
+      if !redefined.contains(folded) { core.cache.keep(loaded) }
       collection = loaded
     }
     let table = WriterTable(collection, state, core.cache.takePaths(of: collection))
@@ -80,6 +85,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   func reload(_ table: WriterTable) throws {
     let folded = table.collection.folded
     table.hasNewDefinitions = true
+    redefined.insert(folded)
     let results = try session.run(
       [core.loader.row(folded, locks: false)] + core.loader.definitions(folded))
     if let loaded = try core.loader.collection(results[0], results[1...]) {
@@ -139,9 +145,13 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   func noteDropped(_ name: String) {
     touched[name.foldingASCII] = nil
     dropped[name.foldingASCII] = name
+    redefined.insert(name.foldingASCII)
     core.cache.forget(name.foldingASCII)
   }
-  func noteMade(_ folded: String) { dropped[folded] = nil }
+  func noteMade(_ folded: String) {
+    dropped[folded] = nil
+    redefined.insert(folded)
+  }
 }
 
 extension PostgresWriter {

@@ -70,7 +70,7 @@ extension EngineConformance {
       try expectEqual(try probe.ids().count, 5, "documents")
     },
     Check("A unique index on elements lets one document have an element") { probe in
-      guard probe.has(.uniqueIndexes), probe.has(.elementIndexes) else { return }
+      guard probe.has(.uniqueIndexes), probe.has(.uniqueElementIndexes) else { return }
       let index = IndexDefinition(columns: [.init("list")], isUnique: true, kind: .elements)
       let nested = IndexDefinition(columns: [.init("list.n")], isUnique: true, kind: .elements)
       try probe.write { writer in
@@ -102,7 +102,7 @@ extension EngineConformance {
     Check("A unique index cannot be made over equal values, and leaves nothing") { probe in
       guard probe.has(.uniqueIndexes) else { return }
       let kinds: [IndexDefinition.Kind] =
-        probe.has(.elementIndexes) ? [.fields, .elements] : [.fields]
+        probe.has(.uniqueElementIndexes) ? [.fields, .elements] : [.fields]
       try probe.write { writer in
         try writer.insert(["a": "x"])
         try writer.insert(["a": "x"])

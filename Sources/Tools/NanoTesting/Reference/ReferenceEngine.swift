@@ -28,7 +28,10 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
   public init() {}
 
   public var capabilities: Capabilities {
-    [.uniqueIndexes, .elementIndexes, .concurrentReads, .everythingIndex, .changes, .textIndexes]
+    [
+      .uniqueIndexes, .elementIndexes, .uniqueElementIndexes, .concurrentReads, .everythingIndex,
+      .changes, .textIndexes,
+    ]
   }
 
   /// A value is its own snapshot: what is committed later is another value.
