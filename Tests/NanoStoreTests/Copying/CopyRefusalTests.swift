@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import NanoTesting
+import Testing
+
+@Suite("Copies that are refused, and what differs")
+struct CopyRefusalTests {
+  let source: CopySource
+  let target: Store
+  var store: Store { source.store }
+  init() throws {
+    source = try CopySource()
+    target = try Store.file(source.scratch.file("target.db"))
+  }
+
+  @Test("A target that holds something stays as it was, unless it may be replaced")
+  func occupied() throws {
+    try target["films"].save(["mine": true], key: "k")
+    try target.setMetadata(1, "mine")
+    let before = try target.checksums()
+
+    #expect(code { try store.copy(to: target) } == .alreadyExists)
+    #expect(try target.checksums() == before)
+    #expect(try target.metadataNames() == ["mine"])
+
+    #expect(try store.copy(to: target, CopyOptions(replacing: true)).isEqual)
+    #expect(try target["films"].get("k") == nil)
+    #expect(try target.metadataNames() == ["setting"])
+    #expect(code { try store.copy(to: target) } == .alreadyExists)
+  }
+
+  @Test("A store is not copied into itself, by whatever name")
+  func itself() throws {
+    let before = try store.checksums()
+    let link = source.scratch.file("link.db")
+    try FileManager.default.createSymbolicLink(
+      atPath: link, withDestinationPath: source.scratch.file("source.db"))
+    let engine = try store.engine()
+    for other in [
+      store, try Store.file(source.scratch.file("source.db")), try Store.file(link),
+      // As a store on a server, of which nobody knows the file.
+      try Store(opening: { try SQLiteAlias.open(source.scratch.file("source.db")) }),
+      try Store(opening: { SharedEngine(engine) }),
+    ] {
+      #expect(code { try store.copy(to: other, CopyOptions(replacing: true)) } == .invalidArgument)
+      #expect(try store.checksums() == before)
+      #expect(try store.metadataNames() == ["setting"])
+    }
+    #expect(code { _ = try store.compare(with: store) } == .invalidArgument)
+  }
+
+  @Test("A definition that the target cannot have is refused first, or left out and told")
+  func unsupported() throws {
+    let target = try Store(opening: { PlainEngine() })
+
+    let failure = error { try store.copy(to: target) }
+    #expect(failure?.code == .unsupported)
+    #expect(failure?[.index] == "text_text")
+    #expect(try target.collections().isEmpty && target.metadataNames().isEmpty)
+
+    let report = try store.copy(to: target, CopyOptions(skippingUnsupported: true))
+    #expect(report.isEqual)
+    #expect(report.leftOut.map(\.definition) == ["text_text", "everything"])
+    #expect(try target["films"].indexes() == store["films"].indexes())
+    let differences = try store.compare(with: target)
+    #expect(differences.hasEqualDocuments && !differences.isEqual)
+  }
+
+  @Test("A comparison finds one changed document, and what is not a document")
+  func differences() throws {
+    try store.copy(to: target)
+    #expect(try store.compare(with: target).isEqual)
+    try target["log"].update(rowID: 2, set: ["line": 99])
+
+    let report = try store.compare(with: target)
+    #expect(report.collections.filter { !$0.isEqual }.map(\.name) == ["log"])
+    #expect(report.differences.isEmpty)
+
+    try target["films"].dropIndex("tags_elements")
+    try target["films"].setAliases([:])
+    try target.setMetadata(nil, "setting")
+    try target["other"].save([:], key: "k")
+    let subjects = Set(try store.compare(with: target).differences.map(\.subject))
+    #expect(subjects == ["films", "metadata", "other"])
+  }
+
+  @Test("Each part of a document counts for the checksum")
+  func checksum() throws {
+    let statements = [
+      "id = 77", "key = 'k'", "type = 'T'", "version = 2", "added = 5", "body = '{\"line\":2 }'",
+    ]
+    for statement in statements {
+      let target = try Store(.memory)
+      try store.copy(to: target)
+      try target.execute("UPDATE log SET \(statement) WHERE id = 2")
+      #expect(try !store.compare(with: target).hasEqualDocuments, "\(statement)")
+    }
+  }
+
+  @Test("Batches that take nothing, and copies in a transaction, are refused")
+  func arguments() throws {
+    for options in [CopyOptions(batchDocuments: 0), CopyOptions(batchBytes: -1)] {
+      #expect(code { try store.copy(to: target, options) } == .invalidArgument)
+    }
+    #expect(code { try store.read { try store.copy(to: target) } } == .invalidArgument)
+    #expect(code { try target.write { try store.copy(to: target) } } == .invalidArgument)
+    try target.close()
+    #expect(code { try store.copy(to: target) } == .closed)
+  }
+}
