@@ -13,13 +13,13 @@ struct CopySource {
   init() throws {
     store = try Store.file(scratch.file("source.db"))
     let films = store["films"]
-    try films.insert(
-      contentsOf: (0..<Self.films).map {
-        [
-          "n": .int(Int64($0)), "title": .string("Film \($0)"), "tags": [.int(Int64($0 % 5)), "x"],
-          "text": .string($0 % 7 == 0 ? "gin and tonic" : "water"),
-        ]
-      })
+    for number in 0..<Int64(Self.films) {
+      let text: DocumentValue = number % 7 == 0 ? "gin and tonic" : "water"
+      try films.insert([
+        "n": .int(number), "title": .string("Film \(number)"), "tags": [.int(number % 5), "x"],
+        "text": text,
+      ])
+    }
     try films.remove(rowID: 3)
     // The last one: its row id is not given again.
     try films.remove(rowID: Int64(Self.films))
@@ -37,8 +37,9 @@ struct CopySource {
     try store["log"].setIndexing(.everything)
     try store.createCollection("nothing")
     let bag = try store.bag(named: "favourites")
-    try bag.add(try #require(films.get("brazil")))
-    try bag.add(try #require(store["log"].get(rowID: 2)))
+    for document in try [films.get("brazil"), store["log"].get(rowID: 2)].compactMap(\.self) {
+      try bag.add(document)
+    }
     try bag.save()
     try store.setMetadata(["a": [1, .double(.nan)]], "setting")
   }
