@@ -31,7 +31,7 @@ struct CopySource {
     try films.createTextIndex("text")
     try films.setDefaults(["rating": 5])
     try films.setAliases(["number": "[n]"])
-    try films.addQueryableFields("title")
+    try films.addQueryableFields("[title]")
     try store.createCollection("log", identity: .rowID)
     for number in 0..<5 { try store["log"].insert(["line": .int(Int64(number))]) }
     try store["log"].setIndexing(.everything)
