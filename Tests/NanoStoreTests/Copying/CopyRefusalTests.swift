@@ -104,6 +104,24 @@ struct CopyRefusalTests {
     }
   }
 
+  @Test("A checksum is the same on every machine and engine")
+  func knownChecksum() throws {
+    for store in [try Store.reference(), try Store(.memory)] {
+      let engine = try store.engine()
+      for (index, key) in [nil, "early", "0199a1b2-0000-7000-8000-000000000001"].enumerated() {
+        var writer = JSONWriter()
+        writer.object(["text": .string(String(repeating: "x", count: index * 9))])
+        _ = try engine.write(nil) {
+          try $0.insert(
+            NewDocument(
+              key: try key.map { try DocumentKey($0) }, type: index == 1 ? "T" : nil,
+              version: index == 2 ? 3 : nil, added: Int64(index), body: writer.bytes), into: "a")
+        }
+      }
+      #expect(try store.checksums()["a"]?.checksum == "cebff9ac49b6d0af2891bc41f3606cc7")
+    }
+  }
+
   @Test("Batches that take nothing, and copies in a transaction, are refused")
   func arguments() throws {
     for options in [CopyOptions(batchDocuments: 0), CopyOptions(batchBytes: -1)] {

@@ -108,10 +108,10 @@ extension CopyCommand {
     if verifyOnly {
       if report.isEqual { try output.line("no differences") }
     } else {
-      let rest = report.isContinued ? ", which an earlier copy had begun," : ""
+      let rest = report.isContinued ? "; the rest was there from an earlier copy" : ""
       try output.line(
-        "copied \(Quantity.documents(report.copied))\(rest) in \(Quantity.duration(seconds)) "
-          + "(\(Quantity.rate(report.copied, seconds)))")
+        "copied \(Quantity.documents(report.copied)) in \(Quantity.duration(seconds)) "
+          + "(\(Quantity.rate(report.copied, seconds)))\(rest)")
     }
   }
 
