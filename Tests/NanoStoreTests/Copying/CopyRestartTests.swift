@@ -56,6 +56,37 @@ struct CopyRestartTests {
     }
   }
 
+  @Test("Wherever the source's engine fails, the next copy is complete")
+  func failingSource() throws {
+    for call in stride(from: 1, to: .max, by: 5) {
+      let engine = FailingEngine(ReferenceEngine())
+      let store = try Store(opening: { engine })
+      try self.store.copy(to: store)
+      let target = try Store.reference()
+      engine.fail(at: call, StoreError(.inputOutput, "The disk cannot be read"))
+      let outcome = code { try store.copy(to: target, CopyOptions(batchDocuments: 20)) }
+      let isReached = engine.calls >= call
+      engine.succeed()
+      guard isReached else { break }
+      #expect(outcome == .inputOutput)
+
+      #expect(try store.copy(to: target).isEqual, "call \(call)")
+    }
+  }
+
+  @Test("A document that does not decode is named, and the copy goes on once it is mended")
+  func undecodable() throws {
+    try store.execute("UPDATE log SET body = '{\"line\":' WHERE id = 3")
+
+    let failure = error { try store.copy(to: target) }
+    #expect(failure?.code == .corruptDocument)
+    #expect(failure?[.collection] == "log" && failure?[.rowID] == "3")
+
+    try store.execute("UPDATE log SET body = '{}' WHERE id = 3")
+    let report = try store.copy(to: target)
+    #expect(report.isContinued && report.isEqual)
+  }
+
   @Test("What was changed, removed, moved or dropped in the source meanwhile is right in the end")
   func changedSource() throws {
     stop(after: 40)

@@ -55,4 +55,14 @@ struct CopyBatch {
       }
     }
   }
+
+  /// The row id of the first document that is no JSON object, as another program may have written it.
+  var undecodable: Int64? {
+    bytes.withUnsafeBytes { bytes in
+      entries.first { entry in
+        var reader = JSONReader(UnsafeRawBufferPointer(rebasing: bytes[entry.body]))
+        return (try? reader.object()) == nil || !reader.isAtEnd
+      }?.rowID
+    }
+  }
 }

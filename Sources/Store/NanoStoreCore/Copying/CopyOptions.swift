@@ -5,7 +5,7 @@ public import NanoDocument
 /// How a store is copied into another one.
 public struct CopyOptions: Sendable, Hashable {
   /// Whether what the target holds may be removed first. It is gone even if the copy does not come to
-  /// its end.
+  /// its end. An unfinished copy of the same source is gone on with all the same.
   public var replacing: Bool
   /// Whether indexes and policies that the target's engine does not have are left out, and told in
   /// ``CopyReport/leftOut``, rather than refused.

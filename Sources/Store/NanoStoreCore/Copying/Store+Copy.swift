@@ -33,8 +33,9 @@ extension Store {
   ///   ``StoreError/Code/unsupported`` for a definition that its engine does not have,
   ///   ``StoreError/Code/invalidArgument`` if both are one store, a batch is empty, or the source is itself an
   ///   unfinished copy: the target is as it was. ``StoreError/Code/database`` if the two differ in the end, as
-  ///   when somebody else wrote to the target; calling this again mends it. Errors of reading and writing: the
-  ///   target has a part of the documents.
+  ///   when somebody else wrote to the target; calling this again mends it.
+  ///   ``StoreError/Code/corruptDocument`` with the row id of one that does not decode, and errors of reading and
+  ///   writing: the target has a part of the documents.
   @discardableResult
   public func copy(
     to target: Store, _ options: CopyOptions = CopyOptions(),

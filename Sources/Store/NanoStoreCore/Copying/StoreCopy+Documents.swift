@@ -47,6 +47,14 @@ extension StoreCopy {
         try writer.setMetadata(mark.value, CopyMark.name)
       }
     } catch let error as StoreError {
+      if let rowID = batch.undecodable {
+        throw StoreError(
+          .corruptDocument, "A document of the source does not decode",
+          [
+            .collection: collection, .rowID: "\(rowID)",
+            .hint: "mend or remove it, and copy again",
+          ])
+      }
       throw error.adding(.collection, collection)
     }
     copied[collection, default: 0] += batch.count
