@@ -57,8 +57,7 @@ extension Store {
     try await apart(progress) { try self.copy(to: target, options, progress: $0) }
   }
 
-  /// Compares everything that ``copy(to:_:progress:)-(_,_,((CopyProgress)throws->Void)?)`` copies, and writes
-  /// nothing.
+  /// Compares everything that `copy` copies, and writes nothing.
   ///
   /// ```swift
   /// try library.compare(with: archive).isEqual     // true
@@ -66,7 +65,7 @@ extension Store {
   ///
   /// Each store is read as it is at one moment, about the same for both.
   ///
-  /// - Parameter progress: As in ``copy(to:_:progress:)-(_,_,((CopyProgress)throws->Void)?)``.
+  /// - Parameter progress: As in `copy`.
   /// - Returns: How they differ, which is no error.
   /// - Throws: ``StoreError/Code/invalidArgument`` if both are one store; errors of reading.
   public func compare(
