@@ -71,6 +71,7 @@ struct DocumentationTests {
     line.replacing(/in [0-9.]+ m?s \(.*\)/, with: "in …")
       .replacing(/[0-9.]+ kB/, with: "… kB")
       .replacing(/SQLite [0-9.]+/, with: "SQLite …")
+      .replacing(/, [0-9a-f]{32}/, with: ", …")
       .replacing(/("key":"[^"]*","added":)\{[^}]*\}/) { "\($0.output.1)…" }
   }
 

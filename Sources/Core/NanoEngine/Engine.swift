@@ -89,6 +89,8 @@ extension EngineReader {
 
   public func textIndexes(in collection: String) throws -> [TextIndexDefinition] { [] }
 
+  public func highestRowID(in collection: String) throws -> Int64? { nil }
+
   public func contents(
     _ query: Query, in collection: String, withKeys: Bool,
     _ show: (StoredContent) throws -> Bool
@@ -152,6 +154,9 @@ public protocol EngineReader: AnyObject {
     _ query: Query, in collection: String, withKeys: Bool,
     _ show: (StoredContent) throws -> Bool
   ) throws
+  /// The largest row id that a document of the collection ever had, be it removed since; 0 if there never
+  /// was one, nil if the engine does not tell.
+  func highestRowID(in collection: String) throws -> Int64?
   /// The row ids of what a query finds, in order. An engine that finds them in an index does not
   /// touch the documents.
   func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs

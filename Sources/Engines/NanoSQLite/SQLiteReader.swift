@@ -363,6 +363,16 @@ class SQLiteReader: EngineReader {
     ) { $0.text(0) ?? "" }.sorted()
   }
 
+  func highestRowID(in collection: String) throws -> Int64? {
+    guard let table = try connection.table(collection) else { return 0 }
+    let name = table.description.name
+    return try connection.first(
+      SQLFragment(
+        "SELECT max(high_water, (SELECT coalesce(max(id), 0) FROM \(SQLName.quoted(name)))) "
+          + "FROM nano_collections WHERE name = ?", [.text(name)])
+    ) { $0.int(0) }
+  }
+
   func settings(of collection: String) throws -> CollectionSettings {
     try connection.table(collection)?.settings ?? CollectionSettings()
   }

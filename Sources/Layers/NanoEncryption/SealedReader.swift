@@ -79,6 +79,9 @@ class SealedReader: EngineReader {
   func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {
     try inner.version(ofRow: rowID, in: collection)
   }
+  func highestRowID(in collection: String) throws -> Int64? {
+    try inner.highestRowID(in: collection)
+  }
   func committedState() throws -> CommittedState? { try inner.committedState() }
   func types(in collection: String) throws -> [String] { try inner.types(in: collection) }
 

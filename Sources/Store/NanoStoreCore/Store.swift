@@ -221,7 +221,8 @@ extension Store {
   }
 
   /// A value kept beside the collections, nil if there is none of this name. All names are the
-  /// program's: what the store keeps here of its own, if it is encrypted, nobody sees.
+  /// program's: what the store keeps here of its own, if it is encrypted, nobody sees. Only an unfinished
+  /// copy has a mark of the store's, `nano_copy`.
   public func metadata(_ name: String) throws -> DocumentValue? {
     try reading(.call) { try $0.metadata(name) }
   }

@@ -31,6 +31,7 @@ package struct Nanostore: ParsableCommand {
       ExplainCommand.self,
       SQLCommand.self,
       VerifyCommand.self, RecoverCommand.self, CompactCommand.self, BackupCommand.self,
+      CopyCommand.self,
       StatsCommand.self,
     ])
 

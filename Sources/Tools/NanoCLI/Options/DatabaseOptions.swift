@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 import ArgumentParser
-import Foundation
 import NanoStore
 
 /// The database that every command works on.
@@ -13,46 +12,14 @@ struct DatabaseOptions: ParsableArguments {
   @Flag(help: .hidden)
   var debug = false
 
-  enum Access {
-    /// The file must be there and stays as it is.
-    case reading
-    /// The file must be there.
-    case changing
-    /// The file is made if it is not there.
-    case creating
-  }
+  typealias Access = StoreLocation.Access
 
   /// Runs a block on the store, and closes it whatever happens.
   func withStore<Result>(
     _ access: Access, configure: (inout Store.Configuration) -> Void = { _ in },
     _ work: (Store) throws -> Result
   ) throws -> Result {
-    let store = try open(access, configure)
-    do {
-      let result = try work(store)
-      try store.close()
-      return result
-    } catch {
-      try? store.close()
-      throw error
-    }
-  }
-
-  private func open(
-    _ access: Access, _ configure: (inout Store.Configuration) -> Void
-  ) throws -> Store {
-    let path = NSString(string: database).expandingTildeInPath
-    guard access == .creating || FileManager.default.fileExists(atPath: path) else {
-      throw CommandFailure(
-        message: Printable.text(
-          "There is no database at \(database) (nanostore import and nanostore put make one)"))
-    }
-    var configuration = Store.Configuration()
-    configuration.isReadOnly = access == .reading
-    // One command is no workload, and must not leave indexes behind that nobody asked for.
-    configuration.indexTuning = .off
-    configure(&configuration)
-    return try Store(.file(database), configuration: configuration)
+    try StoreLocation.withStore(at: database, access, configure: configure, work)
   }
 }
 

@@ -28,6 +28,19 @@ extension EngineConformance {
       }
       try expectEqual(next, first + 1, "next")
     },
+    Check("The highest row id counts documents that were removed, if the engine tells it") {
+      probe in
+      let before = try probe.read { try $0.highestRowID(in: "c") }
+      try probe.insert([:], key: "a")
+      let highest = try probe.write { writer in
+        let highest = try writer.insert(at: 9, ["n": 1])
+        _ = try writer.remove(.rowID(highest), from: "c")
+        return highest
+      }
+      guard let told = try probe.read({ try $0.highestRowID(in: "c") }) else { return }
+      try expectEqual(told, highest, "highest")
+      try expectEqual(before, 0, "before")
+    },
     Check("Documents with their row ids are inserted together as one by one") { probe in
       let count = NewDocument.together * 2 + 3
       let ids = try probe.write { writer in

@@ -70,6 +70,9 @@ class FailingReader: EngineReader {
   func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs {
     try counted().rowIDs(query, in: collection)
   }
+  func highestRowID(in collection: String) throws -> Int64? {
+    try counted().highestRowID(in: collection)
+  }
   func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {
     try counted().version(ofRow: rowID, in: collection)
   }

@@ -40,6 +40,8 @@ class ReferenceReader: EngineReader {
     return true
   }
 
+  func highestRowID(in collection: String) throws -> Int64? { state[collection]?.lastRowID ?? 0 }
+
   func find(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+
+/// Documents on their way from one store into the other.
+struct CopyBatch {
+  private struct Entry {
+    let rowID: Int64
+    let key: DocumentKey?
+    let type: String?
+    let version: Int64?
+    let added: Int64
+    let body: Range<Int>
+  }
+  private var entries: [Entry] = []
+  /// The bodies, one behind the other.
+  private var bytes: [UInt8] = []
+
+  var count: Int { entries.count }
+  var byteCount: Int { bytes.count }
+  var lastRowID: Int64? { entries.last?.rowID }
+
+  mutating func add(_ document: StoredDocument) {
+    let start = bytes.count
+    bytes.append(contentsOf: document.body)
+    entries.append(
+      Entry(
+        rowID: document.rowID, key: document.key, type: document.type, version: document.version,
+        added: document.added ?? DocumentChecksum.noMoment, body: start..<bytes.count))
+  }
+
+  mutating func removeAll() {
+    entries.removeAll(keepingCapacity: true)
+    bytes.removeAll(keepingCapacity: true)
+  }
+
+  /// Inserts them all, in the rows that they had.
+  func write(into collection: String, _ writer: any EngineWriter) throws {
+    guard let last = lastRowID else { return }
+    // Asked beforehand, the engine knows that no row had these ids, which makes inserting faster.
+    if last < .max { _ = try writer.nextRowID(in: collection) }
+    try bytes.withUnsafeBytes { bytes in
+      var start = 0
+      while start < entries.count {
+        let end = min(start + NewDocument.together, entries.count)
+        var rowIDs: [Int64] = []
+        try writer.insert(
+          entries[start..<end].map { entry in
+            NewDocument(
+              key: entry.key, type: entry.type, version: entry.version, added: entry.added,
+              rowID: entry.rowID, body: UnsafeRawBufferPointer(rebasing: bytes[entry.body]))
+          }, into: collection, &rowIDs)
+        start = end
+      }
+    }
+  }
+
+  /// The row id of the first document that is no JSON object, as another program may have written it.
+  var undecodable: Int64? {
+    bytes.withUnsafeBytes { bytes in
+      entries.first { entry in
+        var reader = JSONReader(UnsafeRawBufferPointer(rebasing: bytes[entry.body]))
+        return (try? reader.object()) == nil || !reader.isAtEnd
+      }?.rowID
+    }
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// Compares two stores: documents by checksums, everything else as it is.
+///
+/// Confined to the thread that runs it.
+final class StoreComparison {
+  private let source: any EngineReader
+  private let target: any EngineReader
+  private let notify: ((CopyProgress) throws -> Void)?
+  private var progress = CopyProgress(phase: .verification)
+  private var report = CopyReport()
+  /// Checksums of the source's collections that need not be made again.
+  var known: [String: DocumentChecksum] = [:]
+  /// Definitions that the target is not expected to have.
+  var leftOut: [CopyReport.LeftOut] = []
+
+  /// Documents between two calls of progress; arbitrary, often enough to be seen moving.
+  private static let step = 1_000
+
+  init(
+    _ source: any EngineReader, _ target: any EngineReader,
+    _ notify: ((CopyProgress) throws -> Void)?
+  ) {
+    self.source = source
+    self.target = target
+    self.notify = notify
+  }
+
+  func run() throws -> CopyReport {
+    report.leftOut = leftOut
+    let sources = try Self.byName(source)
+    let targets = try Self.byName(target)
+    for collection in sources.values {
+      progress.total += try source.count(Query(), in: collection.name)
+    }
+    let names = Set(sources.keys).union(targets.keys)
+    for folded in names.sorted(by: { $0.isBefore($1) }) {
+      guard let collection = sources[folded] ?? targets[folded] else { continue }
+      try compareDocuments(of: collection.name)
+      guard let wanted = sources[folded], let found = targets[folded] else {
+        note(
+          collection.name,
+          sources[folded] == nil
+            ? "the collection is not in the source" : "the collection is missing")
+        continue
+      }
+      try compareDefinitions(wanted, found)
+    }
+    try compareMetadata()
+    return report
+  }
+
+  private static func byName(
+    _ reader: any EngineReader
+  ) throws -> [String: CollectionDescription] {
+    Dictionary(
+      try reader.collections().map { ($0.name.foldingASCII, $0) }, uniquingKeysWith: { $1 })
+  }
+
+  private func note(_ subject: String, _ message: String) {
+    report.differences.append(VerificationProblem(subject: subject, message: message))
+  }
+}
+
+extension StoreComparison {
+  private func compareDocuments(of collection: String) throws {
+    progress.collection = collection
+    let before = progress.documents
+    let expected =
+      try known[collection] ?? checksum(source, collection) { self.progress.documents += $0 }
+    progress.documents = before + expected.documents
+    try notify?(progress)
+    let found = try checksum(target, collection) { _ in }
+    report.collections.append(
+      CopyReport.Collection(
+        name: collection, source: expected.contents, target: found.contents))
+  }
+
+  private func checksum(
+    _ reader: any EngineReader, _ collection: String, _ count: (Int) -> Void
+  ) throws -> DocumentChecksum {
+    var checksum = DocumentChecksum()
+    try reader.find(Query(), in: collection) { document in
+      checksum.add(document)
+      if checksum.documents.isMultiple(of: Self.step) {
+        count(Self.step)
+        try notify?(progress)
+      }
+      return true
+    }
+    return checksum
+  }
+
+  private func compareDefinitions(
+    _ wanted: CollectionDescription, _ found: CollectionDescription
+  ) throws {
+    let name = wanted.name
+    if wanted.identity != found.identity { note(name, "documents are known by something else") }
+    let settings = try (source.settings(of: name), target.settings(of: name))
+    if try Self.stored(.object(settings.0.object)) != Self.stored(.object(settings.1.object)) {
+      note(name, "the settings differ")
+    }
+    let expected = Set(try Definitions(of: name, source).all.map(Self.comparable))
+    let actual = Set(try Definitions(of: name, target).all.map(Self.comparable))
+    for definition in expected.subtracting(actual)
+    where !leftOut.contains(where: { $0.collection == name && $0.definition == definition.name }) {
+      note(name, "\(definition.name) is missing or differs")
+    }
+    for definition in actual.subtracting(expected)
+    where !expected.contains(where: { $0.name == definition.name }) {
+      note(name, "\(definition.name) is not in the source")
+    }
+    if let highest = try source.highestRowID(in: name),
+      let other = try target.highestRowID(in: name),
+      other < highest
+    {
+      note(name, "the row ids of removed documents will be given again")
+    }
+  }
+
+  /// Why an index was made once does not matter.
+  private static func comparable(_ definition: Definitions.Definition) -> Definitions.Definition {
+    guard case .index(var index) = definition else { return definition }
+    index.reason = nil
+    return .index(index)
+  }
+
+  private func compareMetadata() throws {
+    let names = try Set(source.metadataNames()).union(target.metadataNames())
+    for name in names.subtracting(Definitions.ownNames).sorted(by: { $0.isBefore($1) }) {
+      let expected = try source.metadata(name).map(Self.stored)
+      let found = try target.metadata(name).map(Self.stored)
+      if expected != found { note("metadata", "\(name) differs") }
+    }
+  }
+
+  /// Values as they are stored: a NaN is not equal to itself, and texts that differ in their bytes may be.
+  private static func stored(_ value: DocumentValue) throws -> [UInt8] {
+    var writer = JSONWriter()
+    writer.value(value)
+    if let failure = writer.failure { throw failure }
+    return Array(writer.bytes)
+  }
+}

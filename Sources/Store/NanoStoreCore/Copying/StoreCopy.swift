@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// A copy in progress: a snapshot of the source, written into the target in many transactions.
+///
+/// Confined to the thread that runs it.
+final class StoreCopy {
+  let source: any EngineReader
+  let target: any Engine
+  let options: CopyOptions
+  private let notify: ((CopyProgress) throws -> Void)?
+  var progress = CopyProgress(phase: .documents)
+  var mark = CopyMark(sources: [:])
+  /// Whether the target has a part of the documents already.
+  var isContinued = false
+  /// Documents written by this call, by name of their collection.
+  var copied: [String: Int] = [:]
+  /// Checksums of the source's collections that were made while they were copied.
+  var checksums: [String: DocumentChecksum] = [:]
+  var leftOut: [CopyReport.LeftOut] = []
+
+  init(
+    _ source: any EngineReader, _ target: any Engine, _ options: CopyOptions,
+    _ notify: ((CopyProgress) throws -> Void)?
+  ) {
+    self.source = source
+    self.target = target
+    self.options = options
+    self.notify = notify
+  }
+
+  func run() throws -> CopyReport {
+    guard try source.metadata(CopyMark.name) == nil else { throw Self.isUnfinished }
+    let all = try source.collections()
+    mark = try CopyMark(of: source)
+    for collection in all { progress.total += try source.count(Query(), in: collection.name) }
+    try prepare(all)
+    try tell()
+
+    let bags = all.filter(\.isInternal)
+    let collections = all.filter { !$0.isInternal }
+    for collection in collections { try copyDocuments(of: collection.name) }
+    try begin(.indexes)
+    for collection in collections { try define(collection.name) }
+    try begin(.bags)
+    for collection in bags {
+      try copyDocuments(of: collection.name)
+      try define(collection.name)
+    }
+    try begin(.metadata)
+    try copyMetadata()
+
+    let report = try verified()
+    try target.write(nil) { try $0.setMetadata(nil, CopyMark.name) }
+    return report
+  }
+
+  private static let isUnfinished = StoreError(
+    .invalidArgument, "The source holds the mark of an unfinished copy",
+    [.hint: "complete that copy first, or remove the metadata \(CopyMark.name)"])
+
+  private func begin(_ phase: CopyProgress.Phase) throws {
+    progress.phase = phase
+    progress.collection = nil
+    try tell()
+  }
+
+  func tell() throws { try notify?(progress) }
+
+  /// - Throws: ``StoreError/Code/database`` for the first difference. The mark stays, so that the next copy
+  ///   compares and mends.
+  private func verified() throws -> CopyReport {
+    var report = try target.read(.snapshot, nil) { target in
+      let comparison = StoreComparison(source, target, notify)
+      comparison.known = checksums
+      comparison.leftOut = leftOut
+      return try comparison.run()
+    }
+    report.isContinued = isContinued
+    for index in report.collections.indices {
+      report.collections[index].copied = copied[report.collections[index].name] ?? 0
+    }
+    if let different = report.collections.first(where: { !$0.isEqual }) {
+      throw StoreError(
+        .database, "The copy of a collection differs from its source",
+        [
+          .collection: different.name, .expected: Self.text(different.source),
+          .actual: Self.text(different.target), .hint: "copy again, while nobody else writes to it",
+        ])
+    }
+    if let difference = report.differences.first {
+      throw StoreError(
+        .database, "The copy differs from its source",
+        [.text: "\(difference.subject): \(difference.message)", .hint: "copy again"])
+    }
+    return report
+  }
+
+  private static func text(_ contents: CopyReport.Contents) -> String {
+    "\(contents.documents) documents with the checksum \(contents.checksum)"
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+
+/// Where the database of a command is: a file, or what a URL leads to.
+enum StoreLocation {
+  enum Access {
+    /// The database must be there and stays as it is.
+    case reading
+    /// The database must be there.
+    case changing
+    /// The database is made if it is not there.
+    case creating
+  }
+
+  /// What opens the databases of a scheme, by the scheme in small letters.
+  static let schemes: [String: @Sendable (_ url: String, Access) throws -> Store] = [:]
+
+  /// Runs a block on the store, and closes it whatever happens.
+  static func withStore<Result>(
+    at location: String, _ access: Access,
+    configure: (inout Store.Configuration) -> Void = { _ in }, _ work: (Store) throws -> Result
+  ) throws -> Result {
+    let store = try openStore(at: location, access, configure: configure)
+    do {
+      let result = try work(store)
+      try store.close()
+      return result
+    } catch {
+      try? store.close()
+      throw error
+    }
+  }
+
+  /// - Parameter configure: For files.
+  static func openStore(
+    at location: String, _ access: Access,
+    configure: (inout Store.Configuration) -> Void = { _ in }
+  ) throws -> Store {
+    guard let scheme = scheme(of: location) else {
+      return try openFile(location, access, configure)
+    }
+    guard let open = schemes[scheme] else {
+      throw StoreError(
+        .unsupported, "There is no engine for URLs of this scheme", [.capability: scheme])
+    }
+    return try open(location, access)
+  }
+
+  /// `postgresql` of `postgresql://localhost/library`; nil for a file.
+  private static func scheme(of location: String) -> String? {
+    guard let end = location.range(of: "://")?.lowerBound, end > location.startIndex else {
+      return nil
+    }
+    let scheme = location[..<end]
+    let isScheme = scheme.utf8.allSatisfy { byte in
+      (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte)
+        || "+-.".utf8.contains(byte)
+    }
+    return isScheme ? scheme.lowercased() : nil
+  }
+
+  private static func openFile(
+    _ file: String, _ access: Access, _ configure: (inout Store.Configuration) -> Void
+  ) throws -> Store {
+    let path = NSString(string: file).expandingTildeInPath
+    guard access == .creating || FileManager.default.fileExists(atPath: path) else {
+      throw CommandFailure(
+        message: Printable.text(
+          "There is no database at \(file) (nanostore import and nanostore put make one)"))
+    }
+    var configuration = Store.Configuration()
+    configuration.isReadOnly = access == .reading
+    // One command is no workload, and must not leave indexes behind that nobody asked for.
+    configuration.indexTuning = .off
+    configure(&configuration)
+    return try Store(.file(file), configuration: configuration)
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStoreEncryption
+import NanoTestSupport
+import Testing
+
+@Suite("Copying encrypted stores")
+struct CopyTests {
+  @Test("A copy holds documents as its own store keeps them: plain, or sealed with its own key")
+  func copies() throws {
+    let file = try SealedFile()
+    let store = try file.open(.test(indexes: .blind))
+    let people = store["people"]
+    try people.insert(contentsOf: (0..<50).map { ["name": .string("Secret\($0)")] })
+    try people.createIndex("name", unique: true)
+    try people.setDefaults(["age": 1])
+    try store.setMetadata("SecretValue", "entry")
+    let plain = try Store.file(file.scratch.file("plain.db"))
+    let other = try SealedFile()
+    let sealed = try other.open(.test("another horse", indexes: .blind))
+
+    #expect(try store.copy(to: plain, CopyOptions(batchDocuments: 20)).isEqual)
+    #expect(try plain.copy(to: sealed, CopyOptions(batchDocuments: 20)).isEqual)
+
+    #expect(try plain.metadataNames() == ["entry"])
+    #expect(try plain["people"].find(Field("name") == "Secret7").documents().map(\.rowID) == [8])
+    #expect(try plain["people"].find(Field("age") == 1).count() == 50)
+    #expect(try sealed["people"].find(Field("name") == "Secret7").documents().map(\.rowID) == [8])
+    #expect(try sealed.metadata("entry") == "SecretValue")
+    #expect(try store.compare(with: sealed).isEqual)
+    try sealed.close()
+    for (name, bytes) in try other.bytes() {
+      #expect(bytes.range(of: Data("Secret".utf8)) == nil, "\(name)")
+    }
+    #expect(code { _ = try Store(.file(other.path)) } == .wrongKey)
+    #expect(try other.open(.test("another horse"))["people"].count() == 50)
+  }
+
+  @Test("What an encrypted store cannot have is refused before anything is written")
+  func unsupported() throws {
+    let store = try Store(.memory)
+    try store["people"].insert(["name": "Ada"])
+    try store["people"].createTextIndex("name")
+    let sealed = try SealedFile().open()
+
+    #expect(code { try store.copy(to: sealed) } == .unsupported)
+    #expect(try sealed.collections().isEmpty && sealed.metadataNames().isEmpty)
+
+    let report = try store.copy(to: sealed, CopyOptions(skippingUnsupported: true))
+    #expect(report.isEqual && report.leftOut.map(\.definition) == ["name_text"])
+  }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+import NanoTesting
+import Testing
+
+@Suite("A copy that stopped")
+struct CopyRestartTests {
+  let source: CopySource
+  let target: Store
+  var store: Store { source.store }
+  init() throws {
+    source = try CopySource()
+    target = try Store.file(source.scratch.file("target.db"))
+  }
+
+  private func stop(after documents: Int) {
+    #expect(throws: Stop.self) {
+      try store.copy(to: target, CopyOptions(batchDocuments: 10)) {
+        if $0.documents >= documents { throw Stop() }
+      }
+    }
+  }
+
+  @Test("It goes on behind its last batch, and ends as if it had not stopped")
+  func restart() throws {
+    stop(after: 20)
+    #expect(try target.isMarked())
+    #expect(try target["films"].count() == 20)
+
+    let report = try store.copy(to: target)
+
+    #expect(report.isContinued && report.isEqual)
+    #expect(report.collections.first { $0.name == "films" }?.copied == CopySource.films - 1 - 20)
+    #expect(try !target.isMarked())
+    #expect(try store.compare(with: target).isEqual)
+    #expect(try target.verify().isEmpty)
+  }
+
+  @Test("Wherever the target's engine fails, the next copy is complete")
+  func failing() throws {
+    for call in stride(from: 1, to: .max, by: 7) {
+      let engine = FailingEngine(ReferenceEngine())
+      let target = try Store(opening: { engine })
+      engine.fail(at: call, StoreError(.full, "No space is left for the database"))
+      let outcome = code { try store.copy(to: target, CopyOptions(batchDocuments: 20)) }
+      let isReached = engine.calls >= call
+      engine.succeed()
+      guard isReached else { break }
+      #expect(outcome == .full)
+
+      let report = try store.copy(to: target)
+
+      #expect(report.isEqual, "call \(call)")
+      #expect(try !target.isMarked())
+    }
+  }
+
+  @Test("Wherever the source's engine fails, the next copy is complete")
+  func failingSource() throws {
+    for call in stride(from: 1, to: .max, by: 5) {
+      let engine = FailingEngine(ReferenceEngine())
+      let store = try Store(opening: { engine })
+      try self.store.copy(to: store)
+      let target = try Store.reference()
+      engine.fail(at: call, StoreError(.inputOutput, "The disk cannot be read"))
+      let outcome = code { try store.copy(to: target, CopyOptions(batchDocuments: 20)) }
+      let isReached = engine.calls >= call
+      engine.succeed()
+      guard isReached else { break }
+      #expect(outcome == .inputOutput)
+
+      #expect(try store.copy(to: target).isEqual, "call \(call)")
+    }
+  }
+
+  @Test("A document that does not decode is named, and the copy goes on once it is mended")
+  func undecodable() throws {
+    try store.execute("UPDATE log SET body = '{\"line\":' WHERE id = 3")
+
+    let failure = error { try store.copy(to: target) }
+    #expect(failure?.code == .corruptDocument)
+    #expect(failure?[.collection] == "log" && failure?[.rowID] == "3")
+
+    try store.execute("UPDATE log SET body = '{}' WHERE id = 3")
+    let report = try store.copy(to: target)
+    #expect(report.isContinued && report.isEqual)
+  }
+
+  @Test("What was changed, removed, moved or dropped in the source meanwhile is right in the end")
+  func changedSource() throws {
+    stop(after: 40)
+    let films = store["films"]
+    try films.remove(rowID: 1)
+    try films.update(rowID: 2, set: ["title": "Other"])
+    // The key and the unique value come to another row, behind the last batch and before it.
+    try films.remove(rowID: 10)
+    try films.insert(["n": 9])
+    let key = try #require(try films.get(rowID: 20)?.key)
+    try films.remove(rowID: 20)
+    try films.insert(["n": 7_000], key: key)
+    try films.dropIndex("n_unique")
+    try films.createIndex("title", unique: true)
+
+    let report = try store.copy(to: target)
+
+    #expect(report.isContinued && report.isEqual)
+    #expect(try target["films"].get(key)?["n"] == 7_000)
+    #expect(try target["films"].get(rowID: 20) == nil)
+    #expect(try target["films"].indexes() == films.indexes())
+  }
+
+  @Test("A copy that stopped behind its indexes is mended as well")
+  func changedAfterIndexes() throws {
+    #expect(throws: Stop.self) {
+      try store.copy(to: target) { if $0.phase == .metadata { throw Stop() } }
+    }
+    let films = store["films"]
+    let values: [DocumentValue] = try [5, 6].map { try #require(try films.get(rowID: $0)?["n"]) }
+    try films.update(rowID: 5, set: ["n": -1])
+    try films.update(rowID: 6, set: ["n": values[0]])
+    try films.update(rowID: 5, set: ["n": values[1]])
+    try store["log"].drop()
+    try store.createCollection("log", identity: .key)
+    try store["log"].save(["line": "first"], key: "k")
+    try store.setMetadata(nil, "setting")
+
+    let report = try store.copy(to: target)
+
+    #expect(report.isEqual)
+    #expect(try target["log"].get("k")?["line"] == "first")
+    #expect(try target.metadataNames().isEmpty)
+    #expect(try target.verify().isEmpty)
+  }
+
+  @Test("An unfinished copy of another store is refused, and replaced only when told")
+  func otherSource() throws {
+    stop(after: 20)
+    let other = try CopySource()
+    let before = try target.checksums()
+
+    #expect(code { try other.store.copy(to: target) } == .alreadyExists)
+    #expect(try target.checksums() == before)
+    #expect(code { try target.copy(to: Store(.memory)) } == .invalidArgument)
+
+    let report = try other.store.copy(to: target, CopyOptions(replacing: true))
+    #expect(report.isEqual && !report.isContinued)
+  }
+
+  @Test("A target that somebody wrote to meanwhile is found, and mended by the next copy")
+  func damagedTarget() throws {
+    let other = try Store.file(source.scratch.file("target.db"))
+
+    let failure = error {
+      try store.copy(to: target, CopyOptions(batchDocuments: 10)) { progress in
+        if progress.phase == .metadata { try other["films"].update(rowID: 2, set: ["n": -7]) }
+      }
+    }
+    #expect(failure?.code == .database)
+    #expect(failure?[.collection] == "films")
+    #expect(try target.isMarked())
+
+    let report = try store.copy(to: target)
+    #expect(report.isContinued && report.isEqual)
+    #expect(report.collections.first { $0.name == "films" }?.copied == CopySource.films - 1)
+  }
+}

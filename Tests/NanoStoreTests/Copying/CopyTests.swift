@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+import NanoTesting
+import Testing
+
+@Suite("Copying a store")
+struct CopyTests {
+  let source: CopySource
+  var store: Store { source.store }
+  init() throws { source = try CopySource() }
+
+  @Test("Everything is in the copy, as the API shows it")
+  func everything() throws {
+    for target in [try Store.file(source.scratch.file("b.db")), try Store(.memory)] {
+      let report = try store.copy(to: target, CopyOptions(batchDocuments: 7))
+
+      #expect(report.isEqual && !report.isContinued && report.leftOut.isEmpty)
+      #expect(report.copied == report.documents)
+      try expectCopy(target)
+      #expect(try !target.isMarked())
+      #expect(try target.verify().isEmpty)
+      let index = try target["films"].find("number = 1000").explain().indexes
+      #expect(index == ["n_unique"])
+      #expect(try target["log"].indexing() == .everything)
+      // Neither the last row of the source nor those after it that were removed.
+      #expect(try target["films"].insert(["n": -1]).rowID == Int64(CopySource.films) + 3)
+    }
+  }
+
+  @Test("A copy in an engine of another kind is the same, and so is the copy of that")
+  func thereAndBack() throws {
+    let other = try Store.reference()
+    let back = try Store(.memory)
+
+    try store.copy(to: other)
+    try expectCopy(other)
+    let report = try other.copy(to: back)
+
+    #expect(report.isEqual)
+    try expectCopy(back)
+    #expect(try store.checksums() == back.checksums())
+    #expect(try store.compare(with: back).isEqual)
+    #expect(try other["films"].insert(["n": -1]).rowID == Int64(CopySource.films) + 3)
+    #expect(try back["films"].insert(["n": -1]).rowID == Int64(CopySource.films) + 3)
+  }
+
+  private func expectCopy(_ target: Store) throws {
+    #expect(try target.collections() == store.collections())
+    for name in try store.collections().map(\.name) {
+      let expected = try store[name].documents()
+      let found = try target[name].documents()
+      #expect(found.map(\.rowID) == expected.map(\.rowID))
+      #expect(found.map(\.key) == expected.map(\.key))
+      #expect(found.map(\.added) == expected.map(\.added))
+      #expect(try found.map { try $0.object() } == expected.map { try $0.object() })
+      #expect(try target[name].indexes() == store[name].indexes())
+      #expect(try target[name].textIndexes() == store[name].textIndexes())
+    }
+    let films = target["films"]
+    #expect(try films.get(rowID: 3) == nil)
+    #expect(try films.search("gin").count() == store["films"].search("gin").count())
+    #expect(try films.find("[rating] = 5").count() == CopySource.films - 1)
+    #expect(try films.find("number = 1000").keys() == ["brazil"])
+    #expect(try films.queryableFields().map(\.description) == ["title"])
+    #expect(code { try films.insert(["n": 1_000]) } == .uniqueViolation)
+    let bag = try target.bag(named: "favourites")
+    #expect(
+      try bag.documents().map(\.rowID) == store.bag(named: "favourites").documents().map(\.rowID))
+    #expect(
+      try target.bags(containing: #require(try films.get("brazil"))).map(\.name) == ["favourites"])
+    #expect(try target.metadataNames() == ["setting"])
+    #expect(try target.metadata("setting")?.object?["a"]?.array?.first == 1)
+  }
+
+  @Test("What the source gets while it is copied is not in the copy")
+  func snapshot() throws {
+    let target = try Store(.memory)
+    let other = try Store.file(source.scratch.file("source.db"))
+
+    try store.copy(to: target, CopyOptions(batchDocuments: 10)) { progress in
+      if progress.phase == .documents {
+        try other["films"].insert(["n": .int(-.random(in: 1 ... .max))])
+      }
+    }
+
+    #expect(try target["films"].count() == CopySource.films - 1)
+    #expect(try store["films"].count() > CopySource.films)
+    let report = try store.compare(with: target)
+    #expect(report.collections.filter { !$0.isEqual }.map(\.name) == ["films"])
+  }
+
+  @Test("Progress counts every document once, in its phases' order")
+  func progress() throws {
+    var seen: [CopyProgress] = []
+
+    let report = try store.copy(to: try Store(.memory), CopyOptions(batchDocuments: 10)) {
+      seen.append($0)
+    }
+
+    let phases = seen.map { CopyProgress.Phase.allCases.firstIndex(of: $0.phase) ?? 0 }
+    #expect(phases == phases.sorted() && Set(phases).count == 5)
+    #expect(Set(seen.map(\.total)) == [report.documents])
+    let copying = seen.filter { $0.phase != .verification }.map(\.documents)
+    #expect(copying == copying.sorted() && copying.last == report.documents)
+    #expect(seen.last?.documents == report.documents)
+  }
+
+  @Test("Documents of other programs are copied with what they have")
+  func foreignRows() throws {
+    try store.execute(#"INSERT INTO log(body) VALUES ('{ "line" : 7 }')"#)
+    try store.execute(#"INSERT INTO log(id, key, body) VALUES (-5, 'früh', '{}')"#)
+    let target = try Store(.memory)
+
+    #expect(try store.copy(to: target).isEqual)
+
+    #expect(try target["log"].get("früh")?.rowID == -5)
+    let found = try #require(try target["log"].get(rowID: 6))
+    #expect(found["line"] == 7 && found.added?.timeIntervalSince1970 == 0)
+  }
+
+  @Test("A cancelled copy ends after its batch, and the next one goes on")
+  func cancelling() async throws {
+    let store = store
+    let target = try Store.file(source.scratch.file("b.db"))
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      _ = try await store.copy(to: target, CopyOptions(batchDocuments: 10))
+    }
+    await #expect(throws: CancellationError.self) { try await task.value }
+
+    let report = try await store.copy(to: target)
+    #expect(report.isContinued && report.isEqual)
+    #expect(try await store.compare(with: target).isEqual)
+  }
+}
