@@ -78,15 +78,14 @@ struct SingleWrite {
       "tok AS (INSERT INTO \(core.names.qualified("nano_transactions")) (id) SELECT "
       + .value(token.value) + " FROM c) "
     sql += "INSERT INTO \(table) AS t (\(columns.joined(separator: ", "))) SELECT c.id, "
-    sql += row.valuesBehindID + " FROM c ON CONFLICT "
+    sql += row.valuesBehindID + " FROM c"
     if replacing, document.key != nil {
       let kept: Set = ["id", "key", "added", "revision"]
       let assignments = columns.filter { !kept.contains($0) }.map { "\($0) = excluded.\($0)" }
-      sql += "(key) WHERE key IS NOT NULL DO UPDATE SET "
+      sql += " ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
       sql += "\(assignments.joined(separator: ", ")), revision = t.revision + 1"
-    } else {
-      sql += "DO NOTHING"
     }
+    // A document that is refused is an error of the statement, so that it takes no row id.
     return sql + " RETURNING id, (SELECT id FROM c)"
   }
 }
