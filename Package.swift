@@ -245,7 +245,7 @@ let package = Package(
       name: "NanoPostgresTests",
       dependencies: [
         "NanoPostgres", "NanoStorePostgres", "NanoStoreCore", "NanoDocument", "NanoQuery",
-        "NanoEngine", "NanoTesting",
+        "NanoEngine", "NanoTesting", "NanoServerSupport", "NanoTestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoEngine
 import NanoPostgres
+import NanoServerSupport
 import NanoTesting
 import Testing
 
-@Suite("The engine contract, on PostgreSQL")
+@Suite("The engine contract, on PostgreSQL", .postgres)
 struct PostgresConformanceTests {
-  private func check(_ check: EngineConformance.Check, _ url: String) throws {
-    let configuration = TestDatabase.configuration()
-    let open = { try PostgresEngine(url, configuration) }
+  private func check(
+    _ check: EngineConformance.Check, _ database: PostgresServer.Database = .plain,
+    _ change: (inout PostgresConfiguration) -> Void = { _ in }
+  ) throws {
+    var configuration = TestDatabase.configuration()
+    change(&configuration)
+    let open = { [configuration] in try TestDatabase.engine(database, configuration) }
     let reopen: (any Engine) throws -> any Engine = { engine in
       try engine.close()
       return try open()
@@ -17,16 +23,49 @@ struct PostgresConformanceTests {
     try EngineConformance(reopen: reopen, open).run(check)
   }
 
-  @Test("A database in the order of code points keeps it", arguments: EngineConformance.checks)
-  func plain(checked: EngineConformance.Check) throws {
-    try check(checked, TestDatabase.url)
+  @Test("In a database with the order of code points", arguments: EngineConformance.checks)
+  func plain(checked: EngineConformance.Check) throws { try check(checked) }
+
+  @Test("In a database with the order of a language", arguments: EngineConformance.checks)
+  func language(checked: EngineConformance.Check) throws { try check(checked, .icu) }
+
+  @Test("With partitions by key", arguments: EngineConformance.checks)
+  func partitions(checked: EngineConformance.Check) throws {
+    try check(checked) { $0.layout = .partitions(3) }
+  }
+
+  @Test("Where statements are not kept", arguments: EngineConformance.checks)
+  func unprepared(checked: EngineConformance.Check) throws {
+    try check(checked) { $0.keepsStatements = false }
   }
 }
 
-@Suite("Queries on PostgreSQL mean what the evaluator means")
+@Suite("PostgreSQL compared with the definition", .postgres)
 struct PostgresComparisonTests {
-  @Test("Of generated collections and conditions", arguments: 1...4)
-  func generated(seed: Int) throws {
-    try EngineComparison { try TestDatabase.engine() }.run(seed: UInt64(seed), pairs: 500)
+  private static let environment = ProcessInfo.processInfo.environment
+  static let seed =
+    environment["NANOSTORE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: .min ... .max)
+  static let pairs = environment["NANOSTORE_PAIRS"].flatMap { Int($0) } ?? 500
+
+  @Test("In either database", arguments: TestDatabase.databases, 0..<2 as Range<UInt64>)
+  func generated(database: PostgresServer.Database, part: UInt64) throws {
+    try compare(part) { try TestDatabase.engine(database) }
+  }
+
+  @Test("With partitions, and where statements are not kept")
+  func partitions() throws {
+    var configuration = TestDatabase.configuration()
+    configuration.layout = .partitions(2)
+    configuration.keepsStatements = false
+    try compare(4) { [configuration] in
+      var own = configuration
+      own.schema = TestDatabase.schema()
+      return try TestDatabase.engine(.icu, own)
+    }
+  }
+
+  private func compare(_ part: UInt64, _ make: @escaping () throws -> any Engine) throws {
+    print("comparison: NANOSTORE_SEED=\(Self.seed) (part \(part))")
+    try EngineComparison(make).run(seed: Self.seed &+ part, pairs: Self.pairs)
   }
 }

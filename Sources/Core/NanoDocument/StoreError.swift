@@ -33,6 +33,8 @@ public struct StoreError: Error, Sendable, Hashable {
     case duplicateKey
     /// A unique index has this value already; `index` names it.
     case uniqueViolation
+    /// A document has another revision than the one that was to be replaced or removed; `actual` says which.
+    case revisionConflict
     /// A delete rule keeps an object; `field` names the relationship.
     case deleteDenied
     /// What an update or another call addresses does not exist.

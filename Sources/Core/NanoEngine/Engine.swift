@@ -75,6 +75,12 @@ extension Engine {
 }
 
 extension EngineReader {
+  public func get(
+    keys: [DocumentKey], in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws {
+    for key in Set(keys) { try get(.key(key), in: collection, show) }
+  }
+
   public func findInAnyOrder(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws {
@@ -120,6 +126,8 @@ public enum ReadScope: Sendable, Hashable {
   case call
   /// All of them see the same one.
   case snapshot
+  /// All of them see the same one, which may be one of some time ago: an engine with replicas asks these.
+  case stale
 }
 
 /// A snapshot, valid inside the block that was given it and on its thread.
@@ -133,6 +141,10 @@ public protocol EngineReader: AnyObject {
   func get(
     _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
   ) throws -> Bool
+  /// Shows the documents with these keys, each once and in any order.
+  func get(
+    keys: [DocumentKey], in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws
   /// Shows each document that a query finds, in order, until the closure says false. A collection
   /// that does not exist is empty.
   func find(
@@ -212,9 +224,18 @@ public protocol EngineWriter: EngineReader {
   func insert(
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
   ) throws
+  /// How many new documents are best handed over by one call.
+  var documentsTogether: Int { get }
   /// Stores a document under its key, in place of the one that has it. Its row id and the moment at
   /// which it was added stay.
   func save(_ document: NewDocument, into collection: String) throws -> Int64
+  /// Saves documents one after the other, with the same outcome as by ``save(_:into:)-(NewDocument,_)``. An
+  /// engine may do it in less time.
+  ///
+  /// - Parameter rowIDs: As in ``insert(_:into:_:)``.
+  func save(
+    _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
+  ) throws
   /// The row id of the next new document. Nor had any document one of those that follow: in this
   /// transaction a caller may say them beforehand, for documents that mention each other.
   func nextRowID(in collection: String) throws -> Int64
@@ -279,6 +300,14 @@ public protocol EngineWriter: EngineReader {
 }
 
 extension EngineWriter {
+  public var documentsTogether: Int { NewDocument.together }
+
+  public func save(
+    _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
+  ) throws {
+    for document in documents { rowIDs.append(try save(document, into: collection)) }
+  }
+
   public func insert(
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
   ) throws {

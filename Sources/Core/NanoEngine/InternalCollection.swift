@@ -3,12 +3,14 @@
 /// The collections that the store layer keeps for itself, beside those of its users.
 ///
 /// Their names begin with `nano_`, as those of an engine's own tables do, so that no collection of a
-/// user can have them. docs/BAGS.md describes what stands in them.
+/// user can have them. docs/BAGS.md and docs/BATCHES.md describe what stands in them.
 public enum InternalCollection: String, Sendable, CaseIterable {
   /// One document for each bag, under the bag's key.
   case bags = "nano_bags"
   /// One document for each membership in a bag, known by row id.
   case bagMembers = "nano_bag_members"
+  /// One document for each batch that was applied under an operation id, with its outcome.
+  case operations = "nano_operations"
 
   /// The internal collection of this name, in whichever case its letters are; nil for others.
   public init?(named name: String) {
@@ -17,7 +19,7 @@ public enum InternalCollection: String, Sendable, CaseIterable {
     self.init(rawValue: name.foldingASCII)
   }
 
-  public var identity: CollectionIdentity { self == .bags ? .key : .rowID }
+  public var identity: CollectionIdentity { self == .bagMembers ? .rowID : .key }
 
   /// What ``EngineWriter/createCollection(_:)`` takes.
   public var description: CollectionDescription {

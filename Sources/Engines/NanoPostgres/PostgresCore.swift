@@ -10,15 +10,12 @@ final class PostgresCore: Sendable {
   let loader: CollectionLoader
   let cache = PostgresCollectionCache()
   let pool: PostgresPool
-  /// Of servers that may be some time behind; nil if there are none.
-  let replicas: PostgresPool?
 
   init(_ conninfo: String, _ configuration: PostgresConfiguration) {
     self.configuration = configuration
     names = PostgresNames(schema: configuration.schema)
     loader = CollectionLoader(names: names)
     pool = PostgresPool(conninfo, configuration)
-    replicas = configuration.replicas.map { PostgresPool($0, configuration) }
   }
 
   func get(_ identity: Identity, _ collection: PostgresCollection) -> PostgresStatement {
@@ -35,6 +32,14 @@ final class PostgresCore: Sendable {
       return PostgresStatement(
         head + " key = $1", [.text(key.description), .text(collection.folded)])
     }
+  }
+
+  func get(_ keys: [DocumentKey], _ collection: PostgresCollection) -> PostgresStatement {
+    PostgresStatement(
+      """
+      SELECT \(PostgresQueryCompiler.columns) FROM \(collection.table) \
+      WHERE key = ANY($1) AND key IS NOT NULL
+      """, [.texts(keys.map(\.description))])
   }
 
   /// Runs a block and gives its errors as a caller sees them.

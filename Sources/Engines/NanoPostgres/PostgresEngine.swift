@@ -12,6 +12,8 @@ import NanoSQL
 /// so they are serializable, and those that use different collections run at once. Readers wait for nobody.
 public final class PostgresEngine: Engine {
   let core: PostgresCore
+  /// Servers that may be some time behind; nil if there are none.
+  let replicas: PostgresCore?
   let commits = CommitBroadcast()
   let watch: CommitWatch
 
@@ -25,6 +27,7 @@ public final class PostgresEngine: Engine {
   public init(_ conninfo: String, _ configuration: PostgresConfiguration = .init()) throws {
     try configuration.validate()
     core = PostgresCore(conninfo, configuration)
+    replicas = configuration.replicas.map { PostgresCore($0, configuration) }
     watch = CommitWatch(core)
     do {
       try core.reporting { try prepare() }
@@ -74,7 +77,8 @@ public final class PostgresEngine: Engine {
     _ scope: ReadScope, _ interruption: Interruption?,
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
-    try core.reporting {
+    let core = scope == .stale ? replicas ?? core : core
+    return try core.reporting {
       try interruption?.check()
       let session = PostgresSession(core.pool, .snapshot, interruption)
       defer { session.end() }
@@ -148,7 +152,7 @@ public final class PostgresEngine: Engine {
   public func close() throws {
     watch.end()
     core.pool.close()
-    core.replicas?.close()
+    replicas?.pool.close()
   }
 }
 

@@ -107,7 +107,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
     guard let readers else {
       return try onWriter(interruption) { connection in
-        guard scope == .snapshot else { return try work(SQLiteReader(connection)) }
+        guard scope != .call else { return try work(SQLiteReader(connection)) }
         // Another process may write in between, where the file has no write-ahead log.
         return try connection.consistently { try work(SQLiteReader(connection)) }
       }
@@ -115,7 +115,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     return try translated {
       try readers.with { reader in
         try interruptible(interruption, reader.connection, reader.queue) {
-          guard scope == .snapshot else { return try work(SQLiteReader(reader.connection)) }
+          guard scope != .call else { return try work(SQLiteReader(reader.connection)) }
           return try reader.connection.transaction("BEGIN DEFERRED") {
             try work(SQLiteReader(reader.connection))
           }

@@ -52,12 +52,12 @@ struct PostgresSchema: Sendable {
         """),
       .once(
         """
-        CREATE TABLE IF NOT EXISTS \(table("nano_operations")) (id uuid PRIMARY KEY, outcome text, \
+        CREATE TABLE IF NOT EXISTS \(table("nano_transactions")) (id uuid PRIMARY KEY, \
         applied timestamptz NOT NULL DEFAULT now())
         """),
       .once(
         """
-        CREATE INDEX IF NOT EXISTS nano_operations_applied ON \(table("nano_operations")) (applied)
+        CREATE INDEX IF NOT EXISTS nano_transactions_applied ON \(table("nano_transactions")) (applied)
         """),
       .once(numberFunction), .once(textFunction), .once(tailFunction),
       .once(uniqueFunction),

@@ -21,6 +21,8 @@ final class PostgresPool: @unchecked Sendable {
   private let configuration: PostgresConfiguration
   /// Whether statements stay prepared, once that is known.
   private var keepsStatements: Bool?
+  /// Whether the server was ever reached.
+  private var wasReached = false
 
   init(_ conninfo: String, _ configuration: PostgresConfiguration) {
     self.conninfo = conninfo
@@ -100,8 +102,17 @@ final class PostgresPool: @unchecked Sendable {
   }
 
   private func open(keepsStatements: Bool) throws -> PostgresConnection {
-    let connection = try PostgresConnection(
-      conninfo, connectTimeout: configuration.connectTimeout, keepsStatements: keepsStatements)
+    let connection: PostgresConnection
+    do {
+      connection = try PostgresConnection(
+        conninfo, connectTimeout: configuration.connectTimeout, keepsStatements: keepsStatements)
+    } catch {
+      guard lock.withLock({ wasReached }) else { throw error }
+      throw StoreError(
+        .connectionLost, "The server cannot be reached any more, and nothing was written",
+        [.engineMessage: error[.engineMessage] ?? ""])
+    }
+    lock.withLock { wasReached = true }
     guard connection.serverVersion >= Self.oldestServer else {
       throw StoreError(
         .unsupported, "The server is too old",

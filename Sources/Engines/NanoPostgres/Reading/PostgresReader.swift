@@ -112,6 +112,23 @@ class PostgresReader: EngineReader {
     return true
   }
 
+  func get(
+    keys: [DocumentKey], in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws {
+    let asked = try asking(collection) { facts in
+      ((), [core.get(keys, facts.collection)])
+    }
+    guard let (facts, _, results) = asked else { return }
+    for row in 0..<results[0].count {
+      try results[0].withDocument(row, facts.collection.incarnation, show)
+    }
+  }
+
+  func highestRowID(in collection: String) throws -> Int64? {
+    let rows = try session.run(core.loader.row(collection.foldingASCII, locks: false))
+    return (CollectionLoader.state(rows)?.nextRowID ?? 1) - 1
+  }
+
   func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {
     let answer = try asking(collection) { facts in
       (

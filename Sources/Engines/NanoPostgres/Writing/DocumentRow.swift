@@ -91,6 +91,17 @@ struct DocumentRow {
     return PostgresSQL.joined(parts, by: ", ")
   }
 
+  /// The columns of several documents without text indexes, as arrays.
+  static func arrays(_ rows: [DocumentRow]) -> [PostgresValue] {
+    [
+      .ints(rows.map(\.id)), .texts(rows.map { $0.document.key?.description }),
+      .texts(rows.map(\.document.type)), .ints(rows.map(\.document.version)),
+      .ints(rows.map(\.document.added)), .ints(rows.map(\.revision)),
+      .jsons(rows.map { $0.changedBody ?? Array($0.document.body) }),
+      .utf8s(rows.map { $0.keepsSource ? Array($0.document.body) : nil }),
+    ]
+  }
+
   func append(to rows: inout CopyBuffer) {
     rows.beginRow(columns: 8)
     rows.add(id)

@@ -129,18 +129,11 @@ extension PostgresWriter {
       }
       return stored
     }
-    let values: [PostgresValue] = [
-      .ints(rows.map(\.id)), .texts(rows.map { $0.document.key?.description }),
-      .texts(rows.map(\.document.type)), .ints(rows.map(\.document.version)),
-      .ints(rows.map(\.document.added)), .ints(rows.map(\.revision)),
-      .jsons(rows.map { $0.changedBody ?? Array($0.document.body) }),
-      .utf8s(rows.map { $0.keepsSource ? Array($0.document.body) : nil }),
-    ]
     let sql = """
       INSERT INTO \(table.collection.table) (\(columns)) SELECT * FROM unnest($1::bigint[], $2::text[], \
       $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::jsonb[], $8::text[]) ON CONFLICT DO NOTHING
       """
-    return try session.run(PostgresStatement(sql, values)).changes
+    return try session.run(PostgresStatement(sql, DocumentRow.arrays(rows))).changes
   }
 
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {

@@ -141,6 +141,10 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     wroteForeign = true
   }
 
+  override func highestRowID(in collection: String) throws -> Int64? {
+    (try table(collection)?.state.nextRowID ?? 1) - 1
+  }
+
   func noteWrite() { hasWritten = true }
   func noteDropped(_ name: String) {
     touched[name.foldingASCII] = nil

@@ -19,7 +19,7 @@ struct TransactionToken {
   /// Stands before COMMIT.
   func statement(_ names: PostgresNames) -> PostgresStatement {
     PostgresStatement(
-      "INSERT INTO \(names.qualified("nano_operations")) (id) VALUES ($1)", [.uuid(id)])
+      "INSERT INTO \(names.qualified("nano_transactions")) (id) VALUES ($1)", [.uuid(id)])
   }
 
   /// Returns if the transaction was committed.
@@ -65,7 +65,7 @@ struct TransactionToken {
       }
       let rows = try connection.run(
         .once(
-          "SELECT 1::bigint FROM \(core.names.qualified("nano_operations")) WHERE id = $1",
+          "SELECT 1::bigint FROM \(core.names.qualified("nano_transactions")) WHERE id = $1",
           [.uuid(id)]))
       return rows.count > 0 ? .committed : .undone
     }

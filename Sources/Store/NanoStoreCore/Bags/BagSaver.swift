@@ -43,7 +43,7 @@ struct BagSaver {
 
   private func createCollections() throws {
     guard try writer.identity(of: Membership.collection) != .rowID else { return }
-    for collection in InternalCollection.allCases {
+    for collection in [InternalCollection.bags, .bagMembers] {
       try writer.createCollection(collection.description)
     }
     try writer.createIndex(

@@ -26,6 +26,9 @@ public final class DocumentBatch {
   /// The transaction that knows of it, while documents are gathered, and the batch around this one.
   @exclusivity(unchecked) private var context: TransactionContext?
   private var outer: DocumentBatch?
+  /// Documents that are handed to the engine together, and those before them that are not gathered.
+  private let together: Int
+  private let writtenSingly: Int
   /// Why it cannot be finished: documents that were added are missing.
   @exclusivity(unchecked) private var failure: (any Error)?
 
@@ -39,6 +42,9 @@ public final class DocumentBatch {
     maximumSize = collection.store.maximumDocumentSize
     keys = try engine.identity(of: collection.name) == .key ? collection.store.keys : nil
     rowIDs.reserveCapacity(capacity)
+    together = engine.documentsTogether
+    // Where each call is a round trip, the first documents wait for the others too.
+    writtenSingly = together > NewDocument.together ? 0 : Self.writtenSingly
   }
 
   /// Runs a block that adds documents, and writes what is left of them.
@@ -78,7 +84,7 @@ public final class DocumentBatch {
     let document = NewDocument(
       key: key ?? keys?.next(at: UInt64(added) / 1_000), type: type, version: version,
       added: given ?? added, rowID: rowID, body: writer.bytes)
-    if mode == .insert, rowIDs.count >= Self.writtenSingly {
+    if rowIDs.count >= writtenSingly, mode == .insert || writtenSingly == 0 {
       try gather(document)
     } else {
       try writeSingly(document)
@@ -124,7 +130,7 @@ extension DocumentBatch {
     if context == nil { begin() }
     bodies.raw(document.body)
     gathered.append(document)
-    let isFull = gathered.count == NewDocument.together || bodies.count > Self.maximumGathered
+    let isFull = gathered.count == together || bodies.count > Self.maximumGathered
     if isFull { try writeGathered() }
   }
 
@@ -135,7 +141,7 @@ extension DocumentBatch {
     context = TransactionContext.current(of: store)
     outer = context?.batch
     context?.batch = self
-    gathered.reserveCapacity(NewDocument.together)
+    gathered.reserveCapacity(together)
   }
 
   /// Hands out what is gathered.
@@ -154,7 +160,10 @@ extension DocumentBatch {
       start = end
     }
     do {
-      try engine.insert(gathered, into: name, &rowIDs)
+      switch mode {
+      case .insert: try engine.insert(gathered, into: name, &rowIDs)
+      case .save: try engine.save(gathered, into: name, &rowIDs)
+      }
     } catch {
       failure = error
       throw error

@@ -94,7 +94,21 @@ extension DocumentCollection {
   /// The documents with these keys, in the order of the keys; a key that no document has is left
   /// out.
   public func get(keys: [String]) throws -> [Document] {
-    try store.read { try keys.compactMap { try get($0) } }
+    // What is collected or kept in memory is looked at one by one.
+    let isCollecting = TransactionContext.current(of: store) == nil && store.isCollecting
+    guard store.cache[name] == nil, !isCollecting else {
+      return try store.read { try keys.compactMap { try get($0) } }
+    }
+    let wanted = try keys.map { try DocumentKey($0) }
+    return try inTurn {
+      try store.reading(.snapshot) { reader in
+        var found: [DocumentKey: Document] = [:]
+        try reader.get(keys: wanted, in: name) { stored in
+          if let key = stored.key { found[key] = Document(stored, in: name) }
+        }
+        return wanted.compactMap { found[$0] }
+      }
+    }
   }
   public func get(keys: [String]) async throws -> [Document] {
     try await onReader { try self.get(keys: keys) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-import NanoEngine
+public import NanoEngine
 
 extension Store {
   /// Runs a block in which every call on this store sees the same snapshot.
@@ -13,16 +13,34 @@ extension Store {
   /// Writing in it throws ``StoreError/Code/readOnly``. A task that the block starts is not part of
   /// it.
   public func read<Result>(_ work: () throws -> Result) throws -> Result {
-    if TransactionContext.current(of: self) != nil { return try work() }
-    waitForQueued()
-    return try withBuffered(.snapshot) { reader in
-      try TransactionContext.reading(self, reader, work)
-    }
+    try read(.snapshot, work)
   }
   public func read<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     try await onReader { try self.read(work) }
+  }
+
+  /// As ``read(_:)-(()->Result)``, saying what the block may see.
+  ///
+  /// ```swift
+  /// let count = try store.read(.stale) { try people.count() }     // of a replica, if there is one
+  /// ```
+  ///
+  /// - Parameter scope: With ``ReadScope/stale`` the block may see a state of some time ago, also one from
+  ///   before a write of this program. Inside another block it sees what that one does.
+  public func read<Result>(_ scope: ReadScope, _ work: () throws -> Result) throws -> Result {
+    if TransactionContext.current(of: self) != nil { return try work() }
+    waitForQueued()
+    // Calls of the block see one state in any case.
+    return try withBuffered(scope == .call ? .snapshot : scope) { reader in
+      try TransactionContext.reading(self, reader, work)
+    }
+  }
+  public func read<Result: Sendable>(
+    _ scope: ReadScope, _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await onReader { try self.read(scope, work) }
   }
 
   /// Runs a block whose writes happen together, or not at all if it throws.
@@ -100,7 +118,10 @@ extension Store {
     }
     waitForQueued()
     try flush()
-    guard callsBack else { return try engine().write(Interruption.current, work) }
+    // What calls nobody back may be run again.
+    guard callsBack else {
+      return try retrying { try engine().write(Interruption.current, work) }
+    }
     return try beginning(work)
   }
 

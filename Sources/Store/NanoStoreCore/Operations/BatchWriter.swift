@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// Applies the writes of a batch with few calls: neighbours of one kind go together, and revisions are read at
+/// the end.
+struct BatchWriter {
+  private let collection: DocumentCollection
+  private let writer: any EngineWriter
+  private let added = Clock.microseconds()
+
+  init(_ collection: DocumentCollection, _ writer: any EngineWriter) {
+    self.collection = collection
+    self.writer = writer
+  }
+
+  private var name: String { collection.name }
+
+  func apply(_ writes: [PreparedWrite]) throws -> [BatchOutcome.Write] {
+    var outcomes: [BatchOutcome.Write] = []
+    var start = 0
+    while start < writes.count {
+      var end = start + 1
+      while end < writes.count, Self.goTogether(writes[start], writes[end]) { end += 1 }
+      do {
+        outcomes += try run(writes[start..<end])
+      } catch let error as StoreError {
+        throw error.adding(.position, "write \(outcomes.count + 1) of the batch")
+      }
+      start = end
+    }
+    return try withRevisions(outcomes)
+  }
+
+  private static func goTogether(_ a: PreparedWrite, _ b: PreparedWrite) -> Bool {
+    switch (a.kind, b.kind) {
+    case (.insert, .insert), (.save, .save): true
+    default: false
+    }
+  }
+
+  private func run(_ writes: ArraySlice<PreparedWrite>) throws -> [BatchOutcome.Write] {
+    guard let first = writes.first else { return [] }
+    switch first.kind {
+    case .insert, .save:
+      var ids: [Int64] = []
+      try withDocuments(writes) { documents in
+        if case .insert = first.kind {
+          try writer.insert(documents, into: name, &ids)
+        } else {
+          try writer.save(documents, into: name, &ids)
+        }
+      }
+      return ids.map { BatchOutcome.Write(rowID: $0, revision: nil) }
+    case .replace(let revision): return [try replace(first, revision)]
+    case .remove(let revision): return [try remove(first, revision)]
+    }
+  }
+
+  /// The documents with the bodies where they stand.
+  private func withDocuments(
+    _ writes: ArraySlice<PreparedWrite>, _ use: ([NewDocument]) throws -> Void
+  ) throws {
+    var bodies: [UInt8] = []
+    for write in writes { bodies += write.body }
+    try bodies.withUnsafeBytes { bytes in
+      var start = 0
+      var documents: [NewDocument] = []
+      for write in writes {
+        let end = start + write.body.count
+        documents.append(
+          NewDocument(
+            key: try collection.key(write.key, writer), added: added,
+            body: UnsafeRawBufferPointer(rebasing: bytes[start..<end])))
+        start = end
+      }
+      try use(documents)
+    }
+  }
+
+  private func replace(
+    _ write: PreparedWrite, _ revision: Int64
+  ) throws -> BatchOutcome.Write {
+    guard let key = write.key else { return BatchOutcome.Write() }
+    let isReplaced = try write.body.withUnsafeBytes { body in
+      try writer.replace(
+        .key(key),
+        with: NewDocument(key: key, added: added, replacedRevision: revision, body: body), in: name)
+    }
+    guard let found = try current(key) else {
+      throw DocumentCollection.notFound(.key(key), name)
+    }
+    guard isReplaced else { throw conflict(key, revision, found.revision) }
+    return BatchOutcome.Write(rowID: found.rowID, revision: nil)
+  }
+
+  private func remove(
+    _ write: PreparedWrite, _ revision: Int64?
+  ) throws -> BatchOutcome.Write {
+    guard let key = write.key else { return BatchOutcome.Write() }
+    guard let found = try current(key) else { return BatchOutcome.Write() }
+    if let revision, found.revision != revision { throw conflict(key, revision, found.revision) }
+    _ = try writer.remove(.key(key), from: name)
+    return BatchOutcome.Write(rowID: found.rowID, revision: nil)
+  }
+
+  private func current(_ key: DocumentKey) throws -> (rowID: Int64, revision: Int64?)? {
+    var found: (rowID: Int64, revision: Int64?)?
+    try writer.get(.key(key), in: name) { found = ($0.rowID, $0.revision) }
+    return found
+  }
+
+  private func conflict(_ key: DocumentKey, _ expected: Int64, _ actual: Int64?) -> StoreError {
+    StoreError(
+      .revisionConflict, "A document has another revision",
+      [
+        .collection: name, .expected: "\(expected)", .actual: actual.map { "\($0)" } ?? "none",
+        .key: key.description,
+      ])
+  }
+
+  private func withRevisions(
+    _ outcomes: [BatchOutcome.Write]
+  ) throws -> [BatchOutcome.Write] {
+    let ids = Set(outcomes.compactMap(\.rowID))
+    guard !ids.isEmpty else { return outcomes }
+    var revisions: [Int64: Int64] = [:]
+    var query = Query(
+      .membership(.attribute(.rowID), ids.sorted().map { .value(.int($0)) }))
+    query.fields = []
+    try writer.find(query, in: name) { stored in
+      revisions[stored.rowID] = stored.revision
+      return true
+    }
+    return outcomes.map { outcome in
+      BatchOutcome.Write(
+        rowID: outcome.rowID, revision: outcome.rowID.flatMap { revisions[$0] })
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+extension DocumentCollection {
+  /// Applies writes, all of them or none, and at most once: a batch whose operation id was applied before gives
+  /// the outcome that it had then.
+  ///
+  /// So a caller who does not know whether a batch was applied, because the connection or the program itself
+  /// was lost, may send it again. A lost connection and a transaction that the server undid are tried
+  /// again here, for a few seconds.
+  ///
+  /// ```swift
+  /// let id = UUID()                                              // kept until the outcome is known
+  /// let outcome = try accounts.apply([
+  ///   .replace(["balance": 90], key: "a", revision: 7),
+  ///   .replace(["balance": 110], key: "b", revision: 3),
+  /// ], operation: id)
+  /// outcome.writes.map(\.revision)                               // [8, 4]
+  /// try accounts.apply([], operation: id).wasApplied             // true
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - writes: In the order in which they are applied.
+  ///   - operation: Made by the caller, another one for each batch. It is remembered until
+  ///     ``Store/forgetOperations(before:)-(Date)``.
+  /// - Throws: ``StoreError/Code/revisionConflict`` with the key and the revision that is there,
+  ///   ``StoreError/Code/duplicateKey``, ``StoreError/Code/notFound`` for a document that is to be replaced,
+  ///   and others: nothing was applied. ``StoreError/Code/outcomeUnknown``: it was applied wholly or not at all;
+  ///   apply it again under the same id.
+  @discardableResult
+  public func apply(
+    _ writes: [DocumentWrite], operation: UUID = UUID()
+  ) throws -> BatchOutcome {
+    try InternalCollection.refuse(name)
+    let prepared = try writes.map { try PreparedWrite($0, store) }
+    // Part of a transaction it happens with that, which nobody here may repeat.
+    guard !store.isInTransaction else { return try applyOnce(prepared, operation) }
+    return try store.retrying(outcomeUnknown: true) { try applyOnce(prepared, operation) }
+  }
+  @discardableResult
+  public func apply(
+    _ writes: [DocumentWrite], operation: UUID = UUID()
+  ) async throws -> BatchOutcome {
+    try await onWriter { try self.apply(writes, operation: operation) }
+  }
+
+  private func applyOnce(_ writes: [PreparedWrite], _ operation: UUID) throws -> BatchOutcome {
+    try writing(atomic: true) { writer in
+      let operations = InternalCollection.operations
+      let key = try DocumentKey(operation.uuidString.lowercased())
+      try writer.createCollection(operations.description)
+      var known: BatchOutcome?
+      try writer.get(.key(key), in: operations.rawValue) { stored in
+        var reader = JSONReader(stored.body)
+        known = BatchOutcome(try reader.object(), operation)
+      }
+      if let known { return known }
+      let outcome = BatchOutcome(
+        writes: try BatchWriter(self, writer).apply(writes), wasApplied: false,
+        operation: operation)
+      var json = JSONWriter()
+      json.object(outcome.object)
+      _ = try writer.insert(
+        NewDocument(key: key, added: Clock.microseconds(), body: json.bytes),
+        into: operations.rawValue)
+      return outcome
+    }
+  }
+}
+
+extension Store {
+  /// Forgets the operation ids of batches that were applied before a moment, and says how many: such a batch
+  /// would be applied again. A week is more than any caller repeats for.
+  @discardableResult
+  public func forgetOperations(before moment: Date) throws -> Int {
+    let old = Condition.comparison(.attribute(.added), .less, .value(.date(moment)))
+    return try writing { try $0.remove(Query(old), from: InternalCollection.operations.rawValue) }
+  }
+  @discardableResult
+  public func forgetOperations(before moment: Date) async throws -> Int {
+    try await onWriter { try self.forgetOperations(before: moment) }
+  }
+}
+
+/// A write whose key and fields were checked.
+struct PreparedWrite {
+  enum Kind { case insert, save, replace(Int64), remove(Int64?) }
+  var kind: Kind
+  var key: DocumentKey?
+  var body: [UInt8] = []
+
+  init(_ write: DocumentWrite, _ store: Store) throws {
+    let object: DocumentObject?
+    switch write {
+    case .insert(let fields, let key):
+      (kind, object) = (.insert, fields)
+      self.key = try key.map { try DocumentKey($0) }
+    case .save(let fields, let key):
+      (kind, object) = (.save, fields)
+      self.key = try DocumentKey(key)
+    case .replace(let fields, let key, let revision):
+      (kind, object) = (.replace(revision), fields)
+      self.key = try DocumentKey(key)
+    case .remove(let key, let revision):
+      (kind, object) = (.remove(revision), nil)
+      self.key = try DocumentKey(key)
+    }
+    guard let object else { return }
+    var writer = JSONWriter()
+    writer.object(object.withoutRowID)
+    try store.checkNames(writer.bytes)
+    try writer.checkStorable(limit: store.maximumDocumentSize)
+    body = Array(writer.bytes)
+  }
+}
