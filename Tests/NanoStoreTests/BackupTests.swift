@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Backups")
@@ -15,7 +16,7 @@ struct BackupTests {
     let path = scratch.file("source/a.db")
     var store: Store
     switch place {
-    case "memory": store = try Store(.memory)
+    case "memory": store = try anyStore()
     case "temporary": store = try Store(.temporary)
     case "journal": store = try Store.file(path) { $0.journalMode = .delete }
     case "utf16": store = try Store.file(path) { $0.encoding = .utf16 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
+import NanoTestSupport
 import NanoTesting
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 struct CollectionSettingsTests {
   private let store: Store
   private var people: DocumentCollection { store["people"] }
-  init() throws { store = try Store(.memory) }
+  init() throws { store = try anyStore() }
 
   @Test("Defaults take part in conditions, orders, aggregates and pages, and not in documents")
   func defaults() throws {

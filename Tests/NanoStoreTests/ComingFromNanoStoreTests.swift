@@ -2,12 +2,13 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("What docs/COMING-FROM-NANOSTORE.md says")
 struct ComingFromNanoStoreTests {
   @Test("Its code runs, in one program") func code() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let objects = store["objects"]
     try store.write {
       try objects.save(["n": 1], key: "a")

@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 /// A store with a collection that nothing of what is tried may touch.
@@ -10,7 +11,7 @@ private struct Target {
   private let schema: [SQLRow]
 
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     let victim = store["victim"]
     try victim.createIndex("n", unique: true)
     try victim.createTextIndex("text")

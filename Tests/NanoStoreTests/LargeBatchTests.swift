@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Large batches")
@@ -10,7 +11,7 @@ struct LargeBatchTests {
   private let people: DocumentCollection
 
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     people = store["people"]
   }
 

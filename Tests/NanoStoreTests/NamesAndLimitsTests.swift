@@ -2,12 +2,13 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Names, keys and sizes")
 struct NamesAndLimitsTests {
   let store: Store
-  init() throws { store = try Store(.memory) }
+  init() throws { store = try anyStore() }
 
   static let badNames = [
     "", "nano_paths", "NANO_x", "sqlite_schema", "SQLite_x", "a\0b",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Queries")
@@ -9,7 +10,7 @@ struct QueryTests {
   let films: DocumentCollection
 
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     films = store["films"]
     try films.insert(contentsOf: [
       ["title": "Alien", "year": 1979, "genres": ["Horror", "Science Fiction"]],

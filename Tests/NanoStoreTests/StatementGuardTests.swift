@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("SQL of one's own and what the store keeps for itself", .timeLimit(.minutes(2)))
@@ -136,7 +137,7 @@ struct StatementGuardTests {
     let open = try Store.file(scratch.file("a.db")) { $0.allowsInternalWrites = true }
     #expect(try open.execute("DELETE FROM nano_metadata") == 1)
     try open.execute("PRAGMA user_version = 1")
-    let memory = try Store(.memory)
+    let memory = try anyStore()
     try memory["a"].insert(["n": 1])
     #expect(code { try memory.execute("DELETE FROM nano_paths") } == .notPermitted)
     #expect(code { _ = try memory.sql("PRAGMA query_only = 1") } == .notPermitted)
@@ -154,7 +155,7 @@ struct StatementGuardTests {
 struct TablesTests {
   @Test("Tables are listed with whose they are, their columns in order, and their indexes")
   func tables() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     try store["People"].insert(["n": 1])
     try store["People"].createIndex("n")
     try store.execute(
@@ -191,7 +192,7 @@ struct TablesTests {
 
   @Test("A statement of one's own is explained and not run, without values, also one that writes")
   func explain() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     try store["a"].insert(["n": 1])
 
     let plan = try store.explain(sql: "SELECT * FROM a WHERE key = ?")
@@ -207,7 +208,7 @@ struct TablesTests {
 
   @Test("The same with await")
   func asynchronous() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     try await store["a"].insert(["n": 1])
     let tables = try await store.tables()
     #expect(tables.contains { $0.name == "a" && $0.kind == .collection })

@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Transactions")
@@ -9,7 +10,7 @@ struct TransactionTests {
   let store: Store
   let notes: DocumentCollection
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     notes = store["notes"]
   }
   struct Oops: Error {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("The feed of changes", .timeLimit(.minutes(2)))
@@ -29,7 +30,7 @@ struct ChangeFeedTests {
 
   @Test("What was undone, and what changes no document, is not told of")
   func nothing() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store["people"]
     try await people.insert(["n": 1])
     var feed = people.changes().makeAsyncIterator()
@@ -55,7 +56,7 @@ struct ChangeFeedTests {
 
   @Test("Any document may have changed after SQL, many documents, and a dropped collection")
   func everything() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store["people"]
     var feed = people.changes().makeAsyncIterator()
     try run("CREATE TABLE x (a)", store)
@@ -74,7 +75,7 @@ struct ChangeFeedTests {
 
   @Test("A refused document spoils nothing")
   func refused() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store["people"]
     try await people.createIndex("tags", unique: true, elements: true)
     try await people.insert(["tags": ["a"]])
@@ -106,7 +107,7 @@ struct ChangeFeedTests {
 
   @Test("A loop far behind gets further commits put together, and none is missing")
   func behind() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store["people"]
     var feed = people.changes().makeAsyncIterator()
     for number in 0..<500 as Range<Int64> { try await people.insert(["n": .int(number)]) }
@@ -143,7 +144,7 @@ struct ChangeFeedTests {
 
   @Test("Triggers of one's own may change what is not shown, so everything counts")
   func triggers() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store["people"]
     let log = try await store.createCollection("log", identity: .rowID)
     try await people.insert([:])

@@ -38,6 +38,7 @@ extension Contest {
         operations: single.count, contest: self
       ) { side in
         let collection = side.durable["single"]
+        try collection.drop()
         try Side.makeFieldIndexes(collection)
         try collection.insert(contentsOf: members.documents.prefix(1_000).map { $0 })
         return { watch in

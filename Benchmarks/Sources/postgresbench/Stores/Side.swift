@@ -53,6 +53,8 @@ final class Side {
   ) throws -> DocumentCollection {
     if let known = filled[name] { return known }
     let collection = store[name]
+    // A server may have it from an earlier run.
+    try collection.drop()
     try prepare(collection)
     for batch in members.batches(members.documents) { try collection.insert(contentsOf: batch) }
     // As after a while, when either has cleaned up and knows its values.

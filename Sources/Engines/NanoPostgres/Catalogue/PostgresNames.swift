@@ -21,7 +21,8 @@ struct PostgresNames: Sendable {
   /// The name of an index, which no collection can have.
   static func index(_ name: String, of collection: String) -> String {
     let mark = "nano_" + hash(collection + "\u{0}" + name) + "_"
-    return mark + prefix(collection + "_" + name, PostgresConfiguration.longestName - mark.utf8.count)
+    return mark
+      + prefix(collection + "_" + name, PostgresConfiguration.longestName - mark.utf8.count)
   }
 
   /// Leaves room for `_p` and the number of a partition.

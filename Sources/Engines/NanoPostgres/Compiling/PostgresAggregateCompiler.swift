@@ -40,32 +40,51 @@ struct PostgresAggregateCompiler {
     }
     let split = PostgresConditionCompiler(facts: facts).split(query.query.condition)
     guard split.rest == nil else { return nil }
+    var values = Values()
     var selected: [String] = []
-    var grouped: [String] = []
+    var order: [String] = []
     var columns: [Column] = []
-    for path in query.groups {
+    for (number, path) in query.groups.enumerated() {
       guard let single = facts.sortable(path) else { return nil }
-      let place = single.place
+      // What is missing is in the group of null.
+      let name = "g\(number)"
+      values.add("coalesce(\(single.place.value), 'null')", as: name)
+      let place = FieldPlace(value: name, facts.names)
       let hasTexts = single.types.contains(.string)
-      grouped += PostgresQueryCompiler.expressions(single)
       let isNumber = single.types.subtracting(.null).isSubset(of: [.int, .double])
       selected += [
         "\(place.number)::text", isNumber ? "''" : place.text, hasTexts ? place.tail : "''",
       ]
+      order += PostgresQueryCompiler.expressions(
+        QueryFacts.Single(place: place, types: single.types))
       columns.append(.group)
     }
+    var computed: [String] = []
     for aggregate in query.aggregates {
-      guard let (column, sql) = self.aggregate(aggregate) else { return nil }
-      selected += sql
+      guard let (column, sql) = self.aggregate(aggregate, &values) else { return nil }
+      computed += sql
       columns.append(column)
     }
-    var sql = PostgresSQL(
-      "SELECT \(selected.joined(separator: ", ")) FROM \(facts.collection.table)")
-    if let condition = split.sql { sql += " WHERE " + condition }
-    if !grouped.isEmpty {
-      let terms = grouped.joined(separator: ", ")
-      sql += PostgresSQL(" GROUP BY \(terms) ORDER BY \(terms)")
+    var documents = PostgresSQL("SELECT \(values.list) FROM \(facts.collection.table)")
+    if let condition = split.sql { documents += " WHERE " + condition }
+    let groups = query.groups.indices.map { "g\($0)" }
+    guard !groups.isEmpty else {
+      let sql =
+        PostgresSQL("SELECT \(computed.joined(separator: ", ")) FROM (") + documents
+        + ") AS documents"
+      return Compiled(sql: sql, columns: columns)
     }
+    // Kept apart by OFFSET, so that each value is taken out of a body once, and the server expects few groups
+    // rather than one for each body.
+    let named = computed.enumerated().map { "\($1) AS c\($0)" }
+    selected += computed.indices.map { "c\($0)" }
+    let sql =
+      PostgresSQL(
+        "SELECT \(selected.joined(separator: ", ")) FROM (SELECT "
+          + (groups + named).joined(separator: ", ") + " FROM (") + documents
+      + PostgresSQL(
+        " OFFSET 0) AS documents GROUP BY \(groups.joined(separator: ", "))) AS groups "
+          + "ORDER BY \(order.joined(separator: ", "))")
     return Compiled(sql: sql, columns: columns)
   }
 
@@ -83,43 +102,66 @@ struct PostgresAggregateCompiler {
     return compile(AggregateQuery(asked, groups: [field], aggregates: []))
   }
 
-  private func aggregate(_ aggregate: Aggregate) -> (Column, [String])? {
+  private func aggregate(
+    _ aggregate: Aggregate, _ values: inout Values
+  ) -> (Column, [String])? {
     guard let path = aggregate.field else { return (.count, ["count(*)::text"]) }
     if let defaults = facts.collection.defaults, defaults.reaches(path) { return nil }
     guard let single = facts.single(path), !single.types.contains(.open) else { return nil }
     let place = single.place
-    let isNumber = "jsonb_typeof(\(place.value)) = 'number'"
+    func number() -> String {
+      values.name(
+        "CASE jsonb_typeof(\(place.value)) WHEN 'number' THEN \(place.value)::numeric END")
+    }
     switch aggregate {
     case .count: return (.count, ["count(*)::text"])
-    case .countOf: return (.count, ["count(\(place.value))::text"])
+    case .countOf: return (.count, ["count(\(values.name(place.value)))::text"])
     case .total, .average:
-      let sum = "sum(\(place.number)) FILTER (WHERE \(isNumber))"
+      let number = number()
+      let isWhole =
+        aggregate == .total(path) && single.types.contains(.double)
+        ? "coalesce(bool_and(scale(\(number)) = 0), true)::text" : "'true'"
       return (
         aggregate == .total(path) ? .total : .average,
-        [
-          "coalesce(\(sum), 0)::text", "count(*) FILTER (WHERE \(isNumber))::text",
-          "coalesce(bool_and(scale(\(place.number)) = 0) FILTER (WHERE \(isNumber)), true)::text",
-        ]
+        ["coalesce(sum(\(number)), 0)::text", "count(\(number))::text", isWhole]
       )
     case .minimum, .maximum:
       guard let found = facts.sortable(path) else { return nil }
-      let values = found.types.subtracting(.null)
+      let types = found.types.subtracting(.null)
       let function = aggregate == .minimum(path) ? "min" : "max"
-      if values.isSubset(of: [.int, .double]) {
-        let number = "(\(function)(\(place.number)) FILTER (WHERE \(isNumber)))"
-        return (.value, ["coalesce(\(number), '-Infinity')::text", "''", "''"])
+      if types.isSubset(of: [.int, .double]) {
+        return (
+          .value, ["coalesce(\(function)(\(number())), '-Infinity')::text", "''", "''"]
+        )
       }
       // Of several types the server has no one order for an aggregate.
-      guard values == .string else { return nil }
+      guard types == .string else { return nil }
+      let text = values.name("CASE WHEN \(place.isString) THEN \(place.string) END")
       return (
-        .value,
-        [
-          "'Infinity'",
-          "coalesce('t' || (\(function)(\(place.string)) FILTER (WHERE \(place.isString))), '')",
-          "''",
-        ]
+        .value, ["'Infinity'", "coalesce('t' || \(function)(\(text) COLLATE \"C\"), '')", "''"]
       )
     }
+  }
+
+  /// What is taken out of each document, under names.
+  private struct Values {
+    private var names: [String: String] = [:]
+    private var columns: [String] = []
+
+    mutating func add(_ expression: String, as name: String) {
+      columns.append("\(expression) AS \(name)")
+    }
+
+    /// The name of an expression, which is computed once however often it is asked for.
+    mutating func name(_ expression: String) -> String {
+      if let known = names[expression] { return known }
+      let name = "v\(names.count)"
+      names[expression] = name
+      add(expression, as: name)
+      return name
+    }
+
+    var list: String { columns.joined(separator: ", ") }
   }
 }
 
@@ -145,7 +187,9 @@ extension PostgresAggregateCompiler.Compiled {
     case .count: return .int(Int64(texts[0]) ?? 0)
     case .group, .value: return try ComparedValue.value(texts[0], texts[1], texts[2])
     case .average:
-      guard let count = Double(texts[1]), count > 0, let sum = Double(texts[0]) else { return .null }
+      guard let count = Double(texts[1]), count > 0, let sum = Double(texts[0]) else {
+        return .null
+      }
       return .double(sum / count)
     case .total:
       if texts[2] == "true", let sum = Int64(texts[0]) { return .int(sum) }

@@ -132,10 +132,11 @@ extension PostgresConditionCompiler {
   private func ranged(
     _ place: FieldPlace, _ comparison: Comparison, _ value: ComparedValue
   ) -> PostgresSQL {
-    let letter = value.text.prefix(1)
-    let next = value.text.unicodeScalars.first.flatMap { Unicode.Scalar($0.value + 1) }
+    // A scalar: a mark behind it would make one character with it.
+    let letter = value.text.unicodeScalars.first ?? "t"
+    let next = Unicode.Scalar(letter.value + 1) ?? letter
     let low = " AND \(place.text) >= '\(letter)'"
-    let high = " AND \(place.text) < '\(next.map(String.init) ?? "")'"
+    let high = " AND \(place.text) < '\(next)'"
     let limits: String
     switch comparison {
     case .equal: limits = ""

@@ -70,7 +70,8 @@ struct ForeignStatement {
   }
 
   var explained: PostgresStatement {
-    PostgresStatement("EXPLAIN (FORMAT JSON, VERBOSE) " + text, values, isKept: false, givesText: true)
+    PostgresStatement(
+      "EXPLAIN (FORMAT JSON, VERBOSE) " + text, values, isKept: false, givesText: true)
   }
 
   /// Whether the server tells beforehand what it writes to.

@@ -216,6 +216,7 @@ extension PostgresWriter {
       try token.settle(failure, core)
     }
     noteCommitted()
+    core.tokens.noteCommit(core)
   }
 
   private func noteCommitted() {

@@ -88,7 +88,11 @@ extension Store {
 
 /// A write whose key and fields were checked.
 struct PreparedWrite {
-  enum Kind { case insert, save, replace(Int64), remove(Int64?) }
+  enum Kind {
+    case insert, save
+    case replace(Int64)
+    case remove(Int64?)
+  }
   var kind: Kind
   var key: DocumentKey?
   var body: [UInt8] = []
