@@ -117,13 +117,13 @@ struct PostgresAggregateCompiler {
     case .count: return (.count, ["count(*)::text"])
     case .countOf: return (.count, ["count(\(values.name(place.value)))::text"])
     case .total, .average:
-      let number = number()
+      let value = number()
       let isWhole =
         aggregate == .total(path) && single.types.contains(.double)
-        ? "coalesce(bool_and(scale(\(number)) = 0), true)::text" : "'true'"
+        ? "coalesce(bool_and(scale(\(value)) = 0), true)::text" : "'true'"
       return (
         aggregate == .total(path) ? .total : .average,
-        ["coalesce(sum(\(number)), 0)::text", "count(\(number))::text", isWhole]
+        ["coalesce(sum(\(value)), 0)::text", "count(\(value))::text", isWhole]
       )
     case .minimum, .maximum:
       guard let found = facts.sortable(path) else { return nil }
