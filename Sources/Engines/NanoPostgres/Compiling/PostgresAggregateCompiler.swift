@@ -40,23 +40,15 @@ struct PostgresAggregateCompiler {
     }
     let split = PostgresConditionCompiler(facts: facts).split(query.query.condition)
     guard split.rest == nil else { return nil }
-    var values = Values()
+    var values = TakenValues()
     var selected: [String] = []
     var order: [String] = []
     var columns: [Column] = []
     for (number, path) in query.groups.enumerated() {
       guard let single = facts.sortable(path) else { return nil }
-      // What is missing is in the group of null.
-      let name = "g\(number)"
-      values.add("coalesce(\(single.place.value), 'null')", as: name)
-      let place = FieldPlace(value: name, facts.names)
-      let hasTexts = single.types.contains(.string)
-      let isNumber = single.types.subtracting(.null).isSubset(of: [.int, .double])
-      selected += [
-        "\(place.number)::text", isNumber ? "''" : place.text, hasTexts ? place.tail : "''",
-      ]
-      order += PostgresQueryCompiler.expressions(
-        QueryFacts.Single(place: place, types: single.types))
+      let group = group("g\(number)", single, &values)
+      selected += group.selected
+      order += group.order
       columns.append(.group)
     }
     var computed: [String] = []
@@ -65,27 +57,55 @@ struct PostgresAggregateCompiler {
       computed += sql
       columns.append(column)
     }
-    var documents = PostgresSQL("SELECT \(values.list) FROM \(facts.collection.table)")
+    var documents = PostgresSQL(
+      "SELECT \(values.taken.joined(separator: ", ")) FROM \(facts.collection.table)")
     if let condition = split.sql { documents += " WHERE " + condition }
+    // Groups are kept apart by OFFSET, so that each value is taken out of a body once, and the server expects
+    // few of them rather than one for each body.
     let groups = query.groups.indices.map { "g\($0)" }
+    let apart = PostgresSQL(groups.isEmpty ? "" : " OFFSET 0")
+    let found =
+      PostgresSQL("SELECT \(values.made.joined(separator: ", ")) FROM (") + documents + apart
+      + ") AS documents" + apart
     guard !groups.isEmpty else {
       let sql =
-        PostgresSQL("SELECT \(computed.joined(separator: ", ")) FROM (") + documents
-        + ") AS documents"
+        PostgresSQL("SELECT \(computed.joined(separator: ", ")) FROM (") + found + ") AS found"
       return Compiled(sql: sql, columns: columns)
     }
-    // Kept apart by OFFSET, so that each value is taken out of a body once, and the server expects few groups
-    // rather than one for each body.
     let named = computed.enumerated().map { "\($1) AS c\($0)" }
     selected += computed.indices.map { "c\($0)" }
     let sql =
       PostgresSQL(
         "SELECT \(selected.joined(separator: ", ")) FROM (SELECT "
-          + (groups + named).joined(separator: ", ") + " FROM (") + documents
+          + (groups + named).joined(separator: ", ") + " FROM (") + found
       + PostgresSQL(
-        " OFFSET 0) AS documents GROUP BY \(groups.joined(separator: ", "))) AS groups "
+        ") AS found GROUP BY \(groups.joined(separator: ", "))) AS groups "
           + "ORDER BY \(order.joined(separator: ", "))")
     return Compiled(sql: sql, columns: columns)
+  }
+
+  /// What is selected of a group, and what groups are sorted by. What is missing is in the group of null.
+  private func group(
+    _ name: String, _ single: QueryFacts.Single, _ values: inout TakenValues
+  ) -> (selected: [String], order: [String]) {
+    let types = single.types.subtracting(.null)
+    if types == .string {
+      values.make(values.take(single.place.string), as: name)
+      let text = "coalesce('t' || \(name), '') COLLATE \"C\""
+      return (
+        ["CASE WHEN \(name) IS NULL THEN '-Infinity' ELSE 'Infinity' END", text, "''"], [text]
+      )
+    }
+    values.make("coalesce(\(values.take(single.place.value)), 'null')", as: name)
+    let place = FieldPlace(value: name, facts.names)
+    let isNumber = types.isSubset(of: [.int, .double])
+    return (
+      [
+        "\(place.number)::text", isNumber ? "''" : place.text,
+        types.contains(.string) ? place.tail : "''",
+      ],
+      PostgresQueryCompiler.expressions(QueryFacts.Single(place: place, types: single.types))
+    )
   }
 
   /// The distinct values of a field.
@@ -103,19 +123,19 @@ struct PostgresAggregateCompiler {
   }
 
   private func aggregate(
-    _ aggregate: Aggregate, _ values: inout Values
+    _ aggregate: Aggregate, _ values: inout TakenValues
   ) -> (Column, [String])? {
     guard let path = aggregate.field else { return (.count, ["count(*)::text"]) }
     if let defaults = facts.collection.defaults, defaults.reaches(path) { return nil }
     guard let single = facts.single(path), !single.types.contains(.open) else { return nil }
     let place = single.place
     func number() -> String {
-      values.name(
-        "CASE jsonb_typeof(\(place.value)) WHEN 'number' THEN \(place.value)::numeric END")
+      let value = values.take(place.value)
+      return values.name("CASE jsonb_typeof(\(value)) WHEN 'number' THEN \(value)::numeric END")
     }
     switch aggregate {
     case .count: return (.count, ["count(*)::text"])
-    case .countOf: return (.count, ["count(\(values.name(place.value)))::text"])
+    case .countOf: return (.count, ["count(\(values.name(values.take(place.value))))::text"])
     case .total, .average:
       let value = number()
       let isWhole =
@@ -136,32 +156,11 @@ struct PostgresAggregateCompiler {
       }
       // Of several types the server has no one order for an aggregate.
       guard types == .string else { return nil }
-      let text = values.name("CASE WHEN \(place.isString) THEN \(place.string) END")
+      let text = values.name(values.take(place.string))
       return (
         .value, ["'Infinity'", "coalesce('t' || \(function)(\(text) COLLATE \"C\"), '')", "''"]
       )
     }
-  }
-
-  /// What is taken out of each document, under names.
-  private struct Values {
-    private var names: [String: String] = [:]
-    private var columns: [String] = []
-
-    mutating func add(_ expression: String, as name: String) {
-      columns.append("\(expression) AS \(name)")
-    }
-
-    /// The name of an expression, which is computed once however often it is asked for.
-    mutating func name(_ expression: String) -> String {
-      if let known = names[expression] { return known }
-      let name = "v\(names.count)"
-      names[expression] = name
-      add(expression, as: name)
-      return name
-    }
-
-    var list: String { columns.joined(separator: ", ") }
   }
 }
 
