@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Large bags")
 struct BagScaleTests {
-  @Test("One document more in a bag of 100,000 is two rows more; questions go through indexes")
+  @Test("One document more in a bag of 100,000 is two rows more; questions go through indexes", .sqlite)
   func hundredThousand() async throws {
     let store = try anyStore()
     let songs = store["songs"]
@@ -57,7 +57,7 @@ struct BagScaleTests {
     return try total() - before
   }
 
-  @Test("Each question about members is answered by an index alone")
+  @Test("Each question about members is answered by an index alone", .sqlite)
   func indexes() throws {
     let store = try anyStore()
     try store.createCollection("log", identity: .rowID)

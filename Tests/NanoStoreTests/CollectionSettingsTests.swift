@@ -43,7 +43,7 @@ struct CollectionSettingsTests {
     #expect(try people.find("[o.k] = 9").remove() == 2)
   }
 
-  @Test("An index answers an equality with a default, and gives no other answer")
+  @Test("An index answers an equality with a default, and gives no other answer", .sqlite)
   func indexed() throws {
     try people.insert(contentsOf: (0..<200).map { ["n": .int($0), "active": .bool($0 % 40 == 0)] })
     try people.insert(contentsOf: [["n": 1000], ["n": 1001, "active": nil]])

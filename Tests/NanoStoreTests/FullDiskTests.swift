@@ -117,7 +117,7 @@ struct FullDiskTests {
   }
 
   @Test(
-    "A backup that does not fit leaves nothing behind",
+    "A backup that does not fit leaves nothing behind", .sqlite,
     .enabled(if: SmallDisk.isPossible, "No small disk can be mounted"))
   func backup() throws {
     let disk = try SmallDisk()

@@ -164,7 +164,7 @@ struct LargeBatchTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A trigger of another program does what it does for single documents")
+  @Test("A trigger of another program does what it does for single documents", .sqlite)
   func triggers() throws {
     try people.insert(["n": -1])
     try store.execute(

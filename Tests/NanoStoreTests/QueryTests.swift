@@ -88,7 +88,7 @@ struct QueryTests {
     #expect(try await films.count() == 1005)
   }
 
-  @Test("Explain names the index and what is checked beside it")
+  @Test("Explain names the index and what is checked beside it", .sqlite)
   func explanation() throws {
     let query = films.find(Field("year") > 1975 && Field("title").contains("a"))
     #expect(try query.explain().indexes.isEmpty)

@@ -131,7 +131,7 @@ struct StatementGuardTests {
     #expect(try other.verify() == [])
   }
 
-  @Test("The configuration permits it, and so does a store in memory that says so")
+  @Test("The configuration permits it, and so does a store in memory that says so", .sqlite)
   func allowed() throws {
     try store.close()
     let open = try Store.file(scratch.file("a.db")) { $0.allowsInternalWrites = true }
@@ -144,7 +144,7 @@ struct StatementGuardTests {
     #expect(try memory["a"].count() == 1)
   }
 
-  @Test("The same with await")
+  @Test("The same with await", .sqlite)
   func asynchronous() async throws {
     #expect(await asyncCode { try await store.execute("DELETE FROM nano_paths") } == .notPermitted)
     #expect(try await store.execute("DELETE FROM people") == 2)
@@ -153,7 +153,7 @@ struct StatementGuardTests {
 
 @Suite("Tables and plans of SQL", .timeLimit(.minutes(1)))
 struct TablesTests {
-  @Test("Tables are listed with whose they are, their columns in order, and their indexes")
+  @Test("Tables are listed with whose they are, their columns in order, and their indexes", .sqlite)
   func tables() throws {
     let store = try anyStore()
     try store["People"].insert(["n": 1])
@@ -190,7 +190,7 @@ struct TablesTests {
     #expect(people.indexes.map(\.name).contains("nano_index_People_n"))
   }
 
-  @Test("A statement of one's own is explained and not run, without values, also one that writes")
+  @Test("A statement of one's own is explained and not run, without values, also one that writes", .sqlite)
   func explain() throws {
     let store = try anyStore()
     try store["a"].insert(["n": 1])
@@ -206,7 +206,7 @@ struct TablesTests {
     #expect(code { _ = try store.explain(sql: "SELECT 1; SELECT 2") } == .invalidArgument)
   }
 
-  @Test("The same with await")
+  @Test("The same with await", .sqlite)
   func asynchronous() async throws {
     let store = try anyStore()
     try await store["a"].insert(["n": 1])

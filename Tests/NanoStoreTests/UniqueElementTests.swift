@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Unique indexes on elements")
 struct UniqueElementTests {
-  @Test("Another program's OR IGNORE and OR REPLACE cannot get around them")
+  @Test("Another program's OR IGNORE and OR REPLACE cannot get around them", .sqlite)
   func conflictClauses() throws {
     let store = try anyStore()
     let people = store["people"]

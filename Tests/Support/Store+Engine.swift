@@ -5,6 +5,7 @@ import NanoServerSupport
 public import NanoStore
 import NanoStorePostgres
 import Synchronization
+public import Testing
 
 /// A store of its own for a test that works on any engine: in memory, or in a schema of its own on the tests'
 /// server where NANOSTORE_TEST_ENGINE is `postgres`.
@@ -31,4 +32,9 @@ public enum TestEngine {
   static func schema() -> String {
     "s\(getpid())_\(last.add(1, ordering: .relaxed).newValue)"
   }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// About what is SQLite's own, or its statements: not where tests on any engine run on a server.
+  public static var sqlite: Self { .enabled(if: !TestEngine.isServer, "about SQLite") }
 }

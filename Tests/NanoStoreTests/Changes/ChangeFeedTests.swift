@@ -54,7 +54,7 @@ struct ChangeFeedTests {
     #expect(try await feed.next() == Change("people", [2: .inserted]))
   }
 
-  @Test("Any document may have changed after SQL, many documents, and a dropped collection")
+  @Test("Any document may have changed after SQL, many documents, and a dropped collection", .sqlite)
   func everything() async throws {
     let store = try anyStore()
     let people = store["people"]
@@ -73,7 +73,7 @@ struct ChangeFeedTests {
     #expect(try await feed.next()?.rowIDs(.inserted) == [1])
   }
 
-  @Test("A refused document spoils nothing")
+  @Test("A refused document spoils nothing", .sqlite)
   func refused() async throws {
     let store = try anyStore()
     let people = store["people"]
@@ -142,7 +142,7 @@ struct ChangeFeedTests {
     #expect(commit == .everything)
   }
 
-  @Test("Triggers of one's own may change what is not shown, so everything counts")
+  @Test("Triggers of one's own may change what is not shown, so everything counts", .sqlite)
   func triggers() async throws {
     let store = try anyStore()
     let people = store["people"]

@@ -92,7 +92,7 @@ struct CopyRefusalTests {
     #expect(subjects == ["films", "metadata", "other"])
   }
 
-  @Test("Each part of a document counts for the checksum")
+  @Test("Each part of a document counts for the checksum", .sqlite)
   func checksum() throws {
     let statements = [
       "id = 77", "key = 'k'", "type = 'T'", "version = 2", "added = 5", "body = '{\"line\":2 }'",

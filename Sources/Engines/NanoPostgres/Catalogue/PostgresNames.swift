@@ -49,19 +49,6 @@ struct PostgresNames: Sendable {
     let digits = String(hash, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
-
-  /// - Throws: ``StoreError/Code/invalidName``.
-  static func validate(_ description: CollectionDescription) throws(StoreError) {
-    let name = description.name
-    let folded = name.foldingASCII
-    let isReserved = ["nano_", "sqlite_"].contains { folded.utf8.starts(with: $0.utf8) }
-    let isOurs = description.isInternal && InternalCollection(named: name) != nil
-    guard !name.isEmpty, !name.utf8.contains(0), !isReserved || isOurs else {
-      throw StoreError(
-        .invalidName, "A collection cannot have this name",
-        [.collection: name, .hint: "nano_ and sqlite_ are reserved"])
-    }
-  }
 }
 
 extension UTF8 {

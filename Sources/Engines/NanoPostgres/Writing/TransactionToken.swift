@@ -60,6 +60,9 @@ struct TransactionToken {
 
   private func outcome(_ core: PostgresCore) throws -> Outcome {
     try core.pool.withConnection { connection in
+      // A standby may not have it yet.
+      let standby = try connection.run(.once("SELECT pg_is_in_recovery()"))
+      if standby.bool(0, 0) { return .running }
       // Asked first: when it runs no more, what the row says is final.
       let isOver = try transaction == nil ? isGone(connection) : true
       if let transaction {

@@ -20,7 +20,7 @@ extension DocumentCollection {
   ///   .replace(["balance": 110], key: "b", revision: 3),
   /// ], operation: id)
   /// outcome.writes.map(\.revision)                               // [8, 4]
-  /// try accounts.apply([], operation: id).wasApplied             // true
+  /// outcome.wasApplied                                           // false; true when it is sent again
   /// ```
   ///
   /// - Parameters:
