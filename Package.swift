@@ -132,7 +132,8 @@ let package = Package(
     .target(
       name: "NanoCLI",
       dependencies: [
-        "NanoStore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "NanoStore", "NanoStorePostgres",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Sources/Tools/NanoCLI", swiftSettings: strict),
     .testTarget(
@@ -155,8 +156,9 @@ let package = Package(
       name: "nanostore-test-helper", dependencies: ["NanoStore"], path: "Tests/Helper",
       swiftSettings: strict),
     .target(
-      name: "NanoTestSupport", dependencies: ["NanoStore"], path: "Tests/Support",
-      swiftSettings: strict),
+      name: "NanoTestSupport",
+      dependencies: ["NanoStore", "NanoStorePostgres", "NanoServerSupport"],
+      path: "Tests/Support", swiftSettings: strict),
     .target(
       name: "NanoServerSupport", path: "Tests/ServerSupport", swiftSettings: strict),
     .testTarget(

@@ -28,8 +28,19 @@ extension Store {
   public static func postgres(
     _ url: String, configuration: PostgresConfiguration = PostgresConfiguration()
   ) throws -> Store {
+    try postgres(url, configuration: configuration) { $0 }
+  }
+
+  /// Opens a store on what a closure makes of the engine, now and whenever the store is reopened: one that
+  /// changes documents on their way, for example.
+  ///
+  /// - Throws: As ``postgres(_:configuration:)-(String,_)``, and what the closure throws.
+  public static func postgres(
+    _ url: String, configuration: PostgresConfiguration = PostgresConfiguration(),
+    wrapping wrap: @escaping @Sendable (any Engine) throws -> any Engine
+  ) throws -> Store {
     try Store(indexTuning: .off, logger: configuration.logger) { _ in
-      try PostgresEngine(url, configuration)
+      try wrap(PostgresEngine(url, configuration))
     }
   }
   public static func postgres(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 @Suite("Objects and tasks")
@@ -8,7 +9,7 @@ struct AsyncTests {
   private let store: Store
 
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     let context = ObjectContext(store)
     try context.insert(Playlist("Road", (1...9).map { Song("song \($0)", $0) }))
     try context.save()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 @Suite("Objects that others changed too")
@@ -12,7 +13,7 @@ struct ConflictTests {
 
   /// Two contexts that both changed song 1; the other one was quicker.
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     let first = ObjectContext(store)
     for title in ["a", "b"] { try first.insert(Song(title)) }
     try first.save()

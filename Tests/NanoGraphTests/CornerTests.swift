@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 @Suite("Corners of the object graph")
@@ -10,7 +11,7 @@ struct CornerTests {
   private let context: ObjectContext
 
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     context = ObjectContext(store)
   }
 

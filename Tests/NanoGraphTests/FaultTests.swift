@@ -10,7 +10,7 @@ struct FaultTests {
   private let store: Store
 
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     let context = ObjectContext(store)
     let songs = (1...300).map { Song("song \($0)", $0) }
     try context.insert(Playlist("All", songs))

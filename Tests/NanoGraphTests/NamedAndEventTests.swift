@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 @Suite("Named values and objects")
 struct NamedTests {
   @Test("They are stored by the save, replaced, listed and removed")
   func values() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let context = ObjectContext(store)
     context.setValue(["width": 3], named: "window")
     context.setValue(7, named: "number")
@@ -25,7 +26,7 @@ struct NamedTests {
 
   @Test("A new object is found by its name before and after the save, a deleted one is not")
   func objects() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let context = ObjectContext(store)
     let song = Song("a")
     try context.setObject(song, named: "Favorite")
@@ -66,7 +67,7 @@ struct EventTests {
 
   @Test("An observer hears of inserting, the first change, deleting and undoing, in order")
   func observer() throws {
-    let context = ObjectContext(try Store(.memory))
+    let context = ObjectContext(try anyStore())
     let log = Log()
     context.observer = log
     let song = try context.insert(Song("a"))
@@ -80,7 +81,7 @@ struct EventTests {
 
   @Test("Events come as a sequence with ids, and end with the context")
   func sequence() async throws {
-    let context = ObjectContext(try Store(.memory))
+    let context = ObjectContext(try anyStore())
     let events = context.events()
     let song = try context.insert(Song("a"))
     try context.save()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStoreModels
+import NanoTestSupport
 import NanoTesting
 import Testing
 
@@ -50,7 +51,7 @@ private final class Machine {
 
   init(seed: UInt64, levels: Int) throws {
     self.levels = levels
-    store = try Store(.memory)
+    store = try anyStore()
     context = ObjectContext(store, undoLevels: levels)
     random = SplitMix(seed: seed)
   }

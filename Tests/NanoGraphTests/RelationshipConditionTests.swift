@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 @Suite("Conditions on relationships")
@@ -9,7 +10,7 @@ struct RelationshipConditionTests {
   private let context: ObjectContext
 
   init() throws {
-    context = ObjectContext(try Store(.memory))
+    context = ObjectContext(try anyStore())
     try context.insert(Album("Road", [Song("Gin")]))
     try context.insert(Award("Best", Album("Street")))
     try context.save()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 @Suite("Relationships")
@@ -9,7 +10,7 @@ struct RelationshipTests {
   private let context: ObjectContext
 
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     context = ObjectContext(store)
   }
 
@@ -142,7 +143,7 @@ struct DeleteRuleTests {
   private let context: ObjectContext
 
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     context = ObjectContext(store)
   }
 

@@ -80,7 +80,7 @@ struct SaveFailureTests {
 
   @Test("A unique value that is taken names the object, and the rest is not saved")
   func unique() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let context = ObjectContext(store)
     try context.insert(Picture("cover"))
     try context.save()
@@ -96,7 +96,7 @@ struct SaveFailureTests {
 
   @Test("What cannot be stored names the class and the row")
   func notStorable() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let context = ObjectContext(store)
     let measure = try context.insert(Measure())
     try context.save()
@@ -111,7 +111,7 @@ struct SaveFailureTests {
 
   @Test("The key of a stored object cannot change")
   func key() throws {
-    let context = ObjectContext(try Store(.memory))
+    let context = ObjectContext(try anyStore())
     let picture = try context.insert(Picture("a"))
     try context.save()
     picture.name = "b"
@@ -124,7 +124,7 @@ struct SaveFailureTests {
 
   @Test("A context does not save inside of a block that may be undone")
   func insideBlock() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let context = ObjectContext(store)
     try context.insert(Song("a"))
     let error = #expect(throws: StoreError.self) { try store.write { try context.save() } }
@@ -134,7 +134,7 @@ struct SaveFailureTests {
   @Test("What a block writes belongs to the save, and its error undoes both")
   func alongside() throws {
     struct Stop: Error {}
-    let store = try Store(.memory)
+    let store = try anyStore()
     let context = ObjectContext(store)
     let song = try context.insert(Song("a"))
     #expect(throws: Stop.self) {

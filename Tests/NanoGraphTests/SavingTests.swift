@@ -9,7 +9,7 @@ import Testing
 struct SavingTests {
   @Test("What is saved comes back in another context, with relationships in order and duplicates")
   func roundTrip() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let context = ObjectContext(store)
     let a = Song("a", 1)
     let b = Song("b", 2)
@@ -40,7 +40,7 @@ struct SavingTests {
 
   @Test("A change is known without being told, and saved")
   func update() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let context = ObjectContext(store)
     let song = try context.insert(Song("a"))
     try context.save()
@@ -55,7 +55,7 @@ struct SavingTests {
 
   @Test("Deleting a song takes it out of its playlists, in memory and in the store")
   func deletion() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let context = ObjectContext(store)
     let songs = ["a", "b", "c"].map { Song($0) }
     let list = try context.insert(Playlist("Road", songs + [songs[1]]))
@@ -78,7 +78,7 @@ struct SavingTests {
 
   @Test("Changes are undone and redone, across saves")
   func undo() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let context = ObjectContext(store)
     let song = try context.insert(Song("a"))
     let list = try context.insert(Playlist("Road", [song]))

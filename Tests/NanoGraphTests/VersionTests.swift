@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 /// One class of three versions of a program.
@@ -40,7 +41,7 @@ struct VersionTests {
   private let store: Store
 
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     let context = ObjectContext(store)
     for number in 1...25 { try context.insert(FirstVersion.Contact("c\(number)")) }
     try context.save()

@@ -2,13 +2,14 @@
 
 import Foundation
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 @Suite("Values of models in a store")
 struct ModelCollectionTests {
   private let store: Store
   private var people: ModelCollection<Person> { store[Person.self] }
-  init() throws { store = try Store(.memory) }
+  init() throws { store = try anyStore() }
 
   private let ada = Person(
     firstName: "Ada", lastName: "Lovelace", age: 36, tags: ["maths", "engines"],

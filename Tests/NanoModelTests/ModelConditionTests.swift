@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStoreModels
+import NanoTestSupport
 import NanoTesting
 import Testing
 
@@ -21,7 +22,7 @@ struct ModelConditionTests {
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SplitMix(seed: seed)
     for _ in 0..<12 {
-      let store = try Store(.memory)
+      let store = try anyStore()
       for number in 0..<25 { try write(number, store, &random) }
       let people = store[Person.self]
       let all = try people.models()
@@ -139,7 +140,7 @@ struct ModelConditionTests {
 
   @Test("A property that is not stored is an error that names it")
   func notStored() throws {
-    let people = try Store(.memory)[Computed.self]
+    let people = try anyStore()[Computed.self]
     let error = #expect(throws: StoreError.self) { _ = try people.find(\.double == 2).models() }
     #expect(error?.code == .invalidArgument)
     #expect(error?[.collection] == "Computed")
@@ -149,7 +150,7 @@ struct ModelConditionTests {
 
   @Test("Equality with an indexed property uses the index, also with a default or a former name")
   func usesIndex() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store[Person.self]
     for number in 0..<200 {
       try people.insert(Person(id: "\(number)", fullName: "n\(number)", age: 1, points: number))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 @Model private struct Recipe: Equatable {
@@ -14,7 +15,7 @@ struct ModelSearchTests {
   private let recipes: ModelCollection<Recipe>
 
   init() throws {
-    recipes = try Store(.memory)[Recipe.self]
+    recipes = try anyStore()[Recipe.self]
     try recipes.insert(contentsOf: [
       Recipe(title: "Gin and tonic", steps: ["Pour the gin", "Add ice"], year: 1990),
       Recipe(title: "Sloe gin fizz", steps: ["Shake"], year: 2005),

@@ -2,12 +2,13 @@
 
 import Foundation
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 @Suite("Declarations that a model can be")
 struct ModelSyntaxTests {
   private let store: Store
-  init() throws { store = try Store(.memory) }
+  init() throws { store = try anyStore() }
 
   /// What a value is after it went through the store.
   private func stored<M: Model>(_ value: M) throws -> M {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStoreModels
+import NanoTestSupport
 import NanoTesting
 import Testing
 
@@ -33,7 +34,7 @@ import Testing
 struct ModelVariantTests {
   private let store: Store
   private var guests: ModelCollection<Guest> { store[Guest.self] }
-  init() throws { store = try Store(.memory) }
+  init() throws { store = try anyStore() }
 
   private func fill(_ random: inout SplitMix) throws {
     for id in 0..<30 {

@@ -152,7 +152,7 @@ struct ModelVersionsTests {
 
   @Test("A document that a newer version wrote stays of that version when an older one saves it")
   func newerVersionStays() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     try Self.programs[4].write(store)
     let people = store[V4.Person.self]
     var ada = try #require(try people.get("ada"))
@@ -167,7 +167,7 @@ struct ModelVersionsTests {
 
   @Test("An older document keeps its version until it is saved")
   func upgradedWhenSaved() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     try Self.programs[0].write(store)
     let people = store[V5.Person.self]
     let ada = try #require(try people.get("ada"))
@@ -181,7 +181,7 @@ struct ModelVersionsTests {
 
   @Test("Documents are found and sorted by what they are read as, whichever program wrote them")
   func foundAcrossVersions() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let names = ["Ada", "Bob", "Cyd", "Dan", "Eve", "Flo"]
     for (index, name) in names.enumerated() {
       let age = Int8(20 + index)
@@ -218,7 +218,7 @@ struct ModelVersionsTests {
 
   @Test("A former name in a document that another program wrote counts at once")
   func foreignDocument() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store[V3.Person.self]
     try people.insert(V3.Person(id: "a", fullName: "Ada", age: 1))
     #expect(try people.find(\.fullName == "Bob").count() == 0)
@@ -232,7 +232,7 @@ struct ModelVersionsTests {
 
   @Test("After the upgrade of a whole collection, an index finds all by the new name")
   func upgradeAll() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     for number in 0..<250 {
       try store[V1.Person.self].insert(
         V1.Person(id: "\(number)", name: "First Last\(number)", age: 20))
@@ -251,7 +251,7 @@ struct ModelVersionsTests {
   @Test("An upgrade that ended early goes on where it was")
   func upgradeGoesOn() async throws {
     struct Enough: Error {}
-    let store = try Store(.memory)
+    let store = try anyStore()
     for number in 0..<30 {
       try await store[V1.Person.self].insert(
         V1.Person(id: "\(number)", name: "First Last", age: 20))
@@ -274,7 +274,7 @@ struct ModelVersionsTests {
   @Test("A document that an upgrade refuses stays, and the error names it")
   func refusedUpgrade() throws {
     struct Refused: Error {}
-    let store = try Store(.memory)
+    let store = try anyStore()
     try Self.programs[0].write(store)
     let error = #expect(throws: StoreError.self) { _ = try store[Refusing.self].get("ada") }
     #expect(error?.code == .typeMismatch)
@@ -286,7 +286,7 @@ struct ModelVersionsTests {
 
   @Test("A change of one property upgrades the document that it is made in")
   func changeUpgrades() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     try Self.programs[0].write(store)
     let people = store[V4.Person.self]
     try people.update("ada", .set(\.points, 3), .remove(\.age))

@@ -31,7 +31,7 @@ import Testing
 struct ModelWritingTests {
   private let store: Store
   private var accounts: ModelCollection<Account> { store[Account.self] }
-  init() throws { store = try Store(.memory) }
+  init() throws { store = try anyStore() }
 
   @Test("A value without a key gets the one that is made for it")
   func madeKey() throws {

@@ -3,6 +3,7 @@
 import Foundation
 import NanoQuery
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 @testable import NanoModel
@@ -17,7 +18,7 @@ struct PredicateTests {
     var collection: DocumentCollection { store[Traveller.collectionName] }
 
     init(hasFormerNames: Bool) throws {
-      store = try Store(.memory)
+      store = try anyStore()
       var generator = TravellerGenerator(
         seed: hasFormerNames ? 7 : 11, hasFormerNames: hasFormerNames)
       documents = (0..<160).map { ("t\($0)", generator.document()) }
@@ -72,7 +73,7 @@ struct PredicateTests {
 struct PredicateLimitsTests {
   private let store: Store
   private var travellers: ModelCollection<Traveller> { store[Traveller.self] }
-  init() throws { store = try Store(.memory) }
+  init() throws { store = try anyStore() }
 
   private func failure(_ predicate: Predicate<Traveller>) -> StoreError? {
     let error = error { _ = try travellers.find(ModelCondition(predicate)).models() }

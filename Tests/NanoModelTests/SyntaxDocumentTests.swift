@@ -2,12 +2,13 @@
 
 import Foundation
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 @Suite("Documents that a model reads")
 struct SyntaxDocumentTests {
   private let store: Store
-  init() throws { store = try Store(.memory) }
+  init() throws { store = try anyStore() }
 
   /// The value of a document as another program may write it.
   private func read<M: Model>(_ type: M.Type = M.self, _ text: String) throws -> M {
@@ -150,7 +151,7 @@ struct SyntaxDocumentTests {
 @Suite("Models that hold themselves")
 struct SyntaxDepthTests {
   private let store: Store
-  init() throws { store = try Store(.memory) }
+  init() throws { store = try anyStore() }
 
   private func nested(_ depth: Int) -> SyntaxNode {
     (1..<depth).reduce(SyntaxNode(name: "")) { node, _ in SyntaxNode(name: "", children: [node]) }

@@ -2,6 +2,7 @@
 
 import Foundation
 public import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 /// Kinds of declarations that a model can be; that they compile without a warning is tested too.
@@ -108,7 +109,7 @@ where A: FieldValue & Equatable, B: FieldValue & Equatable {
 
 /// Here, where they can be seen.
 func checkHiddenTypes() throws {
-  let values = try Store(.memory)
+  let values = try anyStore()
   try values[SyntaxFileprivate.self].insert(SyntaxFileprivate(name: "a"))
   #expect(try values[SyntaxFileprivate.self].models() == [SyntaxFileprivate(name: "a")])
   try values[SyntaxPrivate.self].insert(SyntaxPrivate("b"))

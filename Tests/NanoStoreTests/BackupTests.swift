@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Backups")
@@ -15,7 +16,7 @@ struct BackupTests {
     let path = scratch.file("source/a.db")
     var store: Store
     switch place {
-    case "memory": store = try Store(.memory)
+    case "memory": store = try anyStore()
     case "temporary": store = try Store(.temporary)
     case "journal": store = try Store.file(path) { $0.journalMode = .delete }
     case "utf16": store = try Store.file(path) { $0.encoding = .utf16 }
@@ -38,7 +39,7 @@ struct BackupTests {
 
   private var target: String { scratch.file("b.db") }
 
-  @Test("A backup of any store is a whole store, with its progress told", arguments: places)
+  @Test("A backup of any store is a whole store, with its progress told", .sqlite, arguments: places)
   func whole(place: String) throws {
     let store = try store(place)
     var steps: [Double] = []
@@ -57,7 +58,7 @@ struct BackupTests {
     #expect(try scratch.names.filter { $0 != "source" } == ["b.db"])
   }
 
-  @Test("The store stays in use meanwhile, also from the progress itself", arguments: places)
+  @Test("The store stays in use meanwhile, also from the progress itself", .sqlite, arguments: places)
   func inUse(place: String) throws {
     let store = try store(place)
     var writes: Int64 = 0
@@ -73,7 +74,7 @@ struct BackupTests {
     #expect(try copy.verify().isEmpty)
   }
 
-  @Test("A backup that is given up leaves nothing", arguments: places)
+  @Test("A backup that is given up leaves nothing", .sqlite, arguments: places)
   func givenUp(place: String) throws {
     let store = try store(place)
     #expect(throws: CancellationError.self) {
@@ -137,7 +138,7 @@ struct BackupTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("In a folder the copy has the name of the source", arguments: ["memory", "file"])
+  @Test("In a folder the copy has the name of the source", .sqlite, arguments: ["memory", "file"])
   func folder(place: String) throws {
     let store = try store(place, documents: 10)
     try FileManager.default.createDirectory(
@@ -152,7 +153,7 @@ struct BackupTests {
     #expect(code { try store.backup(to: scratch.file("source")) } == .invalidArgument)
   }
 
-  @Test("Another folder, a missing folder and an impossible path are refused; none is ever removed")
+  @Test("Another folder, a missing folder and an impossible path are refused; none is ever removed", .sqlite)
   func impossible() throws {
     let store = try store("memory", documents: 10)
     // Both the folder and what the copy would be called in it.

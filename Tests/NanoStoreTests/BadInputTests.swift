@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Bad input")
@@ -10,7 +11,7 @@ struct BadInputTests {
   let people: DocumentCollection
 
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     people = store["people"]
     try people.save(["n": 1], key: "there")
   }

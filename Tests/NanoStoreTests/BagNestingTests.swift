@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Bags in bags")
 struct BagNestingTests {
   let store: Store
-  init() throws { store = try Store(.memory) }
+  init() throws { store = try anyStore() }
 
   private func bag(_ name: String, _ keys: String...) throws -> Bag {
     let bag = Bag(name: name, in: store)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Large bags")
 struct BagScaleTests {
-  @Test("One document more in a bag of 100,000 is two rows more; questions go through indexes")
+  @Test("One document more in a bag of 100,000 is two rows more; questions go through indexes", .sqlite)
   func hundredThousand() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let songs = store["songs"]
     let bag = try await store.bag(named: "everything")
     try bag.add((0..<100_000).map { try Document(["n": .int($0)], key: "s\($0)") }, in: "songs")
@@ -56,9 +57,9 @@ struct BagScaleTests {
     return try total() - before
   }
 
-  @Test("Each question about members is answered by an index alone")
+  @Test("Each question about members is answered by an index alone", .sqlite)
   func indexes() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     try store.createCollection("log", identity: .rowID)
     let bag = try store.bag(named: "b")
     try bag.add(store["log"].insert(["n": 1]))

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Searching in bags")
 struct BagSearchTests {
   let store: Store
-  init() throws { store = try Store(.memory) }
+  init() throws { store = try anyStore() }
 
   @Test("A search finds the saved members only, in all collections, with or without criteria (Q18)")
   func restriction() throws {

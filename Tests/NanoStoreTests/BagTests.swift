@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Bags")
@@ -8,7 +9,7 @@ struct BagTests {
   let store: Store
   let people: DocumentCollection
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     people = store["people"]
   }
 
@@ -338,7 +339,7 @@ struct BagTests {
     #expect(bag.store === store)
     try store.save(bag)
     #expect(try store.bags().count == 1)
-    let other = try Store(.memory)
+    let other = try anyStore()
     #expect(code { try other.save(bag) } == .invalidArgument)
     #expect(code { try Bag(in: other).add(bag) } == .invalidArgument)
     let outer = Bag()

@@ -4,6 +4,7 @@ import Foundation
 import NanoStore
 import NanoTesting
 import Synchronization
+import NanoTestSupport
 import Testing
 
 @Suite("The document cache", .timeLimit(.minutes(2)))

@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Calls with await: order, company and cancellation", .timeLimit(.minutes(2)))
@@ -204,7 +205,7 @@ struct CancellationTests {
 
   @Test("Of writes that are put together, one that fails or throws harms no other")
   func company() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     try await store["a"].createIndex("n", unique: true)
     try await withThrowingTaskGroup(of: (Int, Bool).self) { group in
       for index in 0..<120 {

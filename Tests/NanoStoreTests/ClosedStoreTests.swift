@@ -2,13 +2,14 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Closed stores")
 struct ClosedStoreTests {
   @Test("Every call on a closed store says that it is closed")
   func everyCall() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let a = store["a"]
     let document = try a.save(["n": 1], key: "k")
     let query = a.find(Field("n") == 1)
@@ -77,7 +78,7 @@ struct ClosedStoreTests {
 
   @Test("So do calls with await")
   func everyAsyncCall() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     try store.close()
     #expect(await asyncCode { _ = try await store["a"].documents() } == .closed)
     #expect(await asyncCode { _ = try await store["a"].save(["n": 1]) } == .closed)

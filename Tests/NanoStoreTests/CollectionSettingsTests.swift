@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
+import NanoTestSupport
 import NanoTesting
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 struct CollectionSettingsTests {
   private let store: Store
   private var people: DocumentCollection { store["people"] }
-  init() throws { store = try Store(.memory) }
+  init() throws { store = try anyStore() }
 
   @Test("Defaults take part in conditions, orders, aggregates and pages, and not in documents")
   func defaults() throws {
@@ -42,7 +43,7 @@ struct CollectionSettingsTests {
     #expect(try people.find("[o.k] = 9").remove() == 2)
   }
 
-  @Test("An index answers an equality with a default, and gives no other answer")
+  @Test("An index answers an equality with a default, and gives no other answer", .sqlite)
   func indexed() throws {
     try people.insert(contentsOf: (0..<200).map { ["n": .int($0), "active": .bool($0 % 40 == 0)] })
     try people.insert(contentsOf: [["n": 1000], ["n": 1001, "active": nil]])

@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Documents in a collection")
@@ -10,7 +11,7 @@ struct CollectionTests {
   let people: DocumentCollection
 
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     people = store["people"]
   }
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("What docs/COMING-FROM-NTJSONSTORE.md says")

@@ -2,12 +2,13 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("What docs/COMING-FROM-NANOSTORE.md says")
 struct ComingFromNanoStoreTests {
-  @Test("Its code runs, in one program") func code() throws {
-    let store = try Store(.memory)
+  @Test("Its code runs, in one program", .sqlite) func code() throws {
+    let store = try anyStore()
     let objects = store["objects"]
     try store.write {
       try objects.save(["n": 1], key: "a")
@@ -63,7 +64,7 @@ struct ComingFromNanoStoreTests {
     #expect(cheap.map(\.key) == ["b"])
   }
 
-  @Test("Its code is the code above") func same() throws {
+  @Test("Its code is the code above", .sqlite) func same() throws {
     try expectCode(ofDocument: "COMING-FROM-NANOSTORE.md")
   }
 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Disk full")
@@ -116,11 +117,11 @@ struct FullDiskTests {
   }
 
   @Test(
-    "A backup that does not fit leaves nothing behind",
+    "A backup that does not fit leaves nothing behind", .sqlite,
     .enabled(if: SmallDisk.isPossible, "No small disk can be mounted"))
   func backup() throws {
     let disk = try SmallDisk()
-    let store = try Store(.memory)
+    let store = try anyStore()
     try store["a"].insert(contentsOf: documents(500))
     #expect(code { try store.backup(to: disk.path + "/b.db") } == .full)
     #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path).isEmpty)

@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Indexes")
@@ -76,7 +77,7 @@ struct IndexTests {
   }
 
   private func json(_ object: DocumentObject) throws -> String {
-    let copy = try Store(.memory)["a"].insert(object)
+    let copy = try anyStore()["a"].insert(object)
     return try copy.withBytes { String(decoding: $0, as: UTF8.self) }
   }
 

@@ -3,6 +3,7 @@
 import Dispatch
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Synchronization
 import Testing
 
@@ -118,7 +119,7 @@ struct IndexingTests {
 
   @Test("A document that a unique index refuses leaves no trace")
   func refused() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let a = store["a"]
     try a.setIndexing(.everything)
     try a.createIndex("n", unique: true)

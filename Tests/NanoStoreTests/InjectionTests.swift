@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 /// A store with a collection that nothing of what is tried may touch.
@@ -10,7 +11,7 @@ private struct Target {
   private let schema: [SQLRow]
 
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     let victim = store["victim"]
     try victim.createIndex("n", unique: true)
     try victim.createTextIndex("text")
@@ -75,7 +76,7 @@ struct InjectionTests {
     }
   }
 
-  @Test("In a question: nothing changes", arguments: HostileStrings.all)
+  @Test("In a question: nothing changes", .sqlite, arguments: HostileStrings.all)
   func questions(text: String) throws {
     let target = try Target()
     let victim = target.store["victim"]
@@ -132,7 +133,7 @@ struct InjectionTests {
     #expect(try target.store.verify().isEmpty)
   }
 
-  @Test("As what is kept: it comes back exactly or is refused", arguments: HostileStrings.all)
+  @Test("As what is kept: it comes back exactly or is refused", .sqlite, arguments: HostileStrings.all)
   func contents(text: String) throws {
     let target = try Target()
     let store = target.store
@@ -189,7 +190,7 @@ struct InjectionTests {
   }
 
   @Test(
-    "As a name of what is made: it has the name exactly or is refused",
+    "As a name of what is made: it has the name exactly or is refused", .sqlite,
     arguments: HostileStrings.all)
   func names(text: String) throws {
     let target = try Target()

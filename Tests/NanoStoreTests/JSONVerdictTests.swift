@@ -40,7 +40,7 @@ struct JSONVerdictTests {
 
   @Test("A store keeps what is taken, and nothing of what is refused")
   func save() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let values = store["values"]
     var kept = 0
     for verdict in try JSONVerdict.all() {

@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Large batches")
@@ -10,7 +11,7 @@ struct LargeBatchTests {
   private let people: DocumentCollection
 
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     people = store["people"]
   }
 
@@ -163,7 +164,7 @@ struct LargeBatchTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A trigger of another program does what it does for single documents")
+  @Test("A trigger of another program does what it does for single documents", .sqlite)
   func triggers() throws {
     try people.insert(["n": -1])
     try store.execute(

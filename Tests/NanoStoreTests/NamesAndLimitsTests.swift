@@ -2,12 +2,13 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Names, keys and sizes")
 struct NamesAndLimitsTests {
   let store: Store
-  init() throws { store = try Store(.memory) }
+  init() throws { store = try anyStore() }
 
   static let badNames = [
     "", "nano_paths", "NANO_x", "sqlite_schema", "SQLite_x", "a\0b",
@@ -68,7 +69,7 @@ struct NamesAndLimitsTests {
   }
 
   @Test(
-    "Any other name works",
+    "Any other name works", .sqlite,
     arguments: [
       "a b", "a\"b", "a'b", "a.b", "é", "SELECT", "日本", "a;--", "%_", "x[y]", "\u{1F600}", "\\",
     ])
@@ -122,7 +123,7 @@ struct NamesAndLimitsTests {
     #expect(try store.metadata("it's \"odd\"") == nil)
   }
 
-  @Test("A key that is empty, too long or holds a NUL is refused by every call")
+  @Test("A key that is empty, too long or holds a NUL is refused by every call", .sqlite)
   func keys() throws {
     for key in ["", "a\0b", String(repeating: "k", count: 1_000_001)] {
       #expect(code { try store["a"].insert(["n": 1], key: key) } == .invalidKey)

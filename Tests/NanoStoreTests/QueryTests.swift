@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Queries")
@@ -9,7 +10,7 @@ struct QueryTests {
   let films: DocumentCollection
 
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     films = store["films"]
     try films.insert(contentsOf: [
       ["title": "Alien", "year": 1979, "genres": ["Horror", "Science Fiction"]],
@@ -87,7 +88,7 @@ struct QueryTests {
     #expect(try await films.count() == 1005)
   }
 
-  @Test("Explain names the index and what is checked beside it")
+  @Test("Explain names the index and what is checked beside it", .sqlite)
   func explanation() throws {
     let query = films.find(Field("year") > 1975 && Field("title").contains("a"))
     #expect(try query.explain().indexes.isEmpty)

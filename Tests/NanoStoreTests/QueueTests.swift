@@ -3,6 +3,7 @@
 import Dispatch
 import Foundation
 import NanoStore
+import NanoTestSupport
 import NanoTesting
 import Synchronization
 import Testing
@@ -28,7 +29,7 @@ private final class Gate: Sendable {
 struct QueueTests {
   private let store: Store
   private var people: DocumentCollection { store["people"] }
-  init() throws { store = try Store(.memory) }
+  init() throws { store = try anyStore() }
 
   @Test("They happen in the order in which they were started, and what is called later waits")
   func order() throws {

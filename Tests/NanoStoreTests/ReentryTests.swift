@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Using the store inside of its own blocks")
@@ -11,7 +12,7 @@ struct ReentryTests {
   private func store(_ place: String, _ scratch: Scratch) throws -> Store {
     let store: Store
     switch place {
-    case "memory": store = try Store(.memory)
+    case "memory": store = try anyStore()
     case "temporary": store = try Store(.temporary)
     case "journal": store = try Store.file(scratch.file("a.db")) { $0.journalMode = .delete }
     default: store = try Store.file(scratch.file("a.db")) { $0.maximumReaders = 1 }
@@ -139,7 +140,7 @@ struct ReentryTests {
   @Test("Blocks of two stores may stand in each other", arguments: places)
   func twoStores(place: String) throws {
     let scratch = try Scratch()
-    let (one, two) = try (store(place, scratch), Store(.memory))
+    let (one, two) = try (store(place, scratch), anyStore())
     try one.write {
       try two.write {
         try one["a"].save(["n": 1], key: "one")

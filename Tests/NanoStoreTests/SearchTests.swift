@@ -2,12 +2,13 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Searching wherever values stand")
 struct SearchTests {
   private func objects(_ indexing: IndexingPolicy = .declared) throws -> DocumentCollection {
-    let objects = try Store(.memory)["objects"]
+    let objects = try anyStore()["objects"]
     try objects.save(
       [
         "FirstName": "Tito", "Age": 40, "Zip": "007",
@@ -101,7 +102,7 @@ struct SearchTests {
 
   @Test("Days and moments at which documents were added")
   func added() throws {
-    let objects = try Store(.memory)["objects"]
+    let objects = try anyStore()["objects"]
     let document = try objects.save(["a": 1], key: "a")
     let moment = try #require(document.added)
     func count(_ relation: AddedMatch.Relation, _ date: Date, _ day: TimeZone? = nil) throws -> Int

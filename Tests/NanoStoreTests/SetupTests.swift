@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Setups of stores and collections")
@@ -76,7 +77,7 @@ struct SetupTests {
 
   @Test("A setup that fails in one collection changes none")
   func failure() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     try await store["b"].insert(contentsOf: [["n": 1], ["n": 1]])
     let setup = StoreSetup(collections: [
       "a": CollectionSetup(cacheSize: 7, defaults: ["v": 1], indexes: ["[n]"]),
@@ -99,7 +100,7 @@ struct SetupTests {
 struct RowIDFieldTests {
   @Test("A document tells its row id, whatever was stored, and is not stored with it")
   func field() throws {
-    let people = try Store(.memory).createCollection("people", identity: .rowID)
+    let people = try anyStore().createCollection("people", identity: .rowID)
     let given: DocumentObject = ["n": 1, "__rowid__": 99]
     try people.insert(given)
     try people.insert(contentsOf: [["n": 2, "__rowid__": "x"]])
@@ -123,7 +124,7 @@ struct RowIDFieldTests {
 
   @Test("Replacing takes the row id of the document, which must be there")
   func replacing() async throws {
-    let people = try await Store(.memory).createCollection("people", identity: .rowID)
+    let people = try await anyStore().createCollection("people", identity: .rowID)
     try await people.insert(["n": 1, "old": true])
     let replaced = try await people.replace(Document(["__rowid__": 1, "n": 2]))
     #expect(replaced.rowID == 1)

@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("SQL of one's own and what the store keeps for itself", .timeLimit(.minutes(2)))
@@ -130,20 +131,20 @@ struct StatementGuardTests {
     #expect(try other.verify() == [])
   }
 
-  @Test("The configuration permits it, and so does a store in memory that says so")
+  @Test("The configuration permits it, and so does a store in memory that says so", .sqlite)
   func allowed() throws {
     try store.close()
     let open = try Store.file(scratch.file("a.db")) { $0.allowsInternalWrites = true }
     #expect(try open.execute("DELETE FROM nano_metadata") == 1)
     try open.execute("PRAGMA user_version = 1")
-    let memory = try Store(.memory)
+    let memory = try anyStore()
     try memory["a"].insert(["n": 1])
     #expect(code { try memory.execute("DELETE FROM nano_paths") } == .notPermitted)
     #expect(code { _ = try memory.sql("PRAGMA query_only = 1") } == .notPermitted)
     #expect(try memory["a"].count() == 1)
   }
 
-  @Test("The same with await")
+  @Test("The same with await", .sqlite)
   func asynchronous() async throws {
     #expect(await asyncCode { try await store.execute("DELETE FROM nano_paths") } == .notPermitted)
     #expect(try await store.execute("DELETE FROM people") == 2)
@@ -152,9 +153,9 @@ struct StatementGuardTests {
 
 @Suite("Tables and plans of SQL", .timeLimit(.minutes(1)))
 struct TablesTests {
-  @Test("Tables are listed with whose they are, their columns in order, and their indexes")
+  @Test("Tables are listed with whose they are, their columns in order, and their indexes", .sqlite)
   func tables() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     try store["People"].insert(["n": 1])
     try store["People"].createIndex("n")
     try store.execute(
@@ -189,9 +190,9 @@ struct TablesTests {
     #expect(people.indexes.map(\.name).contains("nano_index_People_n"))
   }
 
-  @Test("A statement of one's own is explained and not run, without values, also one that writes")
+  @Test("A statement of one's own is explained and not run, without values, also one that writes", .sqlite)
   func explain() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     try store["a"].insert(["n": 1])
 
     let plan = try store.explain(sql: "SELECT * FROM a WHERE key = ?")
@@ -205,9 +206,9 @@ struct TablesTests {
     #expect(code { _ = try store.explain(sql: "SELECT 1; SELECT 2") } == .invalidArgument)
   }
 
-  @Test("The same with await")
+  @Test("The same with await", .sqlite)
   func asynchronous() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     try await store["a"].insert(["n": 1])
     let tables = try await store.tables()
     #expect(tables.contains { $0.name == "a" && $0.kind == .collection })

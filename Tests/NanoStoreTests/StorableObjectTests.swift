@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Objects of one's own classes")
@@ -39,7 +40,7 @@ struct StorableObjectTests {
   }
 
   private func store() throws -> Store {
-    let store = try Store(.memory)
+    let store = try anyStore()
     store.register(Car.self)
     store.register(Shape.self)
     store.register(Circle.self)

@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Searches by text")
@@ -91,7 +92,7 @@ struct TextSearchTests {
 
   @Test("What stands behind a NUL is found, and the text of its escape is no NUL")
   func nul() throws {
-    let texts = try Store(.memory)["texts"]
+    let texts = try anyStore()["texts"]
     try texts.createTextIndex("t")
     try texts.createTextIndex("t", tokens: .substrings, name: "parts")
     try texts.save(["t": "gin\0tonic"], key: "one")
@@ -114,7 +115,7 @@ struct TextSearchTests {
 
   @Test("The character between two texts of a list is found where a text holds it")
   func border() throws {
-    let texts = try Store(.memory)["texts"]
+    let texts = try anyStore()["texts"]
     try texts.createTextIndex("t", tokens: .substrings)
     try texts.save(["t": "gin\u{E000}tonic"], key: "one")
     try texts.save(["t": ["gin", "tonic"]], key: "two")

@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Transactions")
@@ -9,7 +10,7 @@ struct TransactionTests {
   let store: Store
   let notes: DocumentCollection
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     notes = store["notes"]
   }
   struct Oops: Error {}
@@ -79,7 +80,7 @@ struct TransactionTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A call that fails in a block undoes only itself")
+  @Test("A call that fails in a block undoes only itself", .sqlite)
   func failingCalls() throws {
     try notes.save(["tags": [1, 2]], key: "a")
     try notes.save(["tags": [2]], key: "b")
@@ -134,7 +135,7 @@ struct TransactionTests {
     #expect(try one["a"].find(Field("n") == 3).count() == 1)
   }
 
-  @Test("Statements can neither begin nor end a transaction, and come one by one")
+  @Test("Statements can neither begin nor end a transaction, and come one by one", .sqlite)
   func statements() throws {
     try notes.save(["n": 1], key: "a")
     for text in ["BEGIN", "  commit", "/* x */ ROLLBACK", "-- x\nSAVEPOINT a", "End", "RELEASE a"] {
@@ -150,7 +151,7 @@ struct TransactionTests {
     #expect(try notes.count() == 1)
   }
 
-  @Test("A statement of one's own between writes is seen by the queries that follow")
+  @Test("A statement of one's own between writes is seen by the queries that follow", .sqlite)
   func mixedWithSQL() throws {
     try notes.save(["tag": "x"], key: "a")
     try notes.createIndex("tag", elements: false)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Unique indexes on elements")
 struct UniqueElementTests {
-  @Test("Another program's OR IGNORE and OR REPLACE cannot get around them")
+  @Test("Another program's OR IGNORE and OR REPLACE cannot get around them", .sqlite)
   func conflictClauses() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store["people"]
     try people.save(["emails": ["a", "b"]], key: "ada")
     try people.createIndex("emails", unique: true, elements: true)
@@ -30,7 +31,7 @@ struct UniqueElementTests {
 
   @Test("A leaf inside of an element may be the element itself")
   func leavesOfElements() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     try store["c"].save(["a": [1, ["b": 2]]], key: "k")
     for text in ["ELEMENT([a], LEAF([@] = 1))", "ELEMENT([a], LEAF([@] = 2))", "LEAF([@] = 2)"] {
       #expect(try store["c"].find(text).count() == 1, "\(text)")

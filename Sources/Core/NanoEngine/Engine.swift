@@ -38,6 +38,18 @@ public protocol Engine: AnyObject, Sendable {
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result
 
+  /// Stores one document in a transaction of its own: the shortest way to write.
+  ///
+  /// - Parameters:
+  ///   - newKey: The key of a document without one, where documents have keys.
+  ///   - replacing: Whether a document that has the key is replaced.
+  /// - Returns: The row id and the key; nil if a transaction must do it, be it because the engine has no
+  ///   shorter way or because the document is refused. Nothing was stored then.
+  func put(
+    _ document: NewDocument, newKey: DocumentKey, replacing: Bool, into collection: String,
+    _ interruption: Interruption?
+  ) throws -> (rowID: Int64, key: DocumentKey?)?
+
   /// Calls a handler for every commit that changed documents, until the observation is cancelled or
   /// let go of.
   ///
@@ -66,6 +78,11 @@ public protocol Engine: AnyObject, Sendable {
 }
 
 extension Engine {
+  public func put(
+    _ document: NewDocument, newKey: DocumentKey, replacing: Bool, into collection: String,
+    _ interruption: Interruption?
+  ) throws -> (rowID: Int64, key: DocumentKey?)? { nil }
+
   public func get(
     _ identity: Identity, in collection: String, _ interruption: Interruption?,
     _ show: (StoredDocument) throws -> Void
@@ -327,6 +344,8 @@ public struct Capabilities: OptionSet, Sendable, Hashable {
   public static let elementIndexes = Capabilities(rawValue: 4)
   /// Indexes on elements that refuse a second document with one of them.
   public static let uniqueElementIndexes = Capabilities(rawValue: 512)
+  /// ``Engine/put(_:newKey:replacing:into:_:)`` is shorter than a transaction.
+  public static let singleWrites = Capabilities(rawValue: 1024)
   /// Copies of the database while it is in use.
   public static let backup = Capabilities(rawValue: 8)
   /// Readers see their snapshot while a writer works.

@@ -24,11 +24,20 @@ final class CommitWatch: Sendable {
   init(_ core: PostgresCore) { self.core = core }
 
   /// Runs a commit and what tells of it, one after the other.
-  func ordering(_ work: () throws -> Void) throws { try order.withLock(work) }
+  func ordering<Result>(_ work: () throws -> Result) rethrows -> Result {
+    try order.withLock(work)
+  }
 
   /// These writes are ours.
   func note(_ changes: [String: Int64]) {
     state.withLock { $0.known.merge(changes) { max($0, $1) } }
+  }
+
+  /// A single write to a collection is ours.
+  func noteOwn(_ folded: String) {
+    state.withLock { state in
+      if let count = state.known[folded] { state.known[folded] = count + 1 }
+    }
   }
 
   func start(_ commits: CommitBroadcast) throws {

@@ -55,8 +55,6 @@ public struct PostgresConfiguration: Sendable {
   public var replicas: String?
   /// Whether statements stay prepared on the server. Nil finds out: behind a pooler they do not.
   public var keepsStatements: Bool?
-  /// How long the outcome of a batch with an operation id is remembered.
-  public var operationRetention: Duration = .seconds(7 * 24 * 3600)
   /// How often an observed store asks what others have committed.
   public var changeInterval: Duration = .milliseconds(250)
   public var logger = Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }

@@ -9,6 +9,7 @@ final class PostgresCore: Sendable {
   let names: PostgresNames
   let loader: CollectionLoader
   let cache = PostgresCollectionCache()
+  let tokens = TokenUpkeep()
   let pool: PostgresPool
 
   init(_ conninfo: String, _ configuration: PostgresConfiguration) {

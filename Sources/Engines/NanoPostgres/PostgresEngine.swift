@@ -42,7 +42,7 @@ public final class PostgresEngine: Engine {
   public var capabilities: Capabilities {
     var all: Capabilities = [
       .sql, .uniqueIndexes, .elementIndexes, .concurrentReads, .durable, .everythingIndex, .changes,
-      .textIndexes,
+      .textIndexes, .singleWrites,
     ]
     if core.configuration.layout != .plain { all.remove(.uniqueIndexes) }
     return all

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-import NanoSQL
 import NanoEngine
 import NanoQuery
+import NanoSQL
 
 /// What is wrong with a row of the store's own tables.
 enum RowDamage {

@@ -36,7 +36,8 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
 
   public var capabilities: Capabilities {
     var all: Capabilities = [
-      .sql, .uniqueIndexes, .elementIndexes, .uniqueElementIndexes, .backup, .everythingIndex, .changes,
+      .sql, .uniqueIndexes, .elementIndexes, .uniqueElementIndexes, .backup, .everythingIndex,
+      .changes,
       .textIndexes,
     ]
     if path != nil { all.insert(.durable) }

@@ -67,7 +67,7 @@ extension SQLiteWriter {
     _ index: IndexDefinition, in collection: String
   ) throws -> String? {
     try index.validate()
-    try Schema.validate(.index, name: index.name)
+    try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection)
     let name = table.description.name
     let isDeclared = index.origin == .declared

@@ -153,7 +153,7 @@ extension SQLiteWriter {
   func createCollection(_ description: CollectionDescription) throws {
     let name = description.name
     try connection.requireTransaction()
-    try Schema.validate(description)
+    try StoredNames.validate(description)
     if let known = try connection.table(name) {
       guard known.description.identity == description.identity else {
         throw StoreError(
@@ -256,7 +256,7 @@ extension SQLiteWriter {
 
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {
     try connection.requireTransaction()
-    try Schema.validate(nil, name: name)
+    try StoredNames.validate(nil, name: name)
     guard let value else {
       return try connection.run(
         SQLFragment("DELETE FROM nano_metadata WHERE name = ?", [.text(name)]))

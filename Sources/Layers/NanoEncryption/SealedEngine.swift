@@ -66,7 +66,9 @@ public final class SealedEngine: Engine {
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
     // One call here may be several there, which must see one state.
-    try inner.read(.snapshot, interruption) { try work(SealedReader($0, self, keyring)) }
+    try inner.read(scope == .stale ? .stale : .snapshot, interruption) {
+      try work(SealedReader($0, self, keyring))
+    }
   }
 
   public func get(

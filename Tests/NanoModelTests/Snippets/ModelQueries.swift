@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 @Model struct Friend: Codable, Equatable {
@@ -26,7 +27,7 @@ struct ModelQueriesSnippets {
   private var people: ModelCollection<Person> { store[Person.self] }
 
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     try people.insert(contentsOf: [
       Person(
         id: "ada", firstName: "Ada", lastName: "Lovelace", age: 36, salary: 10, tags: ["maths"],

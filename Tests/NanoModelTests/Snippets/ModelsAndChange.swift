@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 @Model struct Address: Codable, Equatable {
@@ -30,7 +31,7 @@ struct ModelsAndChangeSnippets {
   }
 
   private let store: Store
-  init() throws { store = try Store(.memory) }
+  init() throws { store = try anyStore() }
 
   @Test("A value is a document") func stored() throws {
     let people = store[Person.self]

@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 @Suite("What the page of NanoStoreModels says")
@@ -13,7 +14,7 @@ struct NanoStoreModelsSnippets {
   }
 
   @Test("Its code runs") func code() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store[Person.self]
     try people.insert(Person(firstName: "Grace", lastName: "Hopper"))
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
 /// In a type of its own, since other articles have songs too.
@@ -28,7 +29,7 @@ struct ObjectsSnippets {
 
   @Test("Its code runs")
   func code() throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let context = ObjectContext(store)
     let road = try context.insert(Playlist("Road"))
     road.songs = [Song("Gin"), Song("Tonic")]
@@ -76,7 +77,7 @@ struct ObjectsSnippets {
 
   @Test("Its code with await runs")
   func awaiting() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let library = ObjectActor(store)
     let id = try await library.perform { context in
       let song = try context.insert(Song("Soda"))

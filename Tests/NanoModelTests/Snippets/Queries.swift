@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("What the article Queries says")
@@ -10,7 +11,7 @@ struct QueriesSnippets {
   private let films: DocumentCollection
 
   init() throws {
-    store = try Store(.memory)
+    store = try anyStore()
     films = store["films"]
     try films.save(
       ["title": "Alien", "year": 1979, "genres": ["Horror", "SF"], "seen": nil], key: "alien")

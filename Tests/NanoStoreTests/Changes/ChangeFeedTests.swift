@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("The feed of changes", .timeLimit(.minutes(2)))
@@ -29,7 +30,7 @@ struct ChangeFeedTests {
 
   @Test("What was undone, and what changes no document, is not told of")
   func nothing() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store["people"]
     try await people.insert(["n": 1])
     var feed = people.changes().makeAsyncIterator()
@@ -53,9 +54,9 @@ struct ChangeFeedTests {
     #expect(try await feed.next() == Change("people", [2: .inserted]))
   }
 
-  @Test("Any document may have changed after SQL, many documents, and a dropped collection")
+  @Test("Any document may have changed after SQL, many documents, and a dropped collection", .sqlite)
   func everything() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store["people"]
     var feed = people.changes().makeAsyncIterator()
     try run("CREATE TABLE x (a)", store)
@@ -72,9 +73,9 @@ struct ChangeFeedTests {
     #expect(try await feed.next()?.rowIDs(.inserted) == [1])
   }
 
-  @Test("A refused document spoils nothing")
+  @Test("A refused document spoils nothing", .sqlite)
   func refused() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store["people"]
     try await people.createIndex("tags", unique: true, elements: true)
     try await people.insert(["tags": ["a"]])
@@ -106,7 +107,7 @@ struct ChangeFeedTests {
 
   @Test("A loop far behind gets further commits put together, and none is missing")
   func behind() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store["people"]
     var feed = people.changes().makeAsyncIterator()
     for number in 0..<500 as Range<Int64> { try await people.insert(["n": .int(number)]) }
@@ -141,9 +142,9 @@ struct ChangeFeedTests {
     #expect(commit == .everything)
   }
 
-  @Test("Triggers of one's own may change what is not shown, so everything counts")
+  @Test("Triggers of one's own may change what is not shown, so everything counts", .sqlite)
   func triggers() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store["people"]
     let log = try await store.createCollection("log", identity: .rowID)
     try await people.insert([:])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
+import NanoTestSupport
 import NanoTesting
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 struct DifferenceTests {
   @Test("A difference says what came, went, moved and changed")
   func kinds() async throws {
-    let people = try Store(.memory)["people"]
+    let people = try anyStore()["people"]
     try await people.insert(contentsOf: (1...5).map { ["n": .int($0)] })
     var updates = people.find().sorted(by: "n").updates().differences().makeAsyncIterator()
     let first = try #require(try await updates.next())
@@ -32,7 +33,7 @@ struct DifferenceTests {
   @Test("Applied to the list before, a difference gives the list after", arguments: 0..<8)
   func property(seed: UInt64) async throws {
     var random = SplitMix(seed: seed)
-    let store = try Store(.memory)
+    let store = try anyStore()
     let things = store["things"]
     var updates = things.find(Field("n") < 60).sorted(by: "n").limit(12).updates().differences()
       .makeAsyncIterator()

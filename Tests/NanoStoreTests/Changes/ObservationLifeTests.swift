@@ -2,6 +2,7 @@
 
 import Dispatch
 import NanoStore
+import NanoTestSupport
 import Synchronization
 import Testing
 
@@ -64,7 +65,7 @@ struct ObservationLifeTests {
 
   @Test("Closing the store ends every loop, without an error")
   func closing() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let updates = Follower(store["a"].find().updates())
     let differences = Follower(store["a"].find().updates().differences())
     let count = Follower(store["a"].find().countUpdates())

@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import Testing
 
 @Suite("Live queries", .timeLimit(.minutes(2)))
@@ -48,7 +49,7 @@ struct UpdatesTests {
     struct Person: Codable, Sendable, Equatable {
       var age: Int
     }
-    let people = try Store(.memory)["people"]
+    let people = try anyStore()["people"]
     try await people.insert(contentsOf: [["age": 30], ["age": 40]])
     let old = people.find(Field("age") >= 40)
     var count = old.countUpdates().makeAsyncIterator()
@@ -73,7 +74,7 @@ struct UpdatesTests {
 
   @Test("The sum of what is no number is given once")
   func notANumber() async throws {
-    let values = try Store(.memory)["values"]
+    let values = try anyStore()["values"]
     try await values.insert(["n": .double(.nan)])
     var sum = values.find().aggregateUpdates([.total("n"), .count]).makeAsyncIterator()
     _ = try await sum.next()
@@ -118,7 +119,7 @@ struct UpdatesTests {
 
   @Test("A page with an offset moves with what stands before it")
   func offset() async throws {
-    let people = try Store(.memory)["people"]
+    let people = try anyStore()["people"]
     try await people.insert(contentsOf: (0..<10 as Range<Int64>).map { ["n": .int($0)] })
     var page = people.find().sorted(by: "n").limit(2, offset: 3).updates().makeAsyncIterator()
     #expect(try await page.next()?.map { $0["n"]?.int } == [3, 4])
@@ -214,7 +215,7 @@ struct UpdatesTests {
 
   @Test("Saves that are collected come when they are written")
   func collected() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store["people"]
     store.saveInterval = 100
     try await people.save(["n": 1], key: "a")
@@ -246,7 +247,7 @@ struct UpdatesTests {
 
   @Test("A query that cannot be asked ends the loop with its error")
   func invalid() async throws {
-    let people = try Store(.memory)["people"]
+    let people = try anyStore()["people"]
     let follower = Follower(people.find(Field("a..b") == 1).updates())
     await follower.finish()
     #expect((follower.error as? StoreError)?.code == .invalidPath)
@@ -261,7 +262,7 @@ struct UpdatesTests {
 
   @Test("Bags that are saved are no changes of other collections")
   func bags() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store["people"]
     let ada = try await people.save(["n": 1], key: "ada")
     let follower = Follower(people.find().updates())
@@ -275,7 +276,7 @@ struct UpdatesTests {
 
   @Test("What defaults make of documents counts")
   func defaults() async throws {
-    let store = try Store(.memory)
+    let store = try anyStore()
     let people = store["people"]
     try await people.insert(["name": "Ada"])
     var active = people.find(Field("active") == true).updates().makeAsyncIterator()
@@ -293,7 +294,7 @@ struct UpdatesTests {
 
   @MainActor @Test("A loop on the main actor may use what belongs to it")
   func mainActor() async throws {
-    let people = try Store(.memory)["people"]
+    let people = try anyStore()["people"]
     var shown: [Int] = []
     for try await documents in people.find().updates() {
       shown.append(documents.count)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
+import NanoTestSupport
 import NanoTesting
 import Testing
 
@@ -9,7 +10,7 @@ struct CopyPropertyTests {
   @Test("Random stores are equal after two copies", arguments: 1...12 as ClosedRange<UInt64>)
   func property(seed: UInt64) throws {
     var random = SplitMix(seed: seed)
-    let store = try Store(.memory)
+    let store = try anyStore()
     let engine = try store.engine()
     for name in ["a", "Ä b", "nanos"].prefix(random.number(1...3)) {
       var generator = DocumentGenerator(random: random.split(), isUniform: random.oneIn(2))
@@ -32,7 +33,7 @@ struct CopyPropertyTests {
       }
     }
     let middle = try Store.reference()
-    let back = try Store(.memory)
+    let back = try anyStore()
     let options = CopyOptions(batchDocuments: random.number(1...30), batchBytes: 4_000)
 
     try store.copy(to: middle, options)

@@ -3,6 +3,7 @@
 import Foundation
 import NanoSQLite
 import NanoStore
+import NanoTestSupport
 import NanoTesting
 import Testing
 
@@ -91,13 +92,13 @@ struct CopyRefusalTests {
     #expect(subjects == ["films", "metadata", "other"])
   }
 
-  @Test("Each part of a document counts for the checksum")
+  @Test("Each part of a document counts for the checksum", .sqlite)
   func checksum() throws {
     let statements = [
       "id = 77", "key = 'k'", "type = 'T'", "version = 2", "added = 5", "body = '{\"line\":2 }'",
     ]
     for statement in statements {
-      let target = try Store(.memory)
+      let target = try anyStore()
       try store.copy(to: target)
       try target.execute("UPDATE log SET \(statement) WHERE id = 2")
       #expect(try !store.compare(with: target).hasEqualDocuments, "\(statement)")
@@ -106,7 +107,7 @@ struct CopyRefusalTests {
 
   @Test("A checksum is the same on every machine and engine")
   func knownChecksum() throws {
-    for store in [try Store.reference(), try Store(.memory)] {
+    for store in [try Store.reference(), try anyStore()] {
       let engine = try store.engine()
       for (index, key) in [nil, "early", "0199a1b2-0000-7000-8000-000000000001"].enumerated() {
         var writer = JSONWriter()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
+import NanoTestSupport
 import NanoTesting
 import Testing
 
@@ -12,7 +13,7 @@ struct CopyTests {
 
   @Test("Everything is in the copy, as the API shows it")
   func everything() throws {
-    for target in [try Store.file(source.scratch.file("b.db")), try Store(.memory)] {
+    for target in [try Store.file(source.scratch.file("b.db")), try anyStore()] {
       let report = try store.copy(to: target, CopyOptions(batchDocuments: 7))
 
       #expect(report.isEqual && !report.isContinued && report.leftOut.isEmpty)
@@ -31,7 +32,7 @@ struct CopyTests {
   @Test("A copy in an engine of another kind is the same, and so is the copy of that")
   func thereAndBack() throws {
     let other = try Store.reference()
-    let back = try Store(.memory)
+    let back = try anyStore()
 
     try store.copy(to: other)
     try expectCopy(other)
@@ -75,7 +76,7 @@ struct CopyTests {
 
   @Test("What the source gets while it is copied is not in the copy")
   func snapshot() throws {
-    let target = try Store(.memory)
+    let target = try anyStore()
     let other = try Store.file(source.scratch.file("source.db"))
 
     try store.copy(to: target, CopyOptions(batchDocuments: 10)) { progress in
@@ -94,7 +95,7 @@ struct CopyTests {
   func progress() throws {
     var seen: [CopyProgress] = []
 
-    let report = try store.copy(to: try Store(.memory), CopyOptions(batchDocuments: 10)) {
+    let report = try store.copy(to: try anyStore(), CopyOptions(batchDocuments: 10)) {
       seen.append($0)
     }
 
@@ -110,7 +111,7 @@ struct CopyTests {
   func foreignRows() throws {
     try store.execute(#"INSERT INTO log(body) VALUES ('{ "line" : 7 }')"#)
     try store.execute(#"INSERT INTO log(id, key, body) VALUES (-5, 'früh', '{}')"#)
-    let target = try Store(.memory)
+    let target = try anyStore()
 
     #expect(try store.copy(to: target).isEqual)
 

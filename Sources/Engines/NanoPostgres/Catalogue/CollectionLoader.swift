@@ -137,7 +137,8 @@ extension TextIndexDefinition {
 
   init(_ object: DocumentObject, name: String) {
     self.init(
-      name: name, fields: (object["fields"]?.array ?? []).compactMap(\.string).map { FieldPath($0) },
+      name: name,
+      fields: (object["fields"]?.array ?? []).compactMap(\.string).map { FieldPath($0) },
       tokens: object["tokens"]?.string.flatMap(TextTokens.init) ?? .words)
   }
 }

@@ -21,7 +21,8 @@ struct PostgresNames: Sendable {
   /// The name of an index, which no collection can have.
   static func index(_ name: String, of collection: String) -> String {
     let mark = "nano_" + hash(collection + "\u{0}" + name) + "_"
-    return mark + prefix(collection + "_" + name, PostgresConfiguration.longestName - mark.utf8.count)
+    return mark
+      + prefix(collection + "_" + name, PostgresConfiguration.longestName - mark.utf8.count)
   }
 
   /// Leaves room for `_p` and the number of a partition.
@@ -47,19 +48,6 @@ struct PostgresNames: Sendable {
     for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
     let digits = String(hash, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-  }
-
-  /// - Throws: ``StoreError/Code/invalidName``.
-  static func validate(_ description: CollectionDescription) throws(StoreError) {
-    let name = description.name
-    let folded = name.foldingASCII
-    let isReserved = ["nano_", "sqlite_"].contains { folded.utf8.starts(with: $0.utf8) }
-    let isOurs = description.isInternal && InternalCollection(named: name) != nil
-    guard !name.isEmpty, !name.utf8.contains(0), !isReserved || isOurs else {
-      throw StoreError(
-        .invalidName, "A collection cannot have this name",
-        [.collection: name, .hint: "nano_ and sqlite_ are reserved"])
-    }
   }
 }
 

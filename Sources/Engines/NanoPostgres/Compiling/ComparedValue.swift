@@ -12,6 +12,8 @@ struct ComparedValue {
   var text: String
   /// The whole text where ``text`` has its beginning only; else empty.
   var tail = ""
+  /// Whether longer texts may begin with the same ``text``.
+  var mayGoOn = false
   var kind: PathFacts.LookUp
 
   /// Nil for values that have no one stored form.
@@ -26,14 +28,13 @@ struct ComparedValue {
     case .string(let string):
       number = "Infinity"
       let scalars = string.unicodeScalars
+      text = "t" + string
       if let end = scalars.index(
-        scalars.startIndex, offsetBy: PostgresSchema.indexedText, limitedBy: scalars.endIndex),
-        end < scalars.endIndex
+        scalars.startIndex, offsetBy: PostgresSchema.indexedText, limitedBy: scalars.endIndex)
       {
+        mayGoOn = true
         text = "t" + String(scalars[..<end])
-        tail = string
-      } else {
-        text = "t" + string
+        if end < scalars.endIndex { tail = string }
       }
     case .date:
       number = "Infinity"
@@ -43,7 +44,7 @@ struct ComparedValue {
       text = "d" + String(decoding: writer.bytes.dropFirst(10).dropLast(2), as: UTF8.self)
     case .data(let data):
       number = "Infinity"
-      guard data.count * 2 <= PostgresSchema.indexedText else { return nil }
+      guard data.count * 2 < PostgresSchema.indexedText else { return nil }
       text = "x" + data.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     default: return nil
     }

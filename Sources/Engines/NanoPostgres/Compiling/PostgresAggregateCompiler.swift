@@ -145,7 +145,9 @@ extension PostgresAggregateCompiler.Compiled {
     case .count: return .int(Int64(texts[0]) ?? 0)
     case .group, .value: return try ComparedValue.value(texts[0], texts[1], texts[2])
     case .average:
-      guard let count = Double(texts[1]), count > 0, let sum = Double(texts[0]) else { return .null }
+      guard let count = Double(texts[1]), count > 0, let sum = Double(texts[0]) else {
+        return .null
+      }
       return .double(sum / count)
     case .total:
       if texts[2] == "true", let sum = Int64(texts[0]) { return .int(sum) }

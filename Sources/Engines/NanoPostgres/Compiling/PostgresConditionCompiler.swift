@@ -120,7 +120,7 @@ extension PostgresConditionCompiler {
         "\(place.number) \(comparison.sql) " + .value(.number(compared.number)) + "\(limits)"
       return Answer(sql: test, isExact: true)
     case .ordered:
-      guard compared.tail.isEmpty else { return long(place, comparison, compared) }
+      guard !compared.mayGoOn else { return long(place, comparison, compared) }
       return Answer(sql: ranged(place, comparison, compared), isExact: true)
     case .equality:
       guard comparison == .equal else { return nil }
@@ -132,10 +132,11 @@ extension PostgresConditionCompiler {
   private func ranged(
     _ place: FieldPlace, _ comparison: Comparison, _ value: ComparedValue
   ) -> PostgresSQL {
-    let letter = value.text.prefix(1)
-    let next = value.text.unicodeScalars.first.flatMap { Unicode.Scalar($0.value + 1) }
+    // A scalar: a mark behind it would make one character with it.
+    let letter = value.text.unicodeScalars.first ?? "t"
+    let next = Unicode.Scalar(letter.value + 1) ?? letter
     let low = " AND \(place.text) >= '\(letter)'"
-    let high = " AND \(place.text) < '\(next.map(String.init) ?? "")'"
+    let high = " AND \(place.text) < '\(next)'"
     let limits: String
     switch comparison {
     case .equal: limits = ""
@@ -147,7 +148,7 @@ extension PostgresConditionCompiler {
       + .value(.text(value.text)) + "\(limits)"
   }
 
-  /// A text that is longer than what stands in an index.
+  /// A text that is as long as what stands in an index, or longer.
   private func long(
     _ place: FieldPlace, _ comparison: Comparison, _ value: ComparedValue
   ) -> Answer? {
@@ -170,7 +171,7 @@ extension PostgresConditionCompiler {
       guard let compared = ComparedValue(value) else { return nil }
       switch compared.kind {
       case .ordered(.number): numbers.append(compared.number)
-      case .ordered(.text) where compared.tail.isEmpty: texts.append(compared.text)
+      case .ordered(.text) where !compared.mayGoOn: texts.append(compared.text)
       default:
         guard let answer = field(path, .equal, value), answer.isExact else { return nil }
         others.append(answer.sql)

@@ -58,7 +58,8 @@ struct PostgresQueryCompiler {
       if let limit = query.limit { sql += " LIMIT " + .value(.int(Int64(limit))) }
       if query.offset > 0 { sql += " OFFSET " + .value(.int(Int64(query.offset))) }
     }
-    return Compiled(sql: sql, rest: split.rest, isSorted: isSorted, isBehind: isBehind, isCut: isCut)
+    return Compiled(
+      sql: sql, rest: split.rest, isSorted: isSorted, isBehind: isBehind, isCut: isCut)
   }
 
   /// How many documents a query finds; nil if each of them must be looked at here.

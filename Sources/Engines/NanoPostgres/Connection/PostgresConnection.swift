@@ -84,6 +84,8 @@ final class PostgresConnection {
 
   /// Whether a transaction was begun and not ended; kept by whoever does so.
   var hasTransaction = false
+  /// The process of the server at the other end; nil behind a pooler.
+  var serverProcess: Int?
   /// Whether it served a call before.
   var wasUsed = false
 }

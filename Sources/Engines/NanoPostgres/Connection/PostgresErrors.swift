@@ -33,17 +33,10 @@ struct PostgresFailure: Error {
     state.isEmpty || state.hasPrefix("08") || ["57P01", "57P02", "57P03", "57P05"].contains(state)
   }
 
-  /// Whether the server says that nothing of the transaction was applied, and that another attempt may
-  /// succeed: serialization failures, deadlocks, a server that is starting, too few resources.
-  var isKnownNotApplied: Bool {
-    ["40001", "40P01", "57P03"].contains(state) || state.hasPrefix("53")
-  }
-
   /// Whether a table, column or function is not there.
   var isMissingObject: Bool { ["42P01", "42703", "42883", "3F000"].contains(state) }
 
   static let uniqueViolation = "23505"
-  static let unpreparedStatement = "26000"
 
   /// The error that a caller sees.
   ///

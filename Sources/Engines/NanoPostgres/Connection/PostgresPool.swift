@@ -19,15 +19,14 @@ final class PostgresPool: @unchecked Sendable {
   private var isClosed = false
   private let conninfo: String
   private let configuration: PostgresConfiguration
-  /// Whether statements stay prepared, once that is known.
-  private var keepsStatements: Bool?
+  /// Whether nothing stands between, once that is known.
+  private var isDirect: Bool?
   /// Whether the server was ever reached.
   private var wasReached = false
 
   init(_ conninfo: String, _ configuration: PostgresConfiguration) {
     self.conninfo = conninfo
     self.configuration = configuration
-    keepsStatements = configuration.keepsStatements
   }
 
   /// Runs a block with a connection that nobody else has.
@@ -91,21 +90,21 @@ final class PostgresPool: @unchecked Sendable {
   }
 
   private func connect() throws -> PostgresConnection {
-    let known = lock.withLock { keepsStatements }
-    if let known { return try open(keepsStatements: known) }
-    let first = try open(keepsStatements: false)
+    if let isDirect = lock.withLock({ self.isDirect }) { return try open(isDirect: isDirect) }
+    let first = try open(isDirect: false)
     // A pooler names no process of the server, or another one for each transaction.
     let process = try first.run(.once("SELECT pg_backend_pid()::bigint")).int(0, 0)
-    let keeps = process == first.claimedProcess
-    lock.withLock { keepsStatements = keeps }
-    return keeps ? try open(keepsStatements: true) : first
+    let isDirect = process == first.claimedProcess
+    lock.withLock { self.isDirect = isDirect }
+    return isDirect ? try open(isDirect: true) : first
   }
 
-  private func open(keepsStatements: Bool) throws -> PostgresConnection {
+  private func open(isDirect: Bool) throws -> PostgresConnection {
     let connection: PostgresConnection
     do {
       connection = try PostgresConnection(
-        conninfo, connectTimeout: configuration.connectTimeout, keepsStatements: keepsStatements)
+        conninfo, connectTimeout: configuration.connectTimeout,
+        keepsStatements: configuration.keepsStatements ?? isDirect)
     } catch {
       guard lock.withLock({ wasReached }) else { throw error }
       throw StoreError(
@@ -118,6 +117,7 @@ final class PostgresPool: @unchecked Sendable {
         .unsupported, "The server is too old",
         [.expected: "PostgreSQL 14", .actual: "\(connection.serverVersion / 10_000)"])
     }
+    if isDirect { connection.serverProcess = connection.claimedProcess }
     return connection
   }
 

@@ -15,6 +15,11 @@ struct ForeignStatement {
 
   init(_ text: String, _ arguments: SQLArguments) throws {
     let scan = Scan(text)
+    guard !scan.hasMore else {
+      throw StoreError(
+        .invalidArgument, "A text holds more than one statement",
+        [.hint: "run one after the other in a write block"])
+    }
     var values: [PostgresValue] = []
     var rendered = ""
     var unused = Set(arguments.named.keys)
@@ -70,7 +75,8 @@ struct ForeignStatement {
   }
 
   var explained: PostgresStatement {
-    PostgresStatement("EXPLAIN (FORMAT JSON, VERBOSE) " + text, values, isKept: false, givesText: true)
+    PostgresStatement(
+      "EXPLAIN (FORMAT JSON, VERBOSE) " + text, values, isKept: false, givesText: true)
   }
 
   /// Whether the server tells beforehand what it writes to.
@@ -113,6 +119,8 @@ extension ForeignStatement {
     }
     var pieces: [Piece] = []
     var words: [String] = []
+    /// Whether a statement follows behind a semicolon.
+    var hasMore = false
 
     init(_ text: String) {
       var rest = text.unicodeScalars[...]
@@ -135,6 +143,7 @@ extension ForeignStatement {
           continue
         }
         rest = rest.dropFirst()
+        if first == ";", !SQLText(String(rest)).isEmpty { hasMore = true }
         let name = rest.prefix(while: isWord)
         let piece: Piece?
         switch first {

@@ -169,7 +169,8 @@ extension PostgresReader {
       .select(try facts.resolved(query), columns: PostgresQueryCompiler.columns(query))
     let rows = try session.run(("EXPLAIN " + compiled.sql).statement.once)
     let plan = (0..<rows.count).map { rows.text($0, 0) }
-    let all = found.indexes.map { ($0.definition.name, $0.sqlName) }
+    let all =
+      found.indexes.map { ($0.definition.name, $0.sqlName) }
       + found.textIndexes.map { ($0.definition.name, $0.sqlName) }
     return Explanation(
       statement: compiled.sql.statement.text, plan: plan,

@@ -133,6 +133,9 @@ final class PostgresSession {
     pool.giveBack(connection)
   }
 
+  /// The process of the server at the other end; nil if that is not known.
+  var serverProcess: Int? { connection?.serverProcess }
+
   var isLost: Bool { connection?.isLost == true }
 
   func nextCursor() -> String {

@@ -19,8 +19,11 @@ extension SQLPostgresReader {
       let name = rows.text(row, 1)
       let isView = ["v", "m"].contains(rows.text(row, 2))
       let kind: SQLTable.Kind =
-        isView ? .view : collections.contains(name) ? .collection
-        : name.hasPrefix("nano_") ? .internal : .table
+        isView
+        ? .view
+        : collections.contains(name)
+          ? .collection
+          : name.hasPrefix("nano_") ? .internal : .table
       let columns = try columns(rows.int(row, 0))
       return SQLTable(
         name: name, kind: kind, columns: columns, indexes: try indexes(rows.int(row, 0)),

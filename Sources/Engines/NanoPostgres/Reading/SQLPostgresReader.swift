@@ -55,7 +55,9 @@ class SQLPostgresReader: PostgresReader, SQLReader {
     }
     let plan = try session.run([Self.searchPath(schema), statement.explained])[1]
     let tree = try DocumentObject(json: "{\"plan\":\(plan.text(0, 0))}", dialect: .plain)
-    if let name = Self.writtenTables(.object(tree), schema).first(where: isOurs) { throw refusal(name) }
+    if let name = Self.writtenTables(.object(tree), schema).first(where: isOurs) {
+      throw refusal(name)
+    }
   }
 
   private static func writtenTables(_ plan: DocumentValue, _ schema: String) -> [String] {

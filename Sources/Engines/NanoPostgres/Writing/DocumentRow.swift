@@ -64,11 +64,16 @@ struct DocumentRow {
   var source: PostgresValue { keepsSource ? .utf8(Array(document.body)) : .null }
 
   /// A list of values for INSERT.
-  var values: PostgresSQL {
-    let plain: [PostgresValue] = [
-      .int(id), key, type, version, .int(document.added), .int(revision), body, source,
+  var values: PostgresSQL { .value(.int(id)) + ", " + valuesBehindID }
+
+  /// Each with its type, which a SELECT does not find out.
+  var valuesBehindID: PostgresSQL {
+    let plain: [PostgresSQL] = [
+      .value(key) + "::text", .value(type) + "::text", .value(version) + "::bigint",
+      .value(.int(document.added)), .value(.int(revision)), .value(body),
+      .value(source) + "::text",
     ]
-    return PostgresSQL.joined(plain.map { .value($0) } + tokenValues, by: ", ")
+    return PostgresSQL.joined(plain + tokenValues, by: ", ")
   }
 
   private var tokenValues: [PostgresSQL] {

@@ -6,7 +6,7 @@ import NanoSQL
 
 extension PostgresWriter {
   func createCollection(_ description: CollectionDescription) throws {
-    try PostgresNames.validate(description)
+    try StoredNames.validate(description)
     noteWrite()
     if let known = try table(description.name) {
       guard known.collection.description.identity == description.identity else {

@@ -164,7 +164,9 @@ extension PostgresWriter {
     var sql =
       "UPDATE \(table.collection.table) SET " + row.assignments(table.collection) + " WHERE "
       + identity.condition
-    if let revision = document.replacedRevision { sql += " AND revision = " + .value(.int(revision)) }
+    if let revision = document.replacedRevision {
+      sql += " AND revision = " + .value(.int(revision))
+    }
     try table.paths.observe(document.body)
     let result = try refusing(row, table, sql + " RETURNING id", identity)
     guard result.count > 0 else { return false }

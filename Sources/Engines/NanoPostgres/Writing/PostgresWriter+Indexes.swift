@@ -8,6 +8,7 @@ import NanoSQL
 extension PostgresWriter {
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
     try index.validate()
+    try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection)
     let name = table.collection.description.name
     if let known = table.collection.indexes.first(where: { $0.definition.name == index.name }) {

@@ -8,6 +8,7 @@ import NanoSQL
 extension PostgresWriter {
   func createTextIndex(_ index: TextIndexDefinition, in collection: String) throws {
     try index.validate()
+    try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection)
     if table.collection.textIndexes.contains(where: { $0.definition == index }) { return }
     let names =

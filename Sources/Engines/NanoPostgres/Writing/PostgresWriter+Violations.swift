@@ -60,7 +60,8 @@ extension PostgresWriter {
         guard let new = FieldPlace(column.path, names, body: "new.body") else { continue }
         conditions += [
           "\(stored.number) = \(new.number)", "\(stored.text) = \(new.text)",
-          "\(stored.unique) = \(new.unique)", "NOT (\(new.number) = '-Infinity' AND \(new.text) = '')",
+          "\(stored.unique) = \(new.unique)",
+          "NOT (\(new.number) = '-Infinity' AND \(new.text) = '')",
         ].map { PostgresSQL($0) }
       }
       guard let all = PostgresSQL.all(conditions) else { continue }

@@ -114,9 +114,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   }
 
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {
-    guard !name.isEmpty, !name.utf8.contains(0) else {
-      throw StoreError(.invalidName, "Metadata cannot have this name", [.expected: "a name"])
-    }
+    try StoredNames.validate(nil, name: name)
     try lockMetadata()
     hasWritten = true
     let table = names.qualified("nano_metadata")
@@ -216,6 +214,7 @@ extension PostgresWriter {
       try token.settle(failure, core)
     }
     noteCommitted()
+    core.tokens.noteCommit(core)
   }
 
   private func noteCommitted() {

@@ -11,10 +11,17 @@ struct TransactionToken {
   private let id = UUID()
   /// The server's number; nil if it was not told.
   private let transaction: String?
+  /// The process of the server that ran a single statement, whose number nobody knows; nil behind a pooler.
+  var process: Int?
 
-  init(_ session: PostgresSession) {
-    transaction = session.opening.last.flatMap { $0.columns == 3 ? $0.optionalText(0, 2) : nil }
+  /// - Parameter session: The one that began the transaction; nil for a single statement.
+  init(_ session: PostgresSession?) {
+    transaction = session?.opening.last.flatMap {
+      $0.columns == 3 ? $0.optionalText(0, 2) : nil
+    }
   }
+
+  var value: PostgresValue { .uuid(id) }
 
   /// Stands before COMMIT.
   func statement(_ names: PostgresNames) -> PostgresStatement {
@@ -53,7 +60,11 @@ struct TransactionToken {
 
   private func outcome(_ core: PostgresCore) throws -> Outcome {
     try core.pool.withConnection { connection in
+      // A standby may not have it yet.
+      let standby = try connection.run(.once("SELECT pg_is_in_recovery()"))
+      if standby.bool(0, 0) { return .running }
       // Asked first: when it runs no more, what the row says is final.
+      let isOver = try transaction == nil ? isGone(connection) : true
       if let transaction {
         do {
           let rows = try connection.run(
@@ -67,8 +78,19 @@ struct TransactionToken {
         .once(
           "SELECT 1::bigint FROM \(core.names.qualified("nano_transactions")) WHERE id = $1",
           [.uuid(id)]))
-      return rows.count > 0 ? .committed : .undone
+      return rows.count > 0 ? .committed : isOver ? .undone : .running
     }
+  }
+
+  /// Whether the process that got the statement is no more. One of the same number that came later only makes
+  /// the caller wait.
+  private func isGone(_ connection: PostgresConnection) throws -> Bool {
+    guard let process else { return false }
+    let rows = try connection.run(
+      .once(
+        "SELECT 1 FROM pg_catalog.pg_stat_activity WHERE pid = $1::bigint",
+        [.int(Int64(process))]))
+    return rows.count == 0
   }
 }
 

@@ -8,7 +8,7 @@ import NanoSQL
 extension SQLiteWriter {
   func createTextIndex(_ index: TextIndexDefinition, in collection: String) throws {
     try index.validate()
-    try Schema.validate(.index, name: index.name)
+    try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection)
     let name = table.description.name
     if let known = table.text?.schemas.first(where: { $0.index.name == index.name }) {

@@ -206,6 +206,11 @@ extension DocumentCollection {
     {
       return try collect(header, key, added, body)
     }
+    header.added = added
+    if let put = try put(mode, header, added, body) {
+      (header.rowID, header.key) = put
+      return Document(header, copying: body)
+    }
     try writing { engine in
       header.key = try key(header.key, engine)
       let document = NewDocument(
@@ -214,8 +219,21 @@ extension DocumentCollection {
         mode == .insert
         ? try engine.insert(document, into: name) : try engine.save(document, into: name)
     }
-    header.added = added
     return Document(header, copying: body)
+  }
+
+  /// Stores a document by itself, where the engine can do so and no transaction runs; nil if not.
+  private func put(
+    _ mode: WriteMode, _ header: Document.Header, _ added: Int64, _ body: UnsafeRawBufferPointer
+  ) throws -> (rowID: Int64, key: DocumentKey?)? {
+    guard let engine = try store.engineForPutting() else { return nil }
+    let document = NewDocument(
+      key: header.key, type: header.type, version: header.version, added: added, body: body)
+    let newKey = header.key ?? store.keys.next()
+    return try store.retrying {
+      try engine.put(
+        document, newKey: newKey, replacing: mode == .save, into: name, Interruption.current)
+    }
   }
 
   /// The key of a new document: the given one, or one made for it where documents have keys.
@@ -256,6 +274,16 @@ extension DocumentCollection {
 }
 
 extension Store {
+  /// The engine, where one document may be written by itself and that is of use.
+  fileprivate func engineForPutting() throws -> (any Engine)? {
+    guard TransactionContext.current(of: self) == nil else { return nil }
+    let engine = try engine()
+    guard engine.capabilities.contains(.singleWrites) else { return nil }
+    waitForQueued()
+    try flush()
+    return engine
+  }
+
   /// Whether saves outside of transactions are kept until several are there.
   var isCollecting: Bool {
     withPending { $0.interval > 1 } && TransactionContext.current(of: self) == nil

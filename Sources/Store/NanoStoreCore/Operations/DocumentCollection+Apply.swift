@@ -20,7 +20,7 @@ extension DocumentCollection {
   ///   .replace(["balance": 110], key: "b", revision: 3),
   /// ], operation: id)
   /// outcome.writes.map(\.revision)                               // [8, 4]
-  /// try accounts.apply([], operation: id).wasApplied             // true
+  /// outcome.wasApplied                                           // false; true when it is sent again
   /// ```
   ///
   /// - Parameters:
@@ -88,7 +88,11 @@ extension Store {
 
 /// A write whose key and fields were checked.
 struct PreparedWrite {
-  enum Kind { case insert, save, replace(Int64), remove(Int64?) }
+  enum Kind {
+    case insert, save
+    case replace(Int64)
+    case remove(Int64?)
+  }
   var kind: Kind
   var key: DocumentKey?
   var body: [UInt8] = []

@@ -37,7 +37,8 @@ extension BatchOutcome {
   var object: DocumentObject {
     [
       "writes": .array(
-        writes.map { .array([$0.rowID.map { .int($0) } ?? nil, $0.revision.map { .int($0) } ?? nil])
+        writes.map {
+          .array([$0.rowID.map { .int($0) } ?? nil, $0.revision.map { .int($0) } ?? nil])
         })
     ]
   }

@@ -142,8 +142,12 @@ extension Scheduler {
       }
       for done in finish { done() }
     } catch {
-      // If it could not even be begun, trying again would wait for the same lock again.
-      for call in batch { if isBegun { call.runAlone() } else { call.fail(error) } }
+      // If it could not even be begun, trying again would wait for the same lock again; if it may have
+      // happened, it would happen twice.
+      let mayHaveHappened = (error as? StoreError)?.code == .outcomeUnknown
+      for call in batch {
+        if isBegun && !mayHaveHappened { call.runAlone() } else { call.fail(error) }
+      }
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import NanoStore
+import NanoStorePostgres
 
 /// Where the database of a command is: a file, or what a URL leads to.
 enum StoreLocation {
@@ -15,7 +16,24 @@ enum StoreLocation {
   }
 
   /// What opens the databases of a scheme, by the scheme in small letters.
-  static let schemes: [String: @Sendable (_ url: String, Access) throws -> Store] = [:]
+  static let schemes: [String: @Sendable (_ url: String, Access) throws -> Store] = [
+    "postgresql": openServer, "postgres": openServer,
+  ]
+
+  /// A store on a server; `?schema=` in the URL names the schema, which libpq does not know.
+  @Sendable private static func openServer(_ url: String, _ access: Access) throws -> Store {
+    var configuration = PostgresConfiguration()
+    var url = url
+    if var parts = URLComponents(string: url), var items = parts.queryItems {
+      if let schema = items.first(where: { $0.name == "schema" })?.value {
+        configuration.schema = schema
+        items.removeAll { $0.name == "schema" }
+        parts.queryItems = items.isEmpty ? nil : items
+        url = parts.string ?? url
+      }
+    }
+    return try Store.postgres(url, configuration: configuration)
+  }
 
   /// Runs a block on the store, and closes it whatever happens.
   static func withStore<Result>(

@@ -16,19 +16,22 @@ public struct EngineComparison {
 
   private let avoided: Set<String>
   private let comparesRevisions: Bool
+  private let uniqueIndexes: Bool
   private let make: () throws -> any Engine
 
   /// - Parameters:
   ///   - avoided: Texts that the engine is known not to keep.
   ///   - comparesRevisions: Whether documents have the same revisions; not where an engine writes them
   ///     anew by itself.
+  ///   - uniqueIndexes: Whether some indexes are unique; not where the engine has none.
   ///   - make: Makes an empty engine.
   public init(
     avoiding avoided: Set<String> = [], comparesRevisions: Bool = true,
-    _ make: @escaping () throws -> any Engine
+    uniqueIndexes: Bool = true, _ make: @escaping () throws -> any Engine
   ) {
     self.avoided = avoided
     self.comparesRevisions = comparesRevisions
+    self.uniqueIndexes = uniqueIndexes
     self.make = make
   }
 
@@ -41,6 +44,7 @@ public struct EngineComparison {
     while compared < pairs {
       let scriptSeed = seeds.next()
       var generator = ScriptGenerator(seed: scriptSeed, avoiding: avoided)
+      generator.makesUniqueIndexes = uniqueIndexes
       let script = try generator.script(questions: Self.questionsPerState)
       if try mismatch(script) != nil { throw failure(script, scriptSeed) }
       compared += 3 * Self.questionsPerState

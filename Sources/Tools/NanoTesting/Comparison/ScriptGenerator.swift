@@ -11,6 +11,8 @@ public struct ScriptGenerator {
   private var conditions: ConditionGenerator
   private var indexes: [IndexDefinition] = []
   private var inserted = 0
+  /// Whether some indexes refuse a second document.
+  var makesUniqueIndexes = true
 
   /// Three out of four collections are uniform at first.
   public init(seed: UInt64, avoiding avoided: Set<String> = []) {
@@ -156,7 +158,8 @@ public struct ScriptGenerator {
           columns.append(.init(path, descending: random.oneIn(3)))
         }
         let isSimple = columns.allSatisfy { documents.isSimple(at: $0.path) }
-        index = IndexDefinition(columns: columns, isUnique: isSimple && random.oneIn(2))
+        let isUnique = isSimple && random.oneIn(2) && makesUniqueIndexes
+        index = IndexDefinition(columns: columns, isUnique: isUnique)
       }
       indexes.append(index)
       return .createIndex(index)
