@@ -10,7 +10,7 @@ struct GuideTests {
     "docs/COMING-FROM-BNRPERSISTENCE.md", "docs/COMING-FROM-SWIFTDATA.md",
   ]
 
-  @Test("Every block of Swift is compiled and run", .sqlite, arguments: guides)
+  @Test("Every block of Swift is compiled and run", arguments: guides)
   func compiled(guide: String) {
     let blocks = SwiftBlocks(of: guide)
     #expect(blocks.blocks.count >= 5)

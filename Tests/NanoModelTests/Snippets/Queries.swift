@@ -98,7 +98,7 @@ struct QueriesSnippets {
     #expect(values == [3, 1983.0, 1985])
   }
 
-  @Test("Explaining", .sqlite) func explain() throws {
+  @Test("Explaining") func explain() throws {
     try films.createIndex("year")
     let plan = try films.find(Field("year") > 1980 && Field("title").contains("a")).explain()
     print(plan.indexes)  // ["year"]
