@@ -100,10 +100,9 @@ extension PostgresConnection {
   ) throws -> [PostgresResult] {
     try settle()
     guard let interruption else { return try runNow(statements) }
-    return try interruption.whileRunning(stop: stopper()) {
-      defer { if interruption.isTriggered { mayBeCancelledLate = true } }
-      return try runNow(statements)
-    }
+    // Looked at when nobody can ask for a stop any more.
+    defer { if interruption.isTriggered { mayBeCancelledLate = true } }
+    return try interruption.whileRunning(stop: stopper()) { try runNow(statements) }
   }
 
   @discardableResult
@@ -111,6 +110,12 @@ extension PostgresConnection {
     _ statement: PostgresStatement, _ interruption: Interruption? = nil
   ) throws -> PostgresResult {
     try run([statement], interruption)[0]
+  }
+
+  /// Whether the server has ended the connection, as far as this machine has been told.
+  func wasClosed() -> Bool {
+    if PQconsumeInput(handle) != 1 || PQstatus(handle) != CONNECTION_OK { isLost = true }
+    return isLost
   }
 
   /// Sends statements whose results nobody waits for; the next call reads them first.
@@ -142,7 +147,9 @@ extension PostgresConnection {
     mayBeCancelledLate = false
     do {
       _ = try runNow([.once("SELECT 1")])
-    } catch let failure as PostgresFailure where failure.state == "57014" {}
+    } catch let failure as PostgresFailure where !failure.isConnectionLoss {
+      // Hit by the request, or of a transaction that the request has spoilt and that is about to be undone.
+    }
   }
 }
 

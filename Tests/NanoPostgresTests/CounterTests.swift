@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoServerSupport
+import NanoStorePostgres
+import NanoTesting
+import Synchronization
+import Testing
+
+@Suite("Increments by comparing revisions", .postgres)
+struct CounterTests {
+  @Test("None is lost and none counts twice while connections are cut anywhere")
+  func cuts() throws {
+    let stores = try CutStore { $0.maximumConnections = 4 }
+    defer { try? stores.close() }
+    let counters = try CounterWorkload(stores.direct)
+    let wanted = 200 * Faults.rounds
+    let cuts = Atomic(0)
+    let isDone = Atomic(false)
+    Thread.detachNewThread {
+      var random = SplitMix(seed: Faults.seed)
+      while !isDone.load(ordering: .relaxed) {
+        switch random.number(0...5) {
+        case 0: stores.proxy.cutAll(random.oneIn(2) ? .reset : .finished)
+        case 1, 2: stores.proxy.cut(afterBytesToClient: random.number(0...2_000))
+        default: stores.proxy.cut(afterBytesToServer: random.number(0...6_000))
+        }
+        cuts.add(1, ordering: .relaxed)
+        usleep(UInt32(random.number(1...20)) * 1_000)
+      }
+    }
+    Faults.inThreads(4) { thread in
+      counters.run(stores.cut, SplitMix(seed: Faults.seed &+ UInt64(thread + 1))) {
+        counters.acknowledged < wanted
+      }
+    }
+    isDone.store(true, ordering: .relaxed)
+
+    print("cuts: seed \(Faults.seed), \(cuts.load(ordering: .relaxed)) cuts,", counters.description)
+    try counters.check(stores.direct)
+    #expect(try stores.direct.verify().isEmpty)
+  }
+
+  @Test("None is lost between two stores, by blocks that read and write")
+  func blocks() throws {
+    let configuration = Faults.configuration()
+    let stores = try [TestDatabase.store(configuration), TestDatabase.store(configuration)]
+    let each = 60 * Faults.rounds
+    Faults.inThreads(4) { thread in
+      let store = stores[thread % 2]
+      for _ in 0..<each {
+        do {
+          try store.write {
+            let now = try store["sums"].get("a")?["n"]?.int ?? 0
+            try store["sums"].save(["n": .int(now + 1)], key: "a")
+          }
+        } catch {
+          Issue.record(error)
+        }
+      }
+    }
+    #expect(try stores[0]["sums"].get("a")?["n"]?.int == Int64(4 * each))
+    for store in stores { try store.close() }
+  }
+}

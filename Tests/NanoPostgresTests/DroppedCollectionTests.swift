@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoPostgres
+import NanoServerSupport
+import NanoStorePostgres
+import NanoTesting
+import Synchronization
+import Testing
+
+@Suite("A collection that another store drops and makes again", .postgres)
+struct DroppedCollectionTests {
+  private func stores() throws -> [Store] {
+    let configuration = Faults.configuration()
+    return try (0..<2).map { _ in try TestDatabase.store(configuration) }
+  }
+
+  private let ten = (0..<10).map { ["n": .int(Int64($0))] as DocumentObject }
+
+  private func remake(_ store: Store) throws {
+    try store.write {
+      try store["items"].drop()
+      _ = try store["items"].insert(contentsOf: ten)
+    }
+  }
+
+  @Test("One that is made again in the same transaction is never seen empty or missing")
+  func neverEmpty() throws {
+    let stores = try stores()
+    _ = try stores[0]["items"].insert(contentsOf: ten)
+    let isDone = Atomic(false)
+    Faults.inThreads(4) { thread in
+      let items = stores[1]["items"]
+      do {
+        if thread == 0 {
+          for _ in 0..<(30 * Faults.rounds) { try self.remake(stores[0]) }
+          isDone.store(true, ordering: .relaxed)
+          return
+        }
+        while !isDone.load(ordering: .relaxed) {
+          switch thread {
+          case 1:
+            #expect(try items.count() == 10)
+            #expect(try items.find("[n] >= ?", 5).count() == 5)
+            #expect(try items.documents().count == 10)
+          case 2:
+            try stores[1].read {
+              _ = try stores[1]["others"].count()
+              let count = try items.count()
+              #expect(count == 10)
+              #expect(try items.find().sorted(by: "n").first()?["n"] == 0)
+            }
+          default:
+            #expect(try stores[1].write { try items.count() } == 10)
+            #expect(try items.find("[n] = ?", 3).update(set: ["n": 3]) == 1)
+          }
+        }
+      } catch let error as StoreError where thread == 2 && error.code == .locked {
+        // A block cannot see what was dropped before it looked; it is told so.
+      } catch {
+        isDone.store(true, ordering: .relaxed)
+        Issue.record(error, "thread \(thread)")
+      }
+    }
+    #expect(try stores[0].verify().isEmpty)
+    for store in stores { try store.close() }
+  }
+
+  @Test("A block that comes too late for a collection throws and does not find it empty")
+  func late() throws {
+    let stores = try stores()
+    _ = try stores[0]["items"].insert(contentsOf: ten)
+    try stores[0]["others"].save(["n": 1], key: "a")
+    for isKnown in [false, true] {
+      if isKnown { #expect(try stores[1]["items"].count() == 10) }
+      let code = Faults.code {
+        try stores[1].read {
+          _ = try stores[1]["others"].count()
+          try remake(stores[0])
+          #expect(try stores[1]["items"].count() == 10)
+        }
+      }
+      #expect(code == nil || code == .locked)
+      let dropped = Faults.code {
+        try stores[1].read {
+          _ = try stores[1]["others"].count()
+          try stores[0]["items"].drop()
+          #expect(try stores[1]["items"].count() == 10)
+        }
+      }
+      #expect(dropped == nil || dropped == .locked)
+      #expect(try stores[1]["items"].count() == 0)
+      _ = try stores[0]["items"].insert(contentsOf: ten)
+      #expect(try stores[1]["items"].count() == 10)
+    }
+  }
+
+  @Test("One that is dropped and made again with other definitions has those")
+  func otherDefinitions() throws {
+    let stores = try stores()
+    let (one, other) = (stores[0]["items"], stores[1]["items"])
+    for round in 0..<5 {
+      try one.save(["n": "x"], key: "a")
+      try one.createIndex("n", unique: true)
+      try one.setDefaults(["m": 1])
+      #expect(Faults.code { try other.save(["n": "x"], key: "b") } == .uniqueViolation)
+      #expect(try other.find("[m] = 1").count() == 1)
+      try one.drop()
+      if round % 2 == 0 { try one.save(["n": 1], key: "b") }
+      #expect(try other.find("[m] = 1").count() == 0)
+      #expect(try other.get("a") == nil)
+      try other.save(["n": "x"], key: "b")
+      try other.save(["n": "x"], key: "c")
+      #expect(try other.find("[n] = 'x'").count() == 2)
+      #expect(try one.count() == 2)
+      try other.drop()
+      #expect(try one.count() == 0)
+      #expect(try one.get("b") == nil)
+    }
+    #expect(try stores[0].verify().isEmpty)
+  }
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoPostgres
+import NanoServerSupport
+import NanoStorePostgres
+import NanoTesting
+import Testing
+
+@Suite("Values at the limits, on PostgreSQL as by definition", .postgres)
+struct LimitTests {
+  private static func store(_ change: (inout PostgresConfiguration) -> Void = { _ in }) throws
+    -> Store
+  {
+    try TestDatabase.store(Faults.configuration(change))
+  }
+
+  /// Random letters, which do not shrink.
+  private static func noise(_ count: Int, _ seed: UInt64 = 1) -> String {
+    var random = SplitMix(seed: seed)
+    let letters = (0x4E00..<0x9000).compactMap { Unicode.Scalar($0) }
+    return String(String.UnicodeScalarView((0..<count).map { _ in random.pick(letters) }))
+  }
+
+  private static func ascii(_ count: Int, _ seed: UInt64 = 1) -> String {
+    var random = SplitMix(seed: seed)
+    return String(
+      (0..<count).map { _ in
+        Character(random.pick(Array("abcdefghijklmnopqrstuvwxyzABCDEFGH0123456789".unicodeScalars)))
+      })
+  }
+
+  private static let values: [DocumentValue] = [
+    .double(.leastNonzeroMagnitude), .double(-.leastNonzeroMagnitude),
+    .double(1.7976931348623157e308),
+    .double(-1.7976931348623157e308), .double(.infinity), .double(-.infinity), .double(.nan),
+    .double(-0.0), 0, .double(0), .int(.min), .int(.max), .int(.max - 1), .int(.min + 1),
+    .int(1 << 53), .int((1 << 53) + 1), .double(9_007_199_254_740_992), .double(9.3e18),
+    .double(9_223_372_036_854_775_808), .double(2.2250738585072014e-308), .double(0.1),
+    .double(1e22),
+    .double(123456789.123456789), true, false, nil, "", "a", "\u{0}", "a\u{0}b", "\u{FFFD}",
+    .string(noise(700)), .string(noise(700, 2)), .string(noise(600) + "a"),
+    .string(noise(600) + "b"), .string(ascii(1_000_000)), .string(ascii(999_999) + "~"),
+    .date(Date(timeIntervalSince1970: 0)), .date(Date(timeIntervalSince1970: -62_135_596_800)),
+    .date(Date(timeIntervalSince1970: 253_402_300_799.999)),
+    .date(Date(timeIntervalSince1970: -1e11)),
+    .date(Date(timeIntervalSince1970: 0.000_001)), .data(Data()), .data(Data([0, 255])),
+    .data(Data((0..<5_000).map { UInt8(truncatingIfNeeded: $0) })), [], [1, "a"], [:], ["a": [1]],
+    "é", "e\u{301}", "🧑‍🚀", "\"\\'", "\u{10FFFF}", "\u{E000}",
+  ]
+
+  @Test(
+    "They are stored, found by equality and range, and sorted",
+    arguments: [
+      "none", "index", "unordered", "partitions", "everything", "two",
+    ])
+  func values(form: String) throws {
+    let store = try Self.store {
+      if form == "partitions" { $0.layout = .partitions(2) }
+      if form == "unordered" { $0.fieldOrder = .any }
+    }
+    let other = try Store(opening: { ReferenceEngine() })
+    defer { try? store.close() }
+    var stored: [DocumentValue] = []
+    for each in [store, other] {
+      let items = each["items"]
+      if form == "index" || form == "unordered" { try items.createIndex("v") }
+      if form == "two" { try items.createIndex("v", "w", "x") }
+      if form == "everything" { try items.setIndexing(.everything) }
+    }
+    for (number, value) in Self.values.enumerated() {
+      let object: DocumentObject = [
+        "v": value, "w": .string(Self.noise(700, UInt64(number + 10))),
+        "x": .string(Self.noise(700, 3)),
+      ]
+      let codes = [store, other].map { each in
+        Faults.code { try each["items"].save(object, key: "\(number)") }
+      }
+      #expect(codes[0] == codes[1], "\(number) \(String("\(value)".prefix(60)))")
+      if codes[1] == nil { stored.append(value) }
+    }
+    let (items, expected) = (store["items"], other["items"])
+    for (number, _) in Self.values.enumerated() {
+      let (found, wanted) = (try items.get("\(number)"), try expected.get("\(number)"))
+      #expect(Self.isSame(found?["v"], wanted?["v"]), "\(number)")
+    }
+    for value in stored where value.array == nil && value.object == nil {
+      for comparison in ["=", "<", ">=", "<>"] {
+        let text = "[v] \(comparison) ?"
+        #expect(
+          Set(try items.find(text, value).keys()) == Set(try expected.find(text, value).keys()),
+          "\(text) \(String("\(value)".prefix(60)))")
+      }
+      #expect(
+        try items.find("[v] = ?", value).sorted(by: "-v").keys()
+          == expected.find("[v] = ?", value).sorted(by: "-v").keys())
+    }
+    for order in ["v", "-v"] {
+      #expect(try items.find().sorted(by: order).keys() == expected.find().sorted(by: order).keys())
+    }
+    let groups = try (items.find().distinct("v"), expected.find().distinct("v"))
+    #expect(groups.0.count == groups.1.count)
+    #expect(try store.verify().isEmpty)
+  }
+
+  /// NaN is itself, and zero is not minus zero.
+  private static func isSame(_ a: DocumentValue?, _ b: DocumentValue?) -> Bool {
+    if case .double(let a)? = a, case .double(let b)? = b { return a.bitPattern == b.bitPattern }
+    return a == b
+  }
+
+  private func body(_ store: Store, _ key: String) throws -> DocumentObject? {
+    try store["items"].get(key)?.object()
+  }
+
+  @Test("Long keys are stored, or refused by their length")
+  func keys() throws {
+    let store = try Self.store()
+    defer { try? store.close() }
+    let items = store["items"]
+    for length in [1, 100, 2_599, 2_600] {
+      let key = Self.ascii(length)
+      try items.save(["n": .int(Int64(length))], key: key)
+      #expect(try items.get(key)?["n"] == .int(Int64(length)))
+      try items.save(["n": 0], key: key)
+      #expect(try items.remove(key))
+    }
+    let asiatic = Self.noise(866)
+    try items.save(["n": 1], key: asiatic)
+    #expect(try items.get(keys: [asiatic, "nothing"]).count == 1)
+    for key in [Self.ascii(2_601), Self.noise(900), Self.ascii(100_000)] {
+      #expect(Faults.code { try items.save([:], key: key) } == .invalidKey)
+      #expect(try items.get(key) == nil)
+      #expect(try items.remove(key) == false)
+    }
+    for key in ["'", "\"", "\\", "🧑‍🚀", " ", "%", "$1", "?", "é", "e\u{301}", "\u{10FFFF}"] {
+      try items.save(["n": .string(key)], key: key)
+      #expect(try items.get(key)?["n"] == .string(key))
+    }
+    #expect(try items.count() == 12)
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test(
+    "Collections may have long and strange names",
+    arguments: [
+      String(repeating: "n", count: 200), String(repeating: "é", count: 200), noise(200),
+      "quote \" and ' and \\", "🧑‍🚀 people", "a.b", "select", " ", "x$1?:name", "%s", "ÄÖÜ",
+      "people_pkey",
+    ])
+  func collectionNames(name: String) throws {
+    for layout in [PostgresConfiguration.Layout.plain, .partitions(3)] {
+      let store = try Self.store { $0.layout = layout }
+      defer { try? store.close() }
+      let names = [name, name + "x", name + "y"]
+      for (number, name) in names.enumerated() {
+        try store[name].save(["n": .int(Int64(number)), "t": "some words"], key: "a")
+        try store[name].createIndex("n", name: name)
+        try store[name].createTextIndex("t")
+        #expect(try store[name].find("[n] = ?", number).count() == 1)
+        #expect(try store[name].get("a")?.collection == name)
+      }
+      #expect(Set(try store.collections().map(\.name)).isSuperset(of: names))
+      #expect(try store[name].drop())
+      #expect(try store[name + "x"].count() == 1)
+      #expect(try store.verify().isEmpty)
+    }
+  }
+
+  @Test("Fields may have long and strange names")
+  func fieldNames() throws {
+    let store = try Self.store()
+    let other = try Store(opening: { ReferenceEngine() })
+    defer { try? store.close() }
+    let names = [
+      "'", "\"", "\\", "a'b\"c\\d", "🧑‍🚀", " ", "$1", "?", ":x", "é", "e\u{301}", "%", "{}", "{a,b}",
+      "null", "a\u{0}b", "\u{0}", "$numberDoubl", Self.ascii(300), Self.ascii(5_000),
+      Self.noise(2_000),
+    ]
+    for (number, name) in names.enumerated() {
+      let object = DocumentObject([(name, .int(Int64(number))), ("same", "s")])
+      let codes = [store, other].map { each in
+        Faults.code { try each["items"].save(object, key: "\(number)") }
+      }
+      #expect(codes[0] == codes[1], "\(number) \(name.prefix(40))")
+      #expect(try body(store, "\(number)") == body(other, "\(number)"))
+      let path = FieldPath(components: [name])
+      let condition = Condition.comparison(.field(path), .equal, .value(.int(Int64(number))))
+      func keys(_ store: Store) throws -> [String] { try store["items"].find(condition).keys() }
+      #expect(try keys(store) == keys(other), "\(number) \(name.prefix(40))")
+      let indexed = [store, other].map { each in
+        Faults.code { try each["items"].createIndex(IndexDefinition(columns: [.init(path)])) }
+      }
+      #expect(try keys(store) == keys(other), "indexed \(indexed) \(number) \(name.prefix(40))")
+    }
+    #expect(
+      try store["items"].observedPaths().map(\.path) == other["items"].observedPaths().map(\.path))
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("Documents may be nested as deeply as anywhere")
+  func nesting() throws {
+    let store = try Self.store()
+    let other = try Store(opening: { ReferenceEngine() })
+    defer { try? store.close() }
+    for depth in [10, 100, 500, 509, 510, 511, 512, 513] {
+      for name in ["a", Self.ascii(50)] {
+        var value: DocumentValue = 1
+        for _ in 1..<depth { value = .object([name: value]) }
+        var list: DocumentValue = 1
+        for _ in 1..<depth { list = .array([list]) }
+        for object in [["v": value], ["v": list]] as [DocumentObject] {
+          let codes = [store, other].map { each in
+            Faults.code { try each["items"].save(object, key: "a") }
+          }
+          #expect(codes[0] == codes[1], "\(depth) \(name)")
+          #expect(try body(store, "a") == body(other, "a"))
+        }
+      }
+    }
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test("Large documents are stored and found")
+  func large() throws {
+    let store = try Self.store()
+    defer { try? store.close() }
+    let items = store["items"]
+    try items.createTextIndex("t")
+    let words = (0..<100_000).map { "word\($0)" }.joined(separator: " ")
+    try items.save(["t": .string(words)], key: "words")
+    #expect(try items.search("word99999").count() == 1)
+    try items.save(["t": .string(String(repeating: "x", count: 10_000_000))], key: "long")
+    #expect(try items.get("long")?["t"]?.string?.utf8.count == 10_000_000)
+    #expect(try items.find("[t] LIKE ?", "xxxx%").keys() == ["long"])
+    #expect(try store.verify().isEmpty)
+  }
+}

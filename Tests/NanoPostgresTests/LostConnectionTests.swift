@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoPostgres
+import NanoServerSupport
+import NanoStorePostgres
+import NanoTesting
+import Testing
+
+@Suite("Lost connections, wherever they are cut", .postgres)
+struct LostConnectionTests {
+  /// A call that writes, and how many documents it leaves.
+  enum Write: String, CaseIterable, CustomTestStringConvertible {
+    case save, few, many, block, apply
+
+    var testDescription: String { rawValue }
+    var documents: Int { [.few: 5, .many: 120, .block: 3].first { $0.key == self }?.value ?? 1 }
+
+    func run(_ store: Store, _ run: String, _ operation: UUID) throws {
+      let items = store["items"]
+      func objects(_ count: Int) -> [DocumentObject] {
+        (0..<count).map { ["run": .string(run), "number": .int(Int64($0))] }
+      }
+      switch self {
+      case .save: try items.save(objects(1)[0], key: run)
+      case .few: _ = try items.insert(contentsOf: objects(5))
+      case .many: _ = try items.insert(contentsOf: objects(120))
+      case .block:
+        try store.write {
+          try items.insert(objects(1)[0])
+          _ = try items.insert(contentsOf: objects(2))
+        }
+      case .apply: try items.apply([.insert(objects(1)[0])], operation: operation)
+      }
+    }
+  }
+
+  /// - Returns: Whether the call said that it happened.
+  @discardableResult
+  private func check(_ write: Write, _ stores: CutStore, _ run: String) throws -> Bool {
+    let operation = UUID()
+    let code = Faults.code { try write.run(stores.cut, run, operation) }
+    stores.proxy.cut(afterBytesToServer: nil)
+    stores.proxy.cut(afterBytesToClient: nil)
+    stores.proxy.refuseNew = false
+    let found = { try stores.direct["items"].find("[run] = ?", run).count() }
+    switch code {
+    case nil: #expect(try found() == write.documents, "\(write) \(run)")
+    case .connectionLost: #expect(try found() == 0, "\(write) \(run)")
+    case .outcomeUnknown:
+      // The server may not have seen yet that the connection is gone.
+      #expect(try [0, write.documents].contains(found()), "\(write) \(run)")
+    default: Issue.record("\(write) \(run) threw \(String(describing: code))")
+    }
+    if write == .apply {
+      let again = try stores.direct["items"].apply(
+        [.insert(["run": .string(run)])], operation: operation)
+      #expect(code != nil || again.wasApplied, "\(run)")
+      #expect(try found() == 1, "\(run)")
+      let third = try stores.direct["items"].apply(
+        [.insert(["run": .string(run)])], operation: operation)
+      #expect(third.wasApplied)
+    }
+    return code == nil
+  }
+
+  @Test(
+    "A write happens once or not at all, as its error says", arguments: Write.allCases,
+    [true, false])
+  func everyPoint(write: Write, keeps: Bool) throws {
+    let stores = try CutStore { $0.keepsStatements = keeps }
+    defer { try? stores.close() }
+    // What the first call of a kind sends is more than what others do.
+    for number in 0..<2 { try write.run(stores.cut, "before\(number)", UUID()) }
+    for direction in CuttingProxy.Direction.allCases {
+      let before = stores.proxy.bytes(direction)
+      try write.run(stores.cut, "measured \(direction)", UUID())
+      let bytes = stores.proxy.bytes(direction) - before
+      let points = (direction == .toServer ? 24 : 12) * Faults.rounds
+      for point in 0..<points {
+        let at = bytes * point / points
+        if direction == .toServer {
+          stores.proxy.cut(afterBytesToServer: at)
+        } else {
+          stores.proxy.cut(afterBytesToClient: at)
+        }
+        try check(write, stores, "\(direction) \(at) \(point)")
+      }
+    }
+    #expect(try stores.direct.verify().isEmpty)
+  }
+
+  @Test(
+    "While the server cannot be asked, the outcome of a commit is unknown or nothing was written")
+  func unreachable() throws {
+    let stores = try CutStore { $0.busyTimeout = .milliseconds(60) }
+    defer { try? stores.close() }
+    try Write.block.run(stores.cut, "before", UUID())
+    for direction in CuttingProxy.Direction.allCases {
+      let before = stores.proxy.bytes(direction)
+      try Write.block.run(stores.cut, "measured \(direction)", UUID())
+      let bytes = stores.proxy.bytes(direction) - before
+      for point in 0..<(12 * Faults.rounds) {
+        // A connection that is there, so that only the block can fail.
+        _ = try stores.cut["items"].count()
+        stores.proxy.refuseNew = true
+        let at = bytes * point / (12 * Faults.rounds)
+        if direction == .toServer {
+          stores.proxy.cut(afterBytesToServer: at)
+        } else {
+          stores.proxy.cut(afterBytesToClient: at)
+        }
+        try check(.block, stores, "refused \(direction) \(at)")
+      }
+    }
+    #expect(try stores.direct.verify().isEmpty)
+  }
+
+  @Test("Statements after a loss in a block throw as the first one did")
+  func insideBlock() throws {
+    let stores = try CutStore()
+    defer { try? stores.close() }
+    let items = stores.cut["items"]
+    try items.save(["n": 1], key: "a")
+
+    let code = Faults.code {
+      try stores.cut.write {
+        try items.save(["n": 2], key: "a")
+        stores.proxy.cutAll()
+        #expect(Faults.code { try items.save(["n": 3], key: "b") } == .connectionLost)
+        #expect(Faults.code { _ = try items.count() } == .connectionLost)
+      }
+    }
+
+    #expect(code == .connectionLost)
+    #expect(try items.get("a")?["n"] == 1)
+    #expect(try items.count() == 1)
+  }
+
+  @Test("A connection that was lost while nobody used it is replaced in silence")
+  func stale() throws {
+    let stores = try CutStore()
+    defer { try? stores.close() }
+    let items = stores.cut["items"]
+    try items.save(["n": 1], key: "a")
+    for ending in [CuttingProxy.Ending.finished, .reset] {
+      for _ in 0..<10 {
+        stores.proxy.cutAll(ending)
+        #expect(try items.count() == 1)
+        stores.proxy.cutAll(ending)
+        #expect(try items.get("a")?["n"] == 1)
+        stores.proxy.cutAll(ending)
+        #expect(try stores.cut.read { try items.count() } == 1)
+        stores.proxy.cutAll(ending)
+        _ = try stores.cut.write { try items.save(["n": 1], key: "a") }
+        stores.proxy.cutAll(ending)
+        #expect(try stores.cut.sql("SELECT 1 AS n").first?["n"] == 1)
+        stores.proxy.cutAll(ending)
+        #expect(try stores.cut.verify().isEmpty)
+      }
+    }
+  }
+
+  @Test("Connections that the server ends are replaced in silence")
+  func terminated() throws {
+    let stores = try CutStore()
+    defer { try? stores.close() }
+    let items = stores.cut["items"]
+    try items.save(["n": 1], key: "a")
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = ?"
+    for _ in 0..<20 {
+      _ = try stores.direct.sql(end, stores.name)
+      #expect(try items.count() == 1)
+      _ = try stores.direct.sql(end, stores.name)
+      #expect(try items.get("a")?["n"] == 1)
+      _ = try stores.direct.sql(end, stores.name)
+      try items.save(["n": 1], key: "a")
+    }
+  }
+
+  @Test("Reading on after a loss throws, and the store goes on")
+  func readInTheMiddle() throws {
+    let stores = try CutStore()
+    defer { try? stores.close() }
+    let items = stores.cut["items"]
+    _ = try items.insert(contentsOf: (0..<2_500).map { ["n": .int(Int64($0))] as DocumentObject })
+
+    let inBlock = Faults.code {
+      try stores.cut.read {
+        _ = try items.count()
+        stores.proxy.cutAll()
+        #expect(Faults.code { _ = try items.count() } == .connectionLost)
+        _ = try items.documents()
+      }
+    }
+    var shown = 0
+    let inStream = Faults.code {
+      try items.find().each { _ in
+        shown += 1
+        if shown == 1 { stores.proxy.cutAll() }
+      }
+    }
+
+    #expect(inBlock == .connectionLost)
+    #expect(inStream == .connectionLost)
+    #expect(shown < 2_500)
+    #expect(try items.count() == 2_500)
+  }
+
+  @Test("A live query goes on after its connection was lost")
+  func liveQuery() async throws {
+    let stores = try CutStore { $0.changeInterval = .milliseconds(10) }
+    defer { try? stores.close() }
+    let items = stores.cut["items"]
+    try await items.save(["n": 1], key: "a")
+    var counts = items.find().countUpdates().makeAsyncIterator()
+    #expect(try await counts.next() == 1)
+    for number in 2...6 {
+      stores.proxy.cutAll()
+      try await stores.direct["items"].save(["n": 1], key: "\(number)")
+      #expect(try await counts.next() == number)
+    }
+  }
+
+  @Test("Lost connections leave none behind")
+  func noLeak() throws {
+    let stores = try CutStore { $0.maximumConnections = 4 }
+    defer { try? stores.close() }
+    let items = stores.cut["items"]
+    try items.save(["n": 1], key: "a")
+    Faults.inThreads(4) { thread in
+      var random = SplitMix(seed: Faults.seed &+ UInt64(thread))
+      for number in 0..<(30 * Faults.rounds) {
+        if random.oneIn(5) { stores.proxy.cutAll(random.oneIn(2) ? .reset : .finished) }
+        _ = try? items.save(["n": 1], key: "\(thread) \(number)")
+        _ = try? items.count()
+      }
+    }
+    _ = try items.count()
+    try Faults.wait(for: "more connections than the pool may have") {
+      try stores.connections() <= 4
+    }
+    try stores.cut.close()
+    try Faults.wait(for: "connections of a closed store") { try stores.connections() == 0 }
+  }
+}

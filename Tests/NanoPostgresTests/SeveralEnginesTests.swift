@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoPostgres
+import NanoServerSupport
+import NanoStorePostgres
+import NanoTesting
+import Synchronization
+import Testing
+
+@Suite("Several stores on one schema, as on several machines", .postgres)
+struct SeveralEnginesTests {
+  private func stores(
+    _ count: Int = 2, _ change: (inout PostgresConfiguration) -> Void = { _ in }
+  ) throws -> [Store] {
+    let configuration = Faults.configuration(change)
+    return try (0..<count).map { _ in try TestDatabase.store(configuration) }
+  }
+
+  /// What threads threw.
+  private func errors(_ threads: Int, _ work: @escaping @Sendable (Int) throws -> Void)
+    -> [any Error]
+  {
+    let errors = Mutex<[any Error]>([])
+    Faults.inThreads(threads) { thread in
+      do { try work(thread) } catch { errors.withLock { $0.append(error) } }
+    }
+    return errors.withLock(\.self)
+  }
+
+  @Test("The tables of a store may be made by several at once")
+  func opening() throws {
+    for _ in 0..<5 {
+      let configuration = Faults.configuration()
+      let found = errors(4) { thread in
+        let store = try TestDatabase.store(configuration)
+        try store["items"].save(["n": 1], key: "\(thread)")
+        try store.close()
+      }
+      #expect(found.isEmpty, "\(found)")
+    }
+  }
+
+  @Test("The same collection and the same index may be made by several at once")
+  func definitions() throws {
+    let stores = try stores()
+    for round in 0..<10 {
+      let found = errors(4) { thread in
+        let items = stores[thread % 2]["items \(round)"]
+        try items.save(["n": .int(Int64(thread)), "a": [1]], key: "\(thread)")
+        try items.createIndex("n", name: "same")
+        try items.createIndex("n", unique: true, name: "unique")
+        try items.createIndex("a", elements: true)
+        try items.createTextIndex("t")
+        try items.setDefaults(["t": "nothing"])
+      }
+      #expect(found.isEmpty, "\(found)")
+      for store in stores {
+        #expect(try store["items \(round)"].count() == 4)
+        #expect(try store["items \(round)"].indexes().count == 3)
+        #expect(try store["items \(round)"].find("[n] = ?", 2).keys() == ["2"])
+      }
+    }
+    #expect(try stores[0].verify().isEmpty)
+  }
+
+  @Test("Two that lock collections in opposite orders do not wait for ever; one writes nothing")
+  func deadlock() throws {
+    let stores = try stores { $0.busyTimeout = .seconds(20) }
+    for name in ["a", "b"] { try stores[0][name].save(["n": 0], key: "k") }
+    let arrived = Atomic(0)
+    let outcomes = Mutex<[StoreError.Code?]>([])
+    Faults.inThreads(2) { thread in
+      let store = stores[thread]
+      let names = thread == 0 ? ["a", "b"] : ["b", "a"]
+      let code = Faults.code {
+        try store.write {
+          try store[names[0]].save(["n": .int(Int64(thread + 1))], key: "k")
+          arrived.add(1, ordering: .sequentiallyConsistent)
+          while arrived.load(ordering: .sequentiallyConsistent) < 2 { usleep(1_000) }
+          try store[names[1]].save(["n": .int(Int64(thread + 1))], key: "k")
+        }
+      }
+      outcomes.withLock { $0.append(code) }
+    }
+    let codes = outcomes.withLock(\.self)
+    #expect(codes.filter { $0 == nil }.count == 1, "\(codes)")
+    #expect(codes.contains(.locked))
+    let values = try ["a", "b"].map { try stores[0][$0].get("k")?["n"]?.int }
+    #expect(values[0] == values[1])
+    #expect(values[0] != 0)
+  }
+
+  @Test("Settings and indexes that one changes are there for the other one's next call")
+  func settings() throws {
+    let stores = try stores()
+    let (one, other) = (stores[0]["items"], stores[1]["items"])
+    try one.save(["n": 1], key: "a")
+    #expect(try other.find("[colour] = 'red'").count() == 0)
+    try one.setDefaults(["colour": "red"])
+    #expect(try other.find("[colour] = 'red'").count() == 1)
+    try one.createIndex("n", unique: true)
+    #expect(Faults.code { try other.save(["n": 1], key: "b") } == .uniqueViolation)
+    #expect(try other.indexes().count == 1)
+    try one.dropIndexes()
+    try other.save(["n": 1], key: "b")
+    try one.setDefaults([:])
+    #expect(try other.find("[colour] = 'red'").count() == 0)
+    // A path that one has never seen a text at.
+    try one.save(["n": "text"], key: "c")
+    #expect(try other.find("[n] = 'text'").keys() == ["c"])
+    #expect(try other.find().sorted(by: "n").keys() == ["a", "b", "c"])
+    #expect(try other.observedPaths() == one.observedPaths())
+  }
+
+  @Test("Live queries and changes of one tell what the other one commits")
+  func changes() async throws {
+    let stores = try stores { $0.changeInterval = .milliseconds(10) }
+    var counts = stores[0]["items"].find().countUpdates().makeAsyncIterator()
+    var feed = stores[0]["items"].changes().makeAsyncIterator()
+    #expect(try await counts.next() == 0)
+    let first = Task { try await stores[1]["items"].save(["n": 1], key: "a") }
+    #expect(try await counts.next() == 1)
+    _ = try await first.value
+    #expect(try await feed.next()?.collection == "items")
+    // An own commit behind one of the other's that nobody has looked for.
+    for number in 0..<20 {
+      try await stores[1]["items"].save(["n": 1], key: "b \(number)")
+      try await stores[0]["items"].save(["n": 1], key: "c \(number)")
+    }
+    var last = 0
+    while last < 41 { last = try #require(try await counts.next()) }
+    #expect(last == 41)
+    _ = try await stores[1]["items"].drop()
+    while last > 0 { last = try #require(try await counts.next()) }
+  }
+
+  @Test("Values that are unique are so for all")
+  func unique() throws {
+    let stores = try stores()
+    try stores[0]["items"].createIndex("n", unique: true)
+    let stored = Atomic(0)
+    let found = errors(4) { thread in
+      for number in 0..<(30 * Faults.rounds) {
+        do {
+          try stores[thread % 2]["items"].insert(["n": .int(Int64(number))])
+          stored.add(1, ordering: .relaxed)
+        } catch let error as StoreError where error.code == .uniqueViolation {}
+      }
+    }
+    #expect(found.isEmpty, "\(found)")
+    #expect(stored.load(ordering: .relaxed) == 30 * Faults.rounds)
+    #expect(try stores[0]["items"].count() == 30 * Faults.rounds)
+  }
+}
