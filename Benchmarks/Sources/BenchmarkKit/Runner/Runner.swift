@@ -68,6 +68,16 @@ package struct WrongAnswer: Error, CustomStringConvertible {
   package let baseline: String
   package let expected: Int
 
+  package init(
+    scenario: String, variant: String, answer: Int?, baseline: String, expected: Int
+  ) {
+    self.scenario = scenario
+    self.variant = variant
+    self.answer = answer
+    self.baseline = baseline
+    self.expected = expected
+  }
+
   package var description: String {
     let given = answer.map(String.init) ?? "nothing"
     return "\(scenario): \"\(variant)\" answers \(given), \"\(baseline)\" \(expected)"

@@ -8,6 +8,8 @@ package final class Stopwatch {
   package private(set) var cpuNanoseconds: UInt64 = 0
   package private(set) var wallNanoseconds: UInt64 = 0
 
+  package init() {}
+
   @inline(__always)
   package func measure<Result>(_ work: () throws -> Result) rethrows -> Result {
     let start = Self.now()
