@@ -18,7 +18,7 @@ final class PostgresConnection {
   /// Whether statements stay prepared, which they do not where a pooler stands between.
   private let keepsStatements: Bool
   /// The names of prepared statements by their text.
-  private var prepared: [String: String] = [:]
+  private var prepared: [ExactText: String] = [:]
   private var lastName = 0
   /// What was sent and whose results nobody has read, in order.
   private var expected: [Expectation] = []
@@ -28,7 +28,7 @@ final class PostgresConnection {
 
   private enum Expectation {
     case statement
-    case preparation(of: String)
+    case preparation(of: ExactText)
     /// A statement of this connection's own.
     case upkeep
     case end
@@ -100,10 +100,9 @@ extension PostgresConnection {
   ) throws -> [PostgresResult] {
     try settle()
     guard let interruption else { return try runNow(statements) }
-    return try interruption.whileRunning(stop: stopper()) {
-      defer { if interruption.isTriggered { mayBeCancelledLate = true } }
-      return try runNow(statements)
-    }
+    // Looked at when nobody can ask for a stop any more.
+    defer { if interruption.isTriggered { mayBeCancelledLate = true } }
+    return try interruption.whileRunning(stop: stopper()) { try runNow(statements) }
   }
 
   @discardableResult
@@ -111,6 +110,12 @@ extension PostgresConnection {
     _ statement: PostgresStatement, _ interruption: Interruption? = nil
   ) throws -> PostgresResult {
     try run([statement], interruption)[0]
+  }
+
+  /// Whether the server has ended the connection, as far as this machine has been told.
+  func wasClosed() -> Bool {
+    if PQconsumeInput(handle) != 1 || PQstatus(handle) != CONNECTION_OK { isLost = true }
+    return isLost
   }
 
   /// Sends statements whose results nobody waits for; the next call reads them first.
@@ -142,7 +147,9 @@ extension PostgresConnection {
     mayBeCancelledLate = false
     do {
       _ = try runNow([.once("SELECT 1")])
-    } catch let failure as PostgresFailure where failure.state == "57014" {}
+    } catch let failure as PostgresFailure where !failure.isConnectionLoss {
+      // Hit by the request, or of a transaction that the request has spoilt and that is about to be undone.
+    }
   }
 }
 
@@ -180,7 +187,8 @@ extension PostgresConnection {
 
   /// The name of a statement, which is prepared in the same pipeline if it is new.
   private func name(of statement: PostgresStatement) throws -> String {
-    if let name = prepared[statement.text] { return name }
+    let text = ExactText(statement.text)
+    if let name = prepared[text] { return name }
     if prepared.count >= Self.maximumPrepared {
       // All at once: what is in use is soon prepared again.
       prepared.removeAll()
@@ -195,8 +203,8 @@ extension PostgresConnection {
     guard PQsendPrepare(handle, name, statement.text, Int32(types.count), types) == 1 else {
       throw lost()
     }
-    prepared[statement.text] = name
-    expected.append(.preparation(of: statement.text))
+    prepared[text] = name
+    expected.append(.preparation(of: text))
     return name
   }
 

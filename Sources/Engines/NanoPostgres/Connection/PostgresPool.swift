@@ -29,14 +29,20 @@ final class PostgresPool: @unchecked Sendable {
     self.configuration = configuration
   }
 
-  /// Runs a block with a connection that nobody else has.
+  /// Runs a block with a connection that nobody else has, again if that turns out to have been lost since it
+  /// was used last: so it must be one that can be repeated.
   ///
   /// - Throws: ``StoreError/Code/locked`` if none becomes free in time, ``StoreError/Code/cannotOpen``,
   ///   ``StoreError/Code/closed``.
   func withConnection<Result>(_ work: (PostgresConnection) throws -> Result) throws -> Result {
-    let connection = try take()
-    defer { giveBack(connection) }
-    return try work(connection)
+    while true {
+      let connection = try take()
+      let wasUsed = connection.wasUsed
+      defer { giveBack(connection) }
+      do {
+        return try work(connection)
+      } catch let failure as PostgresFailure where failure.isConnectionLoss && wasUsed {}
+    }
   }
 
   func take() throws -> PostgresConnection {
