@@ -99,10 +99,8 @@ public final class PostgresEngine: Engine {
         guard rows.count > 0 else { return false }
         try rows.withDocument(0, rows.optionalInt(0, 8), show)
         return true
-      } catch let failure as PostgresFailure where failure.isMissingObject {
+      } catch  where session.failure?.isMissingObject == true {
         core.cache.forget(known.folded)
-      } catch let failure as PostgresFailure {
-        throw failure.error()
       }
     }
     return try read(.call, interruption) { try $0.get(identity, in: collection, show) }

@@ -38,7 +38,13 @@ struct PostgresSchema: Sendable {
       .once(
         """
         CREATE TABLE IF NOT EXISTS \(table("nano_paths")) (collection text COLLATE "C" NOT NULL, \
-        path text COLLATE "C" NOT NULL, types bigint NOT NULL, PRIMARY KEY (collection, path))
+        path text COLLATE "C" NOT NULL, types bigint NOT NULL)
+        """),
+      // Paths are of any length, and entries of an index are not.
+      .once(
+        """
+        CREATE UNIQUE INDEX IF NOT EXISTS nano_paths_key ON \(table("nano_paths")) \
+        (collection, md5(path))
         """),
       .once(
         """

@@ -19,6 +19,9 @@ final class PostgresSession {
   private let pool: PostgresPool
   private let mode: Mode
   private let settings: [PostgresStatement]
+  /// Whether a first round trip that was lost may be sent again: not one that is a transaction of its own and
+  /// writes.
+  private let isRepeatable: Bool
   let interruption: Interruption?
   private var connection: PostgresConnection?
   private(set) var hasBegun = false
@@ -31,25 +34,33 @@ final class PostgresSession {
   /// - Parameter settings: Sent right behind BEGIN.
   init(
     _ pool: PostgresPool, _ mode: Mode, settings: [PostgresStatement] = [],
-    _ interruption: Interruption?
+    isRepeatable: Bool = true, _ interruption: Interruption?
   ) {
     self.pool = pool
     self.mode = mode
     self.settings = settings
+    self.isRepeatable = isRepeatable
     self.interruption = interruption
   }
 
-  /// Runs statements in one round trip, with what the server says as the error: it takes nothing more of a
-  /// transaction then, until it is undone to a savepoint.
+  /// Runs statements in one round trip. What the server refuses is thrown as an error of the store, since the
+  /// caller's own blocks may catch it, and kept in ``failure``: the server takes nothing more of a transaction
+  /// then, until it is undone to a savepoint.
   func run(_ statements: [PostgresStatement]) throws -> [PostgresResult] {
     try interruption?.check()
-    if let failure, mode == .writing { throw failure }
-    do {
+    if let failure, mode != .none { throw failure.error() }
+    return try keepingFailure {
       guard let connection, hasBegun || mode == .none else { return try runFirst(statements) }
       return try connection.run(statements, interruption)
+    }
+  }
+
+  private func keepingFailure<Result>(_ work: () throws -> Result) throws -> Result {
+    do {
+      return try work()
     } catch let failure as PostgresFailure {
       self.failure = failure
-      throw failure
+      throw failure.error()
     }
   }
 
@@ -57,7 +68,9 @@ final class PostgresSession {
   func undo(to savepoint: String) throws {
     guard let connection, !connection.isLost else { return }
     // Not stopped: what is undone by half is of no use.
-    _ = try connection.run([.once("ROLLBACK TO SAVEPOINT \(savepoint)")])
+    _ = try keepingFailure {
+      try connection.run([.once("ROLLBACK TO SAVEPOINT \(savepoint)")])
+    }
     failure = nil
   }
 
@@ -77,11 +90,14 @@ final class PostgresSession {
   }
 
   /// The first round trip. A connection of the pool may have been lost since it was used last; nothing was
-  /// applied then, and another one is tried.
+  /// applied then, and another one is tried, until there is a new one.
   private func runFirst(_ statements: [PostgresStatement]) throws -> [PostgresResult] {
-    var isSecond = false
     while true {
       let connection = try pool.take()
+      if !isRepeatable, connection.wasUsed, connection.wasClosed() {
+        pool.giveBack(connection)
+        continue
+      }
       self.connection = connection
       let before = begin + settings
       do {
@@ -91,9 +107,8 @@ final class PostgresSession {
         opening = Array(results.prefix(before.count))
         return Array(results.dropFirst(before.count))
       } catch let failure as PostgresFailure
-        where failure.isConnectionLoss && !isSecond && connection.wasUsed
+        where failure.isConnectionLoss && connection.wasUsed && isRepeatable
       {
-        isSecond = true
         self.connection = nil
         pool.giveBack(connection)
       } catch {
@@ -107,7 +122,12 @@ final class PostgresSession {
   func copyIn(_ statement: String, _ rows: borrowing CopyBuffer) throws {
     try interruption?.check()
     guard let connection else { return }
-    try connection.copyIn(statement, rows)
+    do {
+      try connection.copyIn(statement, rows)
+    } catch let failure as PostgresFailure {
+      self.failure = failure
+      throw failure.error()
+    }
   }
 
   /// Ends a transaction that only read, or undoes one that wrote; nobody waits for it.
@@ -130,6 +150,7 @@ final class PostgresSession {
     guard let connection else { return }
     self.connection = nil
     hasBegun = false
+    failure = nil
     pool.giveBack(connection)
   }
 

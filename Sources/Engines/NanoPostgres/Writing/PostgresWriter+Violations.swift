@@ -16,7 +16,7 @@ extension PostgresWriter {
         PostgresStatement("RELEASE SAVEPOINT nano_single"),
       ])
       return results[1]
-    } catch let failure as PostgresFailure where failure.state == PostgresFailure.uniqueViolation {
+    } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
       try session.undo(to: "nano_single")
       var own: Int64?
       if let identity = identity ?? row.document.key.map(Identity.key) {
@@ -24,7 +24,7 @@ extension PostgresWriter {
         let found = try session.run(sql.statement)
         if found.count > 0 { own = found.int(0, 0) }
       }
-      throw try violation(row, table, except: own) ?? failure.error()
+      throw try violation(row, table, except: own) ?? error
     }
   }
 

@@ -49,7 +49,18 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     if let table = touched[folded] { return table }
     // No collection has such a name, and no text of the server.
     guard !name.utf8.contains(0) else { return nil }
-    let row = try session.run(core.loader.row(folded, locks: true))
+    var row = try session.run(core.loader.row(folded, locks: true))
+    // There is no row to be locked, and that there is none must stay so until we end. While others drop the
+    // collection and make it anew, a row that is waited for is gone each time, though there always is one.
+    // What we have dropped ourselves is still locked by that.
+    while row.count == 0, dropped[folded] == nil {
+      let results = try session.run([
+        lock(ofMissing: folded), core.loader.row(folded, locks: false),
+        core.loader.row(folded, locks: true),
+      ])
+      row = results[2]
+      if results[1].count == 0 { break }
+    }
     guard let state = CollectionLoader.state(row) else {
       core.cache.forget(folded)
       return nil
@@ -68,6 +79,13 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     let table = WriterTable(collection, state, core.cache.takePaths(of: collection))
     touched[folded] = table
     return table
+  }
+
+  /// Keeps a collection that is not there from being made by others.
+  private func lock(ofMissing folded: String) -> PostgresStatement {
+    PostgresStatement(
+      "SELECT pg_advisory_xact_lock(hashtextextended($1, 2))",
+      [.text("nanostore." + names.schema + "." + folded)])
   }
 
   /// As ``table(_:)``, made if there is none.
@@ -169,7 +187,7 @@ extension PostgresWriter {
         """
         INSERT INTO \(names.qualified("nano_paths")) AS p (collection, path, types) \
         SELECT $1, u.path, u.types FROM unnest($2::text[], $3::bigint[]) AS u(path, types) \
-        ON CONFLICT (collection, path) DO UPDATE SET types = p.types | excluded.types
+        ON CONFLICT (collection, md5(path)) DO UPDATE SET types = p.types | excluded.types
         """, [.text(table.collection.folded), .utf8s(paths), .ints(types)])
     ]
   }
@@ -190,7 +208,7 @@ extension PostgresWriter {
   /// Commits what was done; does nothing if nothing was.
   func commit() throws {
     guard session.hasBegun || session.failure != nil else { return }
-    if let failure = session.failure { throw failure }
+    if let failure = session.failure { throw failure.error() }
     var statements: [PostgresStatement] = []
     for table in touched.values.sorted(by: { $0.collection.folded < $1.collection.folded }) {
       statements += pending(table)
@@ -208,7 +226,8 @@ extension PostgresWriter {
       guard results.last?.command == "COMMIT" else {
         throw StoreError(.database, "The transaction was undone by the server")
       }
-    } catch let failure as PostgresFailure where failure.isConnectionLoss {
+    } catch {
+      guard let failure = session.failure, failure.isConnectionLoss else { throw error }
       session.noteEnded()
       session.release()
       try token.settle(failure, core)
@@ -242,7 +261,7 @@ extension PostgresWriter {
     let (wasDropped, held) = (dropped, holdsMetadata)
     do {
       let result = try work()
-      if let failure = session.failure { throw failure }
+      if let failure = session.failure { throw failure.error() }
       _ = try session.run(PostgresStatement("RELEASE SAVEPOINT \(name)"))
       return result
     } catch {

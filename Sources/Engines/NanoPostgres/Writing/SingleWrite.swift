@@ -20,7 +20,7 @@ struct SingleWrite {
     guard paths.changed.isEmpty else { return nil }
     let row = try DocumentRow(document, id: 0, revision: 1, collection)
     var token = TransactionToken(nil)
-    let session = PostgresSession(core.pool, .none, interruption)
+    let session = PostgresSession(core.pool, .none, isRepeatable: false, interruption)
     defer { session.end() }
     do {
       let results = try session.run(core.writeSettings + [statement(row, token).statement])
@@ -29,11 +29,10 @@ struct SingleWrite {
       core.tokens.noteCommit(core)
       let isNew = rows.int(0, 0) == rows.int(0, 1)
       return (rows.int(0, 0), isNew ? .inserted : .updated)
-    } catch let failure as PostgresFailure where failure.isMissingObject {
-      return nil
-    } catch let failure as PostgresFailure where failure.state == PostgresFailure.uniqueViolation {
-      return nil
-    } catch let failure as PostgresFailure where failure.isConnectionLoss {
+    } catch {
+      guard let failure = session.failure else { throw error }
+      if failure.isMissingObject || failure.state == PostgresFailure.uniqueViolation { return nil }
+      guard failure.isConnectionLoss else { throw error }
       token.process = session.serverProcess
       session.release()
       try token.settle(failure, core)
@@ -74,10 +73,7 @@ struct SingleWrite {
     sql += " AND generation = " + .value(.int(collection.generation))
     sql += " AND incarnation = " + .value(.int(collection.incarnation))
     sql += " RETURNING next_row_id - " + isThere + " AS id), "
-    sql +=
-      "tok AS (INSERT INTO \(core.names.qualified("nano_transactions")) (id) SELECT "
-      + .value(token.value) + " FROM c) "
-    sql += "INSERT INTO \(table) AS t (\(columns.joined(separator: ", "))) SELECT c.id, "
+    sql += "doc AS (INSERT INTO \(table) AS t (\(columns.joined(separator: ", "))) SELECT c.id, "
     sql += row.valuesBehindID + " FROM c ON CONFLICT "
     if replacing, document.key != nil {
       let kept: Set = ["id", "key", "added", "revision"]
@@ -87,7 +83,12 @@ struct SingleWrite {
     } else {
       sql += "DO NOTHING"
     }
-    return sql + " RETURNING id, (SELECT id FROM c)"
+    sql += " RETURNING id), "
+    // For a document that was stored alone: one that was refused may not look as if it was.
+    sql +=
+      "tok AS (INSERT INTO \(core.names.qualified("nano_transactions")) (id) SELECT "
+      + .value(token.value) + " FROM doc) "
+    return sql + "SELECT doc.id, c.id FROM doc, c"
   }
 }
 
