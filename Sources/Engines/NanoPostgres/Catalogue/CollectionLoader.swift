@@ -3,6 +3,7 @@
 import NanoDocument
 import NanoEngine
 import NanoQuery
+import NanoSQL
 
 /// Reads what the catalogue says of a collection.
 struct CollectionLoader {
@@ -15,6 +16,20 @@ struct CollectionLoader {
       SELECT name, table_name, identity, incarnation, generation, next_row_id, changes, settings, indexing, \
       keeps_source, layout FROM \(names.qualified("nano_collections")) WHERE folded = $1\
       \(locks ? " FOR UPDATE" : "")
+      """, [.text(folded)])
+  }
+
+  /// The same, and whether the table that statements find is the one of this snapshot: names of tables are
+  /// looked up as of now, so that one made since has no rows that the snapshot sees.
+  ///
+  /// It says so of statements before it, which have locked the table.
+  func checkedRow(_ folded: String) -> PostgresStatement {
+    let schema = SQLName.literal(names.schema)
+    return PostgresStatement(
+      """
+      SELECT generation, incarnation, EXISTS (SELECT FROM pg_catalog.pg_class AS t \
+      WHERE t.oid = to_regclass(format('%I.%I', \(schema)::text, table_name))) \
+      FROM \(names.qualified("nano_collections")) WHERE folded = $1
       """, [.text(folded)])
   }
 

@@ -11,6 +11,8 @@ class PostgresReader: EngineReader {
   let session: PostgresSession
   /// Collections whose facts are those of this snapshot.
   private var verified: [String: PostgresCollection] = [:]
+  /// Collections whose table belongs to this snapshot and is locked, so that it stays.
+  private var held: Set<String> = []
   /// Incarnations are told with rows only where the collection is there.
   private var missing: Set<String> = []
 
@@ -53,17 +55,45 @@ class PostgresReader: EngineReader {
   func asking<Plan>(
     _ name: String, _ make: (QueryFacts) throws -> (Plan, [PostgresStatement])
   ) throws -> (facts: QueryFacts, plan: Plan, results: [PostgresResult])? {
+    let mayRestart = !session.hasBegun
+    for _ in 0..<Self.maximumAttempts {
+      do {
+        return try askOnce(name, make)
+      } catch is ChangedCollection where mayRestart {
+        // A new snapshot has it, or knows that it is gone.
+        session.end()
+        verified.removeAll()
+        missing.removeAll()
+        held.removeAll()
+      } catch is ChangedCollection {
+        break
+      }
+    }
+    throw StoreError(
+      .locked, "A collection was dropped or made anew before the block came to read it",
+      [.collection: name, .hint: "read again"])
+  }
+
+  /// Arbitrary: each one fails only if the collection is dropped once more meanwhile.
+  private static let maximumAttempts = 20
+
+  /// The snapshot and the table of a collection do not belong together.
+  private struct ChangedCollection: Error {}
+
+  private func askOnce<Plan>(
+    _ name: String, _ make: (QueryFacts) throws -> (Plan, [PostgresStatement])
+  ) throws -> (facts: QueryFacts, plan: Plan, results: [PostgresResult])? {
     let folded = name.foldingASCII
     if verified[folded] == nil, !missing.contains(folded), let cached = core.cache[folded] {
       // Made before it is known whether the facts still hold; what they got wrong is not looked at.
       let facts = facts(cached)
       if let (plan, statements) = try? make(facts) {
-        let results = try hopefully([core.loader.row(folded, locks: false)] + statements)
-        if let results, let state = CollectionLoader.state(results[0]),
-          state.generation == cached.generation, state.incarnation == cached.incarnation
+        let results = try run(statements, folded)
+        if let last = results.last, last.count > 0, last.int(0, 0) == cached.generation,
+          last.int(0, 1) == cached.incarnation
         {
           verified[folded] = cached
-          return (facts, plan, Array(results[1...]))
+          return (facts, plan, results.dropLast())
         }
         core.cache.forget(folded)
       }
@@ -71,17 +101,24 @@ class PostgresReader: EngineReader {
     guard let collection = try collection(name) else { return nil }
     let facts = facts(collection)
     let (plan, statements) = try make(facts)
-    return (facts, plan, statements.isEmpty ? [] : try session.run(statements))
+    if statements.isEmpty { return (facts, plan, []) }
+    if held.contains(folded) { return (facts, plan, try session.run(statements)) }
+    return (facts, plan, try run(statements, folded).dropLast())
   }
 
-  /// The results of statements that name what may be gone; nil if it is, and the snapshot is begun anew.
-  private func hopefully(_ statements: [PostgresStatement]) throws -> [PostgresResult]? {
-    let isFirst = !session.hasBegun
+  /// The results of statements that name the table of a collection, and behind them what the catalogue says.
+  private func run(_ statements: [PostgresStatement], _ folded: String) throws -> [PostgresResult] {
+    let hadFailed = session.failure != nil
     do {
-      return try session.run(statements)
-    } catch let failure as PostgresFailure where failure.isMissingObject && isFirst {
-      session.end()
-      return nil
+      let results = try session.run(statements + [core.loader.checkedRow(folded)])
+      if let last = results.last, last.count > 0 {
+        guard last.bool(0, 2) else { throw ChangedCollection() }
+        if !statements.isEmpty { held.insert(folded) }
+      }
+      return results
+    } catch  where !hadFailed && session.failure?.isMissingObject == true {
+      core.cache.forget(folded)
+      throw ChangedCollection()
     }
   }
 
