@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Calls that are cancelled", .postgres)
 struct CancelTests {
-  private struct Watched {
+  private struct Watched: Sendable {
     let store: Store
     let observer: Store
     let name: String
@@ -23,10 +23,10 @@ struct CancelTests {
       observer = try Store.postgres(server.url(), configuration: configuration)
     }
 
-    func isActive() throws -> Bool {
-      let rows = try observer.sql(
+    func isActive() async throws -> Bool {
+      let rows = try await observer.sql(
         "SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = ? AND state = 'active'",
-        name)
+        SQLArguments([.string(name)]))
       return rows.first?["n"]?.int != 0
     }
 
@@ -44,10 +44,10 @@ struct CancelTests {
     async throws
   {
     let task = Task.detached { try await work() }
-    try Faults.wait(for: "the statement runs") { try watched.isActive() }
+    try await Faults.wait(for: "the statement runs") { try await watched.isActive() }
     task.cancel()
     await #expect(performing: { try await task.value }, throws: isCancellation)
-    try Faults.wait(for: "the statement ends") { try !watched.isActive() }
+    try await Faults.wait(for: "the statement ends") { try await !watched.isActive() }
   }
 
   @Test("A statement of the caller's own ends on the server")
@@ -95,7 +95,7 @@ struct CancelTests {
     let watched = try Watched(connections: 2)
     defer { try? watched.close() }
     try await watched.store["items"].save(["n": 1], key: "a")
-    try cancelWhileLocked(watched)
+    try await Faults.onThread { try cancelWhileLocked(watched) }
     #expect(try await watched.store["items"].get("a")?["n"] == 2)
   }
 

@@ -56,6 +56,27 @@ enum Faults {
     }
   }
 
+  /// The same without keeping a thread that tasks need.
+  static func wait(
+    for what: Comment, _ location: SourceLocation = #_sourceLocation,
+    until holds: @Sendable () async throws -> Bool
+  ) async throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while try await !holds() {
+      try #require(ContinuousClock.now < end, what, sourceLocation: location)
+      try await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
+  /// Runs a block that waits, on a thread of its own.
+  static func onThread<Result: Sendable>(
+    _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(with: Swift.Result { try work() }) }
+    }
+  }
+
   static func code(_ work: () throws -> Void) -> StoreError.Code? {
     do {
       try work()
