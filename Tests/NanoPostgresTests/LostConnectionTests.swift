@@ -11,7 +11,7 @@ import Testing
 struct LostConnectionTests {
   /// A call that writes, and how many documents it leaves.
   enum Write: String, CaseIterable, CustomTestStringConvertible {
-    case save, few, many, block, apply
+    case save, insert, few, many, block, apply
 
     var testDescription: String { rawValue }
     var documents: Int { [.few: 5, .many: 120, .block: 3].first { $0.key == self }?.value ?? 1 }
@@ -23,6 +23,7 @@ struct LostConnectionTests {
       }
       switch self {
       case .save: try items.save(objects(1)[0], key: run)
+      case .insert: try items.insert(objects(1)[0])
       case .few: _ = try items.insert(contentsOf: objects(5))
       case .many: _ = try items.insert(contentsOf: objects(120))
       case .block:
@@ -51,6 +52,9 @@ struct LostConnectionTests {
       // The server may not have seen yet that the connection is gone.
       #expect(try [0, write.documents].contains(found()), "\(write) \(run)")
     default: Issue.record("\(write) \(run) threw \(String(describing: code))")
+    }
+    if write == .save, let saved = try stores.direct["items"].get(run) {
+      #expect(saved.revision == 1, "\(run) was saved twice")
     }
     if write == .apply {
       let again = try stores.direct["items"].apply(
@@ -88,6 +92,22 @@ struct LostConnectionTests {
       }
     }
     #expect(try stores.direct.verify().isEmpty)
+  }
+
+  @Test("An insert whose key is taken is not said to have happened")
+  func taken() throws {
+    let stores = try CutStore()
+    defer { try? stores.close() }
+    let items = stores.cut["items"]
+    try items.insert(["n": 1], key: "a")
+    #expect(Faults.code { try items.insert(["n": 2], key: "a") } == .duplicateKey)
+    for bytes in 0..<(30 * Faults.rounds) {
+      stores.proxy.cut(afterBytesToClient: bytes * 10)
+      #expect(Faults.code { try items.insert(["n": 2], key: "a") } != nil)
+      stores.proxy.cut(afterBytesToClient: nil)
+    }
+    #expect(try items.get("a")?["n"] == 1)
+    #expect(try items.count() == 1)
   }
 
   @Test(

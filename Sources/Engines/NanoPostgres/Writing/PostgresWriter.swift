@@ -50,10 +50,16 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     // No collection has such a name, and no text of the server.
     guard !name.utf8.contains(0) else { return nil }
     var row = try session.run(core.loader.row(folded, locks: true))
-    if row.count == 0 {
-      // There is no row to be locked, and that there is none must stay so until we end. One that was dropped and
-      // made again while the lock was waited for is seen by the next statement only, too.
-      row = try session.run([lock(ofMissing: folded), core.loader.row(folded, locks: true)])[1]
+    // There is no row to be locked, and that there is none must stay so until we end. While others drop the
+    // collection and make it anew, a row that is waited for is gone each time, though there always is one.
+    // What we have dropped ourselves is still locked by that.
+    while row.count == 0, dropped[folded] == nil {
+      let results = try session.run([
+        lock(ofMissing: folded), core.loader.row(folded, locks: false),
+        core.loader.row(folded, locks: true),
+      ])
+      row = results[2]
+      if results[1].count == 0 { break }
     }
     guard let state = CollectionLoader.state(row) else {
       core.cache.forget(folded)
