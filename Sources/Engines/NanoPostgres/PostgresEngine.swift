@@ -51,6 +51,7 @@ public final class PostgresEngine: Engine {
   private func prepare() throws {
     let schema = PostgresSchema(names: core.names)
     try core.pool.withConnection { connection in
+      try requireLayout(connection)
       let format = PostgresStatement.once(
         "SELECT version FROM \(core.names.qualified("nano_format"))")
       do {
@@ -64,6 +65,17 @@ public final class PostgresEngine: Engine {
         try check(try connection.run(format))
       }
     }
+  }
+
+  /// - Throws: ``StoreError/Code/unsupported`` for a layout that the server does not have.
+  private func requireLayout(_ connection: PostgresConnection) throws {
+    guard case .distributed = core.configuration.layout else { return }
+    let found = try connection.run(
+      .once("SELECT 1 FROM pg_catalog.pg_extension WHERE extname = 'citus'"))
+    guard found.count == 0 else { return }
+    throw StoreError(
+      .unsupported, "The server distributes no tables",
+      [.capability: "citus", .hint: "create the extension citus in the database"])
   }
 
   private func check(_ rows: PostgresResult) throws {

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+
+import NanoPostgres
+import NanoServerSupport
+import NanoStorePostgres
+import Testing
+
+@Suite("Replicas and layouts of PostgreSQL", .postgres)
+struct ReplicaTests {
+  @Test("Reads that may be stale go to the replica, all others and writes to the server")
+  func staleReads() throws {
+    let server = try PostgresServer(durable: false)
+    defer { server.remove() }
+    let standby = try server.standby()
+    defer { standby.remove() }
+    var configuration = TestDatabase.configuration()
+    configuration.replicas = standby.url()
+    let store = try Store.postgres(server.url(), configuration: configuration)
+    defer { try? store.close() }
+    let people = store["people"]
+    try people.insert(contentsOf: (0..<50).map { ["n": .int($0)] })
+    try server.waitUntilFollowed(by: standby)
+
+    func isReplica() throws -> DocumentValue? {
+      try store.sql("SELECT pg_is_in_recovery() AS replica").first?["replica"]
+    }
+    let (count, wasReplica) = try store.read(.stale) { (try people.count(), try isReplica()) }
+    #expect(count == 50)
+    #expect(wasReplica == true)
+    #expect(try isReplica() == false)
+    #expect(try store.read { try isReplica() } == false)
+
+    // What is asked and known of collections there is what the replica has.
+    try people.createIndex("n")
+    try people.insert(["n": ["x"]])
+    try server.waitUntilFollowed(by: standby)
+    #expect(try store.read(.stale) { try people.find("[n] = 'x'").count() } == 1)
+    #expect(throws: StoreError.self) {
+      try store.read(.stale) { try people.insert(["n": 1]) }
+    }
+  }
+
+  @Test("When the server is gone and its replica was promoted, the store goes on there")
+  func failover() throws {
+    let server = try PostgresServer(durable: false)
+    defer { server.remove() }
+    let standby = try server.standby()
+    defer { standby.remove() }
+    // Both, and whichever takes writes.
+    let url =
+      "postgresql://postgres@127.0.0.1:\(server.port),127.0.0.1:\(standby.port)/plain"
+      + "?target_session_attrs=read-write"
+    let store = try Store.postgres(url, configuration: TestDatabase.configuration())
+    defer { try? store.close() }
+    try store["people"].save(["name": "Ada"], key: "ada")
+    try server.waitUntilFollowed(by: standby)
+
+    try server.kill()
+    try standby.promote()
+    try store["people"].save(["name": "Grace"], key: "grace")
+
+    #expect(try store["people"].find().sorted(by: "name").keys() == ["ada", "grace"])
+  }
+
+  @Test("A layout over several nodes needs a server that has them")
+  func distributed() throws {
+    var configuration = TestDatabase.configuration()
+    configuration.layout = .distributed(shards: 4)
+    let url = try TestDatabase.url()
+    let error = #expect(throws: StoreError.self) {
+      try Store.postgres(url, configuration: configuration)
+    }
+    #expect(error?.code == .unsupported)
+    #expect(error?[.capability] == "citus")
+  }
+
+  @Test("Partitions hold the documents of a collection by key")
+  func partitions() throws {
+    var configuration = TestDatabase.configuration()
+    configuration.layout = .partitions(4)
+    let store = try TestDatabase.store(configuration)
+    defer { try? store.close() }
+    try store["people"].insert(contentsOf: (0..<200).map { ["n": .int($0)] })
+
+    let parts = try (0..<4).map { part in
+      try store.sql("SELECT count(*) AS n FROM people_p\(part)").first?["n"]?.int ?? 0
+    }
+    #expect(parts.reduce(0, +) == 200)
+    #expect(parts.allSatisfy { $0 > 0 })
+    #expect(try store["people"].find("[n] < 10").sorted(by: "-n").limit(2).documents().count == 2)
+    #expect(throws: StoreError.self) { try store["people"].createIndex("n", unique: true) }
+  }
+}
