@@ -4,7 +4,7 @@
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
-.PHONY: help setup demo test cases bench bench-million bench-graph docs format lint clean
+.PHONY: help setup demo test cases bench bench-million bench-graph bench-postgres docs format lint clean
 .PHONY: reliability crash power-loss failing-calls damage programs concurrency limits fuzz tsan asan
 help:
 	@echo "make demo    installs what is missing, builds the command line tool and shows it at work"
@@ -12,6 +12,7 @@ help:
 	@echo "make cases   runs the acceptance cases, of the folder NANOSTORE_CASES if that is set"
 	@echo "make bench   measures against raw SQLite and GRDB, and fills in the README's table"
 	@echo "make bench-graph  the same for objects in a context"
+	@echo "make bench-postgres  measures PostgreSQL against SQLite, with a server that it starts and removes"
 	@echo "make reliability   tries what docs/RELIABILITY.md promises; crash, power-loss, failing-calls, damage,"
 	@echo "             programs, concurrency, limits: one of the trials, and its figures"
 	@echo "make fuzz    looks for input that breaks a promise, each target for FUZZ_SECONDS (60)"
@@ -40,6 +41,10 @@ bench-million: setup
 
 bench-graph: setup
 	@scripts/bench --graph
+
+bench-postgres: setup
+	@scripts/setup-server
+	@scripts/bench-postgres
 
 # Each trial is bounded, and puts its figures into docs/RELIABILITY.md.
 reliability: crash power-loss failing-calls damage programs concurrency limits

@@ -25,9 +25,20 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
   ],
   targets: [
+    .target(name: "BenchmarkKit", swiftSettings: strict),
+    .executableTarget(
+      name: "postgresbench",
+      dependencies: [
+        "BenchmarkKit",
+        .product(name: "NanoStore", package: "NanoStore"),
+        .product(name: "NanoStorePostgres", package: "NanoStore"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict),
     .executableTarget(
       name: "nanobench",
       dependencies: [
+        "BenchmarkKit",
         .product(name: "NanoStore", package: "NanoStore"),
         .product(name: "NanoStoreModels", package: "NanoStore"),
         .product(name: "GRDB", package: "GRDB.swift"),
@@ -36,6 +47,6 @@ let package = Package(
       ] + (hasTokyo ? ["CTokyo"] : []),
       swiftSettings: strict),
     .testTarget(
-      name: "nanobenchTests", dependencies: ["nanobench"], swiftSettings: strict),
+      name: "nanobenchTests", dependencies: ["BenchmarkKit", "nanobench"], swiftSettings: strict),
   ] + (hasTokyo ? tokyo : [])
 )

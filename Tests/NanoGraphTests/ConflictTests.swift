@@ -100,7 +100,7 @@ struct ConflictTests {
     #expect(try titles() == ["still", "mine too"])
   }
 
-  @Test("Deleting what others changed is a conflict, deleting what is gone is none")
+  @Test("Deleting what others changed is a conflict, deleting what is gone is none", .sqlite)
   func deletion() throws {
     mine.rollback()
     _ = song.title
@@ -114,7 +114,7 @@ struct ConflictTests {
     #expect(try titles() == ["b"])
   }
 
-  @Test("Another program's change is seen too")
+  @Test("Another program's change is seen too", .sqlite)
   func foreign() throws {
     mine.rollback()
     other.title += "!"

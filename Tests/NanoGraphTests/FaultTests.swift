@@ -174,7 +174,7 @@ struct FaultTests {
     #expect(songs[1].title == "mine")
   }
 
-  @Test("Fetching all reads anew what is clean, and leaves changes alone")
+  @Test("Fetching all reads anew what is clean, and leaves changes alone", .sqlite)
   func fetching() throws {
     let context = ObjectContext(store)
     let songs = try context.find(\Song.seconds <= 2).objects()

@@ -74,7 +74,7 @@ struct RelationshipTests {
     #expect(list.cover?.objectID != nil)
   }
 
-  @Test("Relationships are row ids in the document of their owner")
+  @Test("Relationships are row ids in the document of their owner", .sqlite)
   func stored() throws {
     let songs = [Song("a"), Song("b")]
     let list = try context.insert(Playlist("Road", [songs[1], songs[0], songs[1]]))
@@ -162,7 +162,9 @@ struct DeleteRuleTests {
     #expect(try store["Playlist"].find().first()?["songs"]?.array == [2])
   }
 
-  @Test("A deleted object is gone from every kind of relationship, also of objects not in memory")
+  @Test(
+    "A deleted object is gone from every kind of relationship, also of objects not in memory",
+    .sqlite)
   func everyKind() throws {
     let song = Song("a")
     let picture = Picture("p")

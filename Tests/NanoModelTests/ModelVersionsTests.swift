@@ -216,7 +216,7 @@ struct ModelVersionsTests {
     #expect(try people.find { $0.city.isEmpty }.count() == 6)
   }
 
-  @Test("A former name in a document that another program wrote counts at once")
+  @Test("A former name in a document that another program wrote counts at once", .sqlite)
   func foreignDocument() throws {
     let store = try anyStore()
     let people = store[V3.Person.self]

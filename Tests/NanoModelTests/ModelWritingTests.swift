@@ -96,7 +96,7 @@ struct ModelWritingTests {
     #expect(error?.code == .notFound)
   }
 
-  @Test("Declared indexes are made by the first write, and hold")
+  @Test("Declared indexes are made by the first write, and hold", .sqlite)
   func indexes() throws {
     try accounts.insert(Account(email: "a@x", tags: ["x", "y"], owner: "Ada"))
     #expect(

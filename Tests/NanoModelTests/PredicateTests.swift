@@ -161,7 +161,7 @@ struct PredicateLimitsTests {
     #expect(failure(other)?[.operation] == "TypeCheck")
   }
 
-  @Test("Equality, ranges and beginnings on indexed fields use the index")
+  @Test("Equality, ranges and beginnings on indexed fields use the index", .sqlite)
   func indexes() throws {
     for number in 0..<50 {
       try travellers.insert(Traveller(id: "t\(number)", lastName: "D\(number)", age: number))

@@ -204,7 +204,8 @@ struct SyntaxDepthTests {
     }
   }
 
-  @Test("Too deep a document that came in through SQL is an error, and the others are read")
+  @Test(
+    "Too deep a document that came in through SQL is an error, and the others are read", .sqlite)
   func tooDeepInFile() throws {
     let text =
       String(repeating: #"{"name":"","next":["#, count: 600)

@@ -39,7 +39,8 @@ struct BackupTests {
 
   private var target: String { scratch.file("b.db") }
 
-  @Test("A backup of any store is a whole store, with its progress told", .sqlite, arguments: places)
+  @Test(
+    "A backup of any store is a whole store, with its progress told", .sqlite, arguments: places)
   func whole(place: String) throws {
     let store = try store(place)
     var steps: [Double] = []
@@ -58,7 +59,8 @@ struct BackupTests {
     #expect(try scratch.names.filter { $0 != "source" } == ["b.db"])
   }
 
-  @Test("The store stays in use meanwhile, also from the progress itself", .sqlite, arguments: places)
+  @Test(
+    "The store stays in use meanwhile, also from the progress itself", .sqlite, arguments: places)
   func inUse(place: String) throws {
     let store = try store(place)
     var writes: Int64 = 0
@@ -153,7 +155,9 @@ struct BackupTests {
     #expect(code { try store.backup(to: scratch.file("source")) } == .invalidArgument)
   }
 
-  @Test("Another folder, a missing folder and an impossible path are refused; none is ever removed", .sqlite)
+  @Test(
+    "Another folder, a missing folder and an impossible path are refused; none is ever removed",
+    .sqlite)
   func impossible() throws {
     let store = try store("memory", documents: 10)
     // Both the folder and what the copy would be called in it.

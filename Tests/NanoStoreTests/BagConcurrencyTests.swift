@@ -64,7 +64,7 @@ struct BagConcurrencyTests {
       let isUnsaved = bag.hasUnsavedChanges
       let has = (try? bag.contains(key: "k")) ?? false
       seen.signal()
-      try? bag.save()
+      #expect(throws: Never.self) { try bag.save() }
       return (isUnsaved, has)
     }
 

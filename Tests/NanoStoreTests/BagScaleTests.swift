@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Large bags")
 struct BagScaleTests {
-  @Test("One document more in a bag of 100,000 is two rows more; questions go through indexes", .sqlite)
+  @Test(
+    "One document more in a bag of 100,000 is two rows more; questions go through indexes", .sqlite)
   func hundredThousand() async throws {
     let store = try anyStore()
     let songs = store["songs"]

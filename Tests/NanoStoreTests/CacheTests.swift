@@ -2,9 +2,9 @@
 
 import Foundation
 import NanoStore
+import NanoTestSupport
 import NanoTesting
 import Synchronization
-import NanoTestSupport
 import Testing
 
 @Suite("The document cache", .timeLimit(.minutes(2)))

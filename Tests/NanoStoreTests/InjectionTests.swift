@@ -133,7 +133,8 @@ struct InjectionTests {
     #expect(try target.store.verify().isEmpty)
   }
 
-  @Test("As what is kept: it comes back exactly or is refused", .sqlite, arguments: HostileStrings.all)
+  @Test(
+    "As what is kept: it comes back exactly or is refused", .sqlite, arguments: HostileStrings.all)
   func contents(text: String) throws {
     let target = try Target()
     let store = target.store

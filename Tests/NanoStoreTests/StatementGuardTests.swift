@@ -190,7 +190,9 @@ struct TablesTests {
     #expect(people.indexes.map(\.name).contains("nano_index_People_n"))
   }
 
-  @Test("A statement of one's own is explained and not run, without values, also one that writes", .sqlite)
+  @Test(
+    "A statement of one's own is explained and not run, without values, also one that writes",
+    .sqlite)
   func explain() throws {
     let store = try anyStore()
     try store["a"].insert(["n": 1])

@@ -11,7 +11,7 @@ public import Testing
 /// server where NANOSTORE_TEST_ENGINE is `postgres`.
 public func anyStore() throws -> Store {
   guard TestEngine.isServer else { return try Store(.memory) }
-  guard let server = PostgresServer.shared else {
+  guard let url = TestEngine.url else {
     throw StoreError(.cannotOpen, "No server could be started for the tests")
   }
   var configuration = PostgresConfiguration()
@@ -19,13 +19,19 @@ public func anyStore() throws -> Store {
   configuration.durability = .normal
   // A store is held for as long as its test; there are many at once.
   configuration.maximumConnections = 4
-  return try Store.postgres(server.url(.icu), configuration: configuration)
+  return try Store.postgres(url, configuration: configuration)
 }
 
 public enum TestEngine {
   /// Whether tests on any engine run on a server.
   public static let isServer =
     ProcessInfo.processInfo.environment["NANOSTORE_TEST_ENGINE"] == "postgres"
+
+  /// Of a server that runs already, where NANOSTORE_TEST_POSTGRES names one.
+  static var url: String? {
+    ProcessInfo.processInfo.environment["NANOSTORE_TEST_POSTGRES"]
+      ?? PostgresServer.shared?.url(.icu)
+  }
 
   private static let last = Atomic(0)
 

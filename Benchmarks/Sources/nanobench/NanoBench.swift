@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 import ArgumentParser
+import BenchmarkKit
 import Foundation
+import GRDBSQLite
 
 @main
 struct NanoBench: AsyncParsableCommand {
@@ -58,7 +60,8 @@ struct NanoBench: AsyncParsableCommand {
 
     let runner = Runner(rounds: rounds, folder: folder, variant: variant)
     var result = RunResult(
-      machine: .current, documents: songs?.count ?? documents, rounds: rounds, scenarios: [])
+      machine: Machine(sqlite: String(cString: sqlite3_libversion())),
+      documents: songs?.count ?? documents, rounds: rounds, scenarios: [])
     for scenario in scenarios {
       let measured = try await runner.run(scenario)
       print(measured.textReport)
@@ -87,11 +90,7 @@ struct NanoBench: AsyncParsableCommand {
 
   private func chosen(from scenarios: [any Scenario]) throws -> [any Scenario] {
     guard let only else { return scenarios }
-    let known = scenarios.map(\.name)
-    for name in only.names where !known.contains(name) {
-      throw ValidationError("No scenario \"\(name)\". There are: \(known.joined(separator: ", "))")
-    }
-    return scenarios.filter { only.names.contains($0.name) }
+    return try only.chosen(from: scenarios)
   }
 
   private func write(_ result: RunResult) throws {
@@ -101,11 +100,4 @@ struct NanoBench: AsyncParsableCommand {
       try Data(text.utf8).write(to: URL(filePath: markdown))
     }
   }
-}
-
-/// The argument of `--only`.
-struct ScenarioNames {
-  let names: [String]
-
-  init(_ text: String) { names = text.split(separator: ",").map(String.init) }
 }

@@ -3,6 +3,7 @@
 import NanoStoreModels
 import Testing
 
+@testable import BenchmarkKit
 @testable import nanobench
 
 @Suite struct GraphTests {

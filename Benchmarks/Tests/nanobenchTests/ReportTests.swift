@@ -2,6 +2,7 @@
 
 import Testing
 
+@testable import BenchmarkKit
 @testable import nanobench
 
 @Suite struct ReportTests {

@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 
+@testable import BenchmarkKit
 @testable import nanobench
 
 @Suite struct WorkloadTests {

@@ -99,7 +99,7 @@ public final class PostgresEngine: Engine {
         guard rows.count > 0 else { return false }
         try rows.withDocument(0, rows.optionalInt(0, 8), show)
         return true
-      } catch  where session.failure?.isMissingObject == true {
+      } catch where session.failure?.isMissingObject == true {
         core.cache.forget(known.folded)
       }
     }

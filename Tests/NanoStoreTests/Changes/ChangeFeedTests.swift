@@ -54,7 +54,8 @@ struct ChangeFeedTests {
     #expect(try await feed.next() == Change("people", [2: .inserted]))
   }
 
-  @Test("Any document may have changed after SQL, many documents, and a dropped collection", .sqlite)
+  @Test(
+    "Any document may have changed after SQL, many documents, and a dropped collection", .sqlite)
   func everything() async throws {
     let store = try anyStore()
     let people = store["people"]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import Foundation
 import NanoStore
 
@@ -74,7 +75,7 @@ struct AdaptiveBench {
     guard answers.count == 1 else {
       throw WrongAnswer(
         scenario: replay.name, variant: "one of the runs", answer: answers.max(),
-        expected: answers.min() ?? 0)
+        baseline: "another", expected: answers.min() ?? 0)
     }
     return line
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import NanoStore
 
 /// Cards by row id in no order, each get a read of its own. The answer is how many were there.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import NanoStore
 
 /// An index on a field of cards that are there. The answer is how many there are.

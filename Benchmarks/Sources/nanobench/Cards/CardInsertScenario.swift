@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import NanoStore
 
 /// All cards into a new file in one transaction, with the index on the last name. The answer is how

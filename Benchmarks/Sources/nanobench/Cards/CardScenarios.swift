@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import NanoStore
 
 /// The originals' own benchmarks on 100,000 cards, with the ratios at which they stood.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import Foundation
 
 /// Keys and JSON bodies, ready to bind: what raw SQLite is given, so that it

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import Foundation
 
 /// What the scenarios work on: the same people, keys and questions for every variant.

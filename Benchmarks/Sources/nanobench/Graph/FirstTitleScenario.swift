@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import NanoStoreModels
 
 /// The title of the first song of each playlist, in a new context. Raw SQLite gets both bodies by row id and

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
+
 /// BNRPersistence's own speed tests, with the ratios to raw SQLite at which it stood where they are known.
 func graphScenarios(_ set: SongSet) -> [any Scenario] {
   [

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import NanoStoreModels
 
 /// 100,000 songs and 1,000 playlists with 100 of them each into a new file in one save, with making and

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import NanoStoreModels
 
 /// Every song as the one object that it is in a new context, all in an array. Raw SQLite only steps and reads

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import NanoStoreModels
 
 /// A million songs of one title into a new file in one save, with making and releasing the objects and a

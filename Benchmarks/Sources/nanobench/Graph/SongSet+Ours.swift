@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import NanoStoreModels
 
 extension SongSet {

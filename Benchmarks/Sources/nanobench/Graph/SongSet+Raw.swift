@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
+
 extension SongSet {
   /// An empty file with tables that hold what a collection of objects does.
   func rawEmpty(_ folder: Folder) throws -> RawConnection {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
+
 /// What the scenarios of the object graph work on, as BNRPersistence's speed tests have it: a million songs of
 /// one title, and 100,000 songs on 1,000 playlists. For searching, as many songs with titles of four words.
 final class SongSet {

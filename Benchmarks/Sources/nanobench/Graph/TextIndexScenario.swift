@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import NanoStoreModels
 
 /// A text index over the titles of songs that are stored. The answer is how many songs there are.

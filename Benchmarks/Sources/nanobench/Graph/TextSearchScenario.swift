@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import NanoStoreModels
 
 /// Songs by what stands in their titles, the best fit first: the first 20 that have a word, or all that have a

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
+
 extension RunResult {
   /// The table of the object graph for the project's README: one line for each of our ways to do the work.
   var graphReport: String {

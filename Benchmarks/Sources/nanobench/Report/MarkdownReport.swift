@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
+
 extension RunResult {
   /// The tables for the project's README: one line for each of our ways to do the work.
   var markdownReport: String {
@@ -47,18 +49,5 @@ extension ScenarioResult {
           variant.target?.ratioText ?? "", other,
         ]
       }
-  }
-}
-
-extension VariantResult {
-  /// With a mark if it misses its target.
-  var markedRatio: String {
-    missesTarget ? "**\(ratio.ratioText)** missed" : ratio.ratioText
-  }
-}
-
-extension Machine {
-  var description: String {
-    "\(system), \(processors) processors, SQLite \(sqlite)"
   }
 }

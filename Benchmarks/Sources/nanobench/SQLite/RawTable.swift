@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
+
 /// The table that raw SQLite keeps the documents in: the one our store makes, as far as these
 /// scenarios need it.
 struct RawTable {

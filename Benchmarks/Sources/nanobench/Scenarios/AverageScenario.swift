@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import GRDB
 
 /// The average salary of all documents, without an index. The answer is that average in cents.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
+
 /// Some documents into a new file, each in a transaction of its own. The answer is how many
 /// arrived.
 struct CommitScenario: Scenario {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import NanoStore
 
 /// All documents into a new file in one transaction, with and without all their leaves indexed. The

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import GRDB
 
 /// How many documents have a given last name, by looking at all of them: no index. The answer is

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import GRDB
 
 /// All documents with a given last name, a thousandth of them, by an index; once for each of the

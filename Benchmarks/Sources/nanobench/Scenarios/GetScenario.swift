@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import Foundation
 
 /// Documents by key in no order, each get a read of its own. Raw SQLite hands out a copy of the

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
+
 /// All documents into a new file in one transaction, with its commit and a checkpoint at the end.
 /// Raw SQLite gets finished bodies; the others encode theirs. The answer is how many arrived.
 struct InsertScenario: Scenario {

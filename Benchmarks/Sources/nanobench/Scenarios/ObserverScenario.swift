@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
+
 /// Some documents, each in a transaction of its own, while a hundred observers wait for others. The
 /// answer is how many arrived.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import GRDB
 
 /// Every document, one after the other. Raw SQLite only steps and reads the columns where they

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
+
 /// Every scenario, in the order they run and stand in the tables.
 func allScenarios(_ workload: Workload) -> [any Scenario] {
   let general: [any Scenario] = [

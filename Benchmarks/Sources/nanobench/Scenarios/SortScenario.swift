@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import GRDB
 
 /// The twenty documents with the lowest salary, without an index. The answer is the sum of these

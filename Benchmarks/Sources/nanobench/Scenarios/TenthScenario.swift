@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
 import GRDB
 
 /// A tenth of all documents, by a range of an index, ten times. The answer is how many were found

@@ -9,8 +9,9 @@ struct PostgresSchema: Sendable {
   let names: PostgresNames
 
   static let format: Int64 = 1
-  /// Scalars of a text that stand in an index: the server refuses entries of more than 2,704 bytes.
-  static let indexedText = 600
+  /// Scalars of a text that stand in an index: the server refuses entries of more than 2,704 bytes, of all the
+  /// fields of the index together.
+  static let indexedText = 300
 
   /// Every statement can be repeated: two programs may open a new store at once.
   var definitions: [PostgresStatement] {

@@ -18,6 +18,12 @@ struct FieldPlace {
     value = "(\(body) #> \(SQLName.literal(steps)))"
   }
 
+  /// A value that stands in a column.
+  init(value: String, _ names: PostgresNames) {
+    self.value = value
+    self.names = names
+  }
+
   var number: String { "\(names.qualified("nano_number"))(\(value))" }
   /// The collation is said at each place: the database's own may be any.
   var text: String { "(\(names.qualified("nano_text"))(\(value)) COLLATE \"C\")" }

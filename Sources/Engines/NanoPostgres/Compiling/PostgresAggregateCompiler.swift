@@ -40,33 +40,72 @@ struct PostgresAggregateCompiler {
     }
     let split = PostgresConditionCompiler(facts: facts).split(query.query.condition)
     guard split.rest == nil else { return nil }
+    var values = TakenValues()
     var selected: [String] = []
-    var grouped: [String] = []
+    var order: [String] = []
     var columns: [Column] = []
-    for path in query.groups {
+    for (number, path) in query.groups.enumerated() {
       guard let single = facts.sortable(path) else { return nil }
-      let place = single.place
-      let hasTexts = single.types.contains(.string)
-      grouped += PostgresQueryCompiler.expressions(single)
-      let isNumber = single.types.subtracting(.null).isSubset(of: [.int, .double])
-      selected += [
-        "\(place.number)::text", isNumber ? "''" : place.text, hasTexts ? place.tail : "''",
-      ]
+      let group = group("g\(number)", single, &values)
+      selected += group.selected
+      order += group.order
       columns.append(.group)
     }
+    var computed: [String] = []
     for aggregate in query.aggregates {
-      guard let (column, sql) = self.aggregate(aggregate) else { return nil }
-      selected += sql
+      guard let (column, sql) = self.aggregate(aggregate, &values) else { return nil }
+      computed += sql
       columns.append(column)
     }
-    var sql = PostgresSQL(
-      "SELECT \(selected.joined(separator: ", ")) FROM \(facts.collection.table)")
-    if let condition = split.sql { sql += " WHERE " + condition }
-    if !grouped.isEmpty {
-      let terms = grouped.joined(separator: ", ")
-      sql += PostgresSQL(" GROUP BY \(terms) ORDER BY \(terms)")
+    var documents = PostgresSQL(
+      "SELECT \(values.taken.joined(separator: ", ")) FROM \(facts.collection.table)")
+    if let condition = split.sql { documents += " WHERE " + condition }
+    // Groups are kept apart by OFFSET, so that each value is taken out of a body once, and the server expects
+    // few of them rather than one for each body.
+    let groups = query.groups.indices.map { "g\($0)" }
+    let apart = PostgresSQL(groups.isEmpty ? "" : " OFFSET 0")
+    let found =
+      PostgresSQL("SELECT \(values.made.joined(separator: ", ")) FROM (") + documents + apart
+      + ") AS documents" + apart
+    guard !groups.isEmpty else {
+      let sql =
+        PostgresSQL("SELECT \(computed.joined(separator: ", ")) FROM (") + found + ") AS found"
+      return Compiled(sql: sql, columns: columns)
     }
+    let named = computed.enumerated().map { "\($1) AS c\($0)" }
+    selected += computed.indices.map { "c\($0)" }
+    let sql =
+      PostgresSQL(
+        "SELECT \(selected.joined(separator: ", ")) FROM (SELECT "
+          + (groups + named).joined(separator: ", ") + " FROM (") + found
+      + PostgresSQL(
+        ") AS found GROUP BY \(groups.joined(separator: ", "))) AS groups "
+          + "ORDER BY \(order.joined(separator: ", "))")
     return Compiled(sql: sql, columns: columns)
+  }
+
+  /// What is selected of a group, and what groups are sorted by. What is missing is in the group of null.
+  private func group(
+    _ name: String, _ single: QueryFacts.Single, _ values: inout TakenValues
+  ) -> (selected: [String], order: [String]) {
+    let types = single.types.subtracting(.null)
+    if types == .string {
+      values.make(values.take(single.place.string), as: name)
+      let text = "coalesce('t' || \(name), '') COLLATE \"C\""
+      return (
+        ["CASE WHEN \(name) IS NULL THEN '-Infinity' ELSE 'Infinity' END", text, "''"], [text]
+      )
+    }
+    values.make("coalesce(\(values.take(single.place.value)), 'null')", as: name)
+    let place = FieldPlace(value: name, facts.names)
+    let isNumber = types.isSubset(of: [.int, .double])
+    return (
+      [
+        "\(place.number)::text", isNumber ? "''" : place.text,
+        types.contains(.string) ? place.tail : "''",
+      ],
+      PostgresQueryCompiler.expressions(QueryFacts.Single(place: place, types: single.types))
+    )
   }
 
   /// The distinct values of a field.
@@ -83,41 +122,43 @@ struct PostgresAggregateCompiler {
     return compile(AggregateQuery(asked, groups: [field], aggregates: []))
   }
 
-  private func aggregate(_ aggregate: Aggregate) -> (Column, [String])? {
+  private func aggregate(
+    _ aggregate: Aggregate, _ values: inout TakenValues
+  ) -> (Column, [String])? {
     guard let path = aggregate.field else { return (.count, ["count(*)::text"]) }
     if let defaults = facts.collection.defaults, defaults.reaches(path) { return nil }
     guard let single = facts.single(path), !single.types.contains(.open) else { return nil }
     let place = single.place
-    let isNumber = "jsonb_typeof(\(place.value)) = 'number'"
+    func number() -> String {
+      let value = values.take(place.value)
+      return values.name("CASE jsonb_typeof(\(value)) WHEN 'number' THEN \(value)::numeric END")
+    }
     switch aggregate {
     case .count: return (.count, ["count(*)::text"])
-    case .countOf: return (.count, ["count(\(place.value))::text"])
+    case .countOf: return (.count, ["count(\(values.name(values.take(place.value))))::text"])
     case .total, .average:
-      let sum = "sum(\(place.number)) FILTER (WHERE \(isNumber))"
+      let value = number()
+      let isWhole =
+        aggregate == .total(path) && single.types.contains(.double)
+        ? "coalesce(bool_and(scale(\(value)) = 0), true)::text" : "'true'"
       return (
         aggregate == .total(path) ? .total : .average,
-        [
-          "coalesce(\(sum), 0)::text", "count(*) FILTER (WHERE \(isNumber))::text",
-          "coalesce(bool_and(scale(\(place.number)) = 0) FILTER (WHERE \(isNumber)), true)::text",
-        ]
+        ["coalesce(sum(\(value)), 0)::text", "count(\(value))::text", isWhole]
       )
     case .minimum, .maximum:
       guard let found = facts.sortable(path) else { return nil }
-      let values = found.types.subtracting(.null)
+      let types = found.types.subtracting(.null)
       let function = aggregate == .minimum(path) ? "min" : "max"
-      if values.isSubset(of: [.int, .double]) {
-        let number = "(\(function)(\(place.number)) FILTER (WHERE \(isNumber)))"
-        return (.value, ["coalesce(\(number), '-Infinity')::text", "''", "''"])
+      if types.isSubset(of: [.int, .double]) {
+        return (
+          .value, ["coalesce(\(function)(\(number())), '-Infinity')::text", "''", "''"]
+        )
       }
       // Of several types the server has no one order for an aggregate.
-      guard values == .string else { return nil }
+      guard types == .string else { return nil }
+      let text = values.name(values.take(place.string))
       return (
-        .value,
-        [
-          "'Infinity'",
-          "coalesce('t' || (\(function)(\(place.string)) FILTER (WHERE \(place.isString))), '')",
-          "''",
-        ]
+        .value, ["'Infinity'", "coalesce('t' || \(function)(\(text) COLLATE \"C\"), '')", "''"]
       )
     }
   }

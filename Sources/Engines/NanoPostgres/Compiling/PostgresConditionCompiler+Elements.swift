@@ -6,8 +6,12 @@ import NanoQuery
 import NanoSQL
 
 extension PostgresConditionCompiler {
+  /// Values that are no objects on the server.
+  private static let plain: ObservedTypes = [.null, .bool, .int, .double, .string, .array]
+
   /// A value looked for where arrays may be entered: found by the index on their elements if there is one, or
-  /// by that of everything. Either finds too much, and only equal values.
+  /// by that of everything. Either finds only equal values, and too many where objects stand, whose fields it
+  /// enters.
   func entered(_ path: FieldPath, _ comparison: Comparison, _ value: DocumentValue) -> Answer? {
     guard comparison == .equal, let literal = JSONPathLiteral.text(value),
       let known = facts.observed(path), !known.types.contains(.url),
@@ -27,7 +31,8 @@ extension PostgresConditionCompiler {
     let sql =
       "\(usesAll ? "body" : column.column) @? "
       + .value(.text("\(steps) ? (@ == \(literal))")) + "::jsonpath"
-    return Answer(sql: sql, isExact: false)
+    return Answer(
+      sql: sql, isExact: path.components.count == 1 && known.types.isSubset(of: Self.plain))
   }
 }
 

@@ -10,13 +10,14 @@ extension PostgresConditionCompiler {
     guard let scope = search.scope,
       let index = facts.collection.textIndexes.first(where: { $0.definition.scope == scope }),
       let query = search.query.simplified(scope.tokens),
-      let node = TextPlan(query, scope.tokens).node,
+      case let plan = TextPlan(query, scope.tokens), let node = plan.node,
       // No lexeme holds it.
       !node.phrases.contains(where: { $0.text.utf8.contains(0) })
     else { return nil }
     let expression = TokenQuery.text(node, scope.tokens)
     return Answer(
-      sql: "\(index.column) @@ " + .value(.text(expression)) + "::tsquery", isExact: false)
+      sql: "\(index.column) @@ " + .value(.text(expression)) + "::tsquery",
+      isExact: plan.isExact && TokenQuery.isExact(node, scope))
   }
 }
 
@@ -34,6 +35,19 @@ enum TokenQuery {
     case .any(let parts): return joined(parts.map { text($0, tokens) }, "|")
     // What is excluded is found too widely, so that nothing may be left out for it.
     case .excluding(let part, _): return text(part, tokens)
+    }
+  }
+
+  /// Whether nothing else is found: single words, wherever they stand.
+  static func isExact(_ node: TextPlan.Node, _ scope: TextScope) -> Bool {
+    switch node {
+    case .phrase(let phrase):
+      let words = scope.tokens.tokens(of: phrase.text)
+      return words.count == 1 && scope.tokens == .words && !phrase.isPrefix
+        && (phrase.field == nil || scope.fields.count == 1)
+        && TextTokenList.kept(words[0].text) == words[0].text
+    case .all(let parts), .any(let parts): return parts.allSatisfy { isExact($0, scope) }
+    case .near, .excluding: return false
     }
   }
 

@@ -55,11 +55,17 @@ struct PostgresQueryCompiler {
     }
     let isCut = isSorted && split.rest == nil && isBehind
     if isCut {
-      if let limit = query.limit { sql += " LIMIT " + .value(.int(Int64(limit))) }
+      if let limit = query.limit { sql += " LIMIT " + Self.limit(limit) }
       if query.offset > 0 { sql += " OFFSET " + .value(.int(Int64(query.offset))) }
     }
     return Compiled(
       sql: sql, rest: split.rest, isSorted: isSorted, isBehind: isBehind, isCut: isCut)
+  }
+
+  /// The server plans a statement once and for all only if it knows that few rows are wanted. Limits that are
+  /// larger are not told, so that there are not many statements.
+  private static func limit(_ limit: Int) -> PostgresSQL {
+    limit <= 1_000 ? PostgresSQL("\(limit)") : .value(.int(Int64(limit)))
   }
 
   /// How many documents a query finds; nil if each of them must be looked at here.
@@ -99,7 +105,10 @@ extension PostgresQueryCompiler {
     switch ordering.expression {
     case .field(let path):
       guard let single = facts.sortable(path) else { return nil }
-      return Self.expressions(single)
+      let expressions = Self.expressions(single)
+      // Numbers have no text, but an index has its column, and can only give the order of all its columns.
+      return facts.isIndexed(path) && expressions.count == 1
+        ? expressions + [single.place.text] : expressions
     case .attribute(.rowID): return ["id"]
     case .attribute(.version): return ["coalesce(version, -9223372036854775808)"]
     case .attribute(.type): return ["coalesce(type, '')"]

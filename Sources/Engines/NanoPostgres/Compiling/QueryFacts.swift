@@ -20,6 +20,13 @@ struct QueryFacts {
     self.observed = observed ?? { collection.paths.facts(at: $0) }
   }
 
+  /// Whether an index has columns for a field.
+  func isIndexed(_ path: FieldPath) -> Bool {
+    collection.indexes.contains { index in
+      index.definition.kind == .fields && index.definition.columns.contains { $0.path == path }
+    }
+  }
+
   /// A field that has one value at most in each document, and what is known of its values.
   struct Single {
     var place: FieldPlace

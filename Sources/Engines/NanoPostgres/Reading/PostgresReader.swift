@@ -116,7 +116,7 @@ class PostgresReader: EngineReader {
         if !statements.isEmpty { held.insert(folded) }
       }
       return results
-    } catch  where !hadFailed && session.failure?.isMissingObject == true {
+    } catch where !hadFailed && session.failure?.isMissingObject == true {
       core.cache.forget(folded)
       throw ChangedCollection()
     }

@@ -51,7 +51,7 @@ extension PostgresWriter {
         PostgresStatement("SAVEPOINT nano_index"), .once(statement),
         PostgresStatement("RELEASE SAVEPOINT nano_index"),
       ])
-    } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
+    } catch where session.failure?.state == PostgresFailure.uniqueViolation {
       try session.undo(to: "nano_index")
       throw StoreError(
         .uniqueViolation, "Documents have equal values, so the index cannot be unique",

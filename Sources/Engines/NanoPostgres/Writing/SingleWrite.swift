@@ -73,15 +73,14 @@ struct SingleWrite {
     sql += " AND generation = " + .value(.int(collection.generation))
     sql += " AND incarnation = " + .value(.int(collection.incarnation))
     sql += " RETURNING next_row_id - " + isThere + " AS id), "
+    // A document that is refused is an error of the statement, so that it takes no row id.
     sql += "doc AS (INSERT INTO \(table) AS t (\(columns.joined(separator: ", "))) SELECT c.id, "
-    sql += row.valuesBehindID + " FROM c ON CONFLICT "
+    sql += row.valuesBehindID + " FROM c"
     if replacing, document.key != nil {
       let kept: Set = ["id", "key", "added", "revision"]
       let assignments = columns.filter { !kept.contains($0) }.map { "\($0) = excluded.\($0)" }
-      sql += "(key) WHERE key IS NOT NULL DO UPDATE SET "
+      sql += " ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
       sql += "\(assignments.joined(separator: ", ")), revision = t.revision + 1"
-    } else {
-      sql += "DO NOTHING"
     }
     sql += " RETURNING id), "
     // For a document that was stored alone: one that was refused may not look as if it was.

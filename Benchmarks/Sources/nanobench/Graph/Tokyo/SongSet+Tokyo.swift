@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
+
 #if canImport(CTokyo)
   /// A file for each class, as the original has it.
   struct TokyoFiles {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import BenchmarkKit
+
 #if canImport(CTokyo)
   private let tokyo = "Tokyo Cabinet"
 

@@ -2,13 +2,19 @@
 
 /// Runs scenarios: every variant once per round, one after the other, so that a slow minute of
 /// the machine falls on all of them.
-struct Runner {
-  let rounds: Int
-  let folder: Folder
-  /// Runs only raw SQLite and variants whose name contains this; nil for all.
-  var variant: String?
+package struct Runner {
+  package let rounds: Int
+  package let folder: Folder
+  /// Runs only the baseline and variants whose name contains this; nil for all.
+  package var variant: String?
 
-  func run(_ scenario: any Scenario) async throws -> ScenarioResult {
+  package init(rounds: Int, folder: Folder, variant: String? = nil) {
+    self.rounds = rounds
+    self.folder = folder
+    self.variant = variant
+  }
+
+  package func run(_ scenario: any Scenario) async throws -> ScenarioResult {
     let folder = try folder.subfolder(scenario.name)
     let measurements = try await measure(scenario, in: folder)
     try folder.remove()
@@ -42,7 +48,7 @@ struct Runner {
     for measurement in measurements where measurement.answer != expected {
       throw WrongAnswer(
         scenario: scenario.name, variant: measurement.variant.name,
-        answer: measurement.answer, expected: expected)
+        answer: measurement.answer, baseline: measurements[0].variant.name, expected: expected)
     }
   }
 }
@@ -55,14 +61,25 @@ extension Scenario {
 }
 
 /// A variant that did not do the work: its time means nothing.
-struct WrongAnswer: Error, CustomStringConvertible {
-  let scenario: String
-  let variant: String
-  let answer: Int?
-  let expected: Int
+package struct WrongAnswer: Error, CustomStringConvertible {
+  package let scenario: String
+  package let variant: String
+  package let answer: Int?
+  package let baseline: String
+  package let expected: Int
 
-  var description: String {
+  package init(
+    scenario: String, variant: String, answer: Int?, baseline: String, expected: Int
+  ) {
+    self.scenario = scenario
+    self.variant = variant
+    self.answer = answer
+    self.baseline = baseline
+    self.expected = expected
+  }
+
+  package var description: String {
     let given = answer.map(String.init) ?? "nothing"
-    return "\(scenario): \"\(variant)\" answers \(given), raw SQLite \(expected)"
+    return "\(scenario): \"\(variant)\" answers \(given), \"\(baseline)\" \(expected)"
   }
 }

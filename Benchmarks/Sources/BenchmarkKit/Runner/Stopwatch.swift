@@ -4,12 +4,14 @@ import Foundation
 
 /// Adds up the time spent in what it measures: processor time of the whole process, all threads,
 /// user and system, and the time on the wall.
-final class Stopwatch {
-  private(set) var cpuNanoseconds: UInt64 = 0
-  private(set) var wallNanoseconds: UInt64 = 0
+package final class Stopwatch {
+  package private(set) var cpuNanoseconds: UInt64 = 0
+  package private(set) var wallNanoseconds: UInt64 = 0
+
+  package init() {}
 
   @inline(__always)
-  func measure<Result>(_ work: () throws -> Result) rethrows -> Result {
+  package func measure<Result>(_ work: () throws -> Result) rethrows -> Result {
     let start = Self.now()
     defer { add(since: start) }
     return try work()
@@ -17,7 +19,7 @@ final class Stopwatch {
 
   /// The same, with the processor time of this thread alone: for what others' threads cost a thread.
   @inline(__always)
-  func measureThread<Result>(_ work: () throws -> Result) rethrows -> Result {
+  package func measureThread<Result>(_ work: () throws -> Result) rethrows -> Result {
     let start = Self.now(.thread)
     defer { add(since: start, .thread) }
     return try work()
@@ -26,7 +28,7 @@ final class Stopwatch {
   /// The same for asynchronous work. It has another name so that synchronous calls stay
   /// synchronous inside ``measure(_:)``: in an asynchronous closure Swift would prefer GRDB's
   /// asynchronous overloads.
-  func measureAsync<Result>(_ work: () async throws -> Result) async rethrows -> Result {
+  package func measureAsync<Result>(_ work: () async throws -> Result) async rethrows -> Result {
     let start = Self.now()
     defer { add(since: start) }
     return try await work()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
+package import Foundation
 
 extension RunResult {
-  func jsonReport() throws -> Data {
+  package func jsonReport() throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     return try encoder.encode(self)

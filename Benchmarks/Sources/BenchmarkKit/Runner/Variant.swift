@@ -10,17 +10,17 @@
 ///   }
 /// }
 /// ```
-struct Variant {
+package struct Variant {
   /// One round: measures its work with the stopwatch and returns its answer.
-  typealias Round = (Stopwatch) async throws -> Int
+  package typealias Round = (Stopwatch) async throws -> Int
 
-  let name: String
+  package let name: String
   /// The largest ratio to raw SQLite that we are content with.
-  let target: Double?
+  package let target: Double?
   /// Makes what all rounds share, in a folder of its own.
-  let prepare: (Folder) async throws -> Round
+  package let prepare: (Folder) async throws -> Round
 
-  init(
+  package init(
     _ name: String, target: Double? = nil,
     prepare: @escaping (Folder) async throws -> Round
   ) {

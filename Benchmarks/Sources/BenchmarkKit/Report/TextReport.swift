@@ -2,7 +2,7 @@
 
 extension ScenarioResult {
   /// The table that is printed while a run goes on.
-  var textReport: String {
+  package var textReport: String {
     var table = Table(header: ["variant", "cpu ns", "wall ns", "ratio", "wall ratio", "target", ""])
     for variant in variants {
       table.rows.append([

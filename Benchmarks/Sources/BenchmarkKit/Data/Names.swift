@@ -3,21 +3,22 @@
 import Foundation
 
 /// What the generated people are called and where they live.
-enum Names {
-  static let first = [
+package enum Names {
+  package static let first = [
     "Maria", "Joan", "Oriol", "Montserrat", "Aaron", "John", "Sofía", "Zoë", "Benjamin",
     "Elizabeth", "Tito", "Núria", "Guillem", "Christopher", "Anna", "Pere",
   ]
 
   /// 1,000 different names, so that a name selects 0.1 % of the people.
-  static let last = (0..<1000).map { syllables($0 * 7 + 400) }
+  package static let last = (0..<1000).map { syllables($0 * 7 + 400) }
 
   /// 4,000 different words for titles.
-  static let words = (0..<4000).map { syllables($0 * 2 + 1).lowercased() }
+  package static let words = (0..<4000).map { syllables($0 * 2 + 1).lowercased() }
 
-  static let cities = (0..<198).map { syllables($0 * 39 + 400) } + ["Barcelona", "São Paulo"]
+  package static let cities =
+    (0..<198).map { syllables($0 * 39 + 400) } + ["Barcelona", "São Paulo"]
 
-  static let countries = ["ES", "US", "FR", "DE", "GB", "CN", "JP", "BR"]
+  package static let countries = ["ES", "US", "FR", "DE", "GB", "CN", "JP", "BR"]
 
   /// A number below 8,000 as three syllables.
   private static func syllables(_ number: Int) -> String {

@@ -2,16 +2,21 @@
 
 /// Rows of text in columns, as aligned text or as Markdown. The first column is words, the
 /// others are numbers and go to the right.
-struct Table {
-  let header: [String]
-  var rows: [[String]] = []
+package struct Table {
+  package let header: [String]
+  package var rows: [[String]] = []
 
-  var text: String {
+  package init(header: [String], rows: [[String]] = []) {
+    self.header = header
+    self.rows = rows
+  }
+
+  package var text: String {
     lines { cell, column in pad(cell, column) }.map { $0.joined(separator: "  ") }
       .joined(separator: "\n")
   }
 
-  var markdown: String {
+  package var markdown: String {
     let rule = header.indices.map { $0 == 0 ? "---" : "---:" }
     return ([header, rule] + rows)
       .map { "| " + $0.joined(separator: " | ") + " |" }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
+package import Foundation
 
 /// A folder for the files of one run, one scenario or one variant.
-struct Folder {
-  let url: URL
+package struct Folder {
+  package let url: URL
 
   /// A new folder below the system's temporary one (`TMPDIR` moves it to another disk).
-  static func temporary() throws -> Folder {
+  package static func temporary() throws -> Folder {
     try Folder(
       creating: FileManager.default.temporaryDirectory
         .appending(path: "nanobench-\(UUID().uuidString)"))
   }
 
-  func subfolder(_ name: String) throws -> Folder {
+  package func subfolder(_ name: String) throws -> Folder {
     try Folder(creating: url.appending(path: name))
   }
 
   /// The path of a file in this folder.
-  func file(_ name: String) -> String {
+  package func file(_ name: String) -> String {
     url.appending(path: name).path(percentEncoded: false)
   }
 
   /// The path of a database in this folder that does not exist, even if it did before.
-  func freshFile(_ name: String) throws -> String {
+  package func freshFile(_ name: String) throws -> String {
     for suffix in ["", "-wal", "-shm"] {
       let path = file(name + suffix)
       if FileManager.default.fileExists(atPath: path) {
@@ -33,7 +33,7 @@ struct Folder {
     return file(name)
   }
 
-  func remove() throws {
+  package func remove() throws {
     try FileManager.default.removeItem(at: url)
   }
 

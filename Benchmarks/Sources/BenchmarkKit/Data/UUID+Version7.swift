@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
+package import Foundation
 
 extension UUID {
   /// The version 7 UUID of the document with the given number, always the same: ascending, as if
   /// forty documents were made in each millisecond.
-  init(version7 number: Int) {
+  package init(version7 number: Int) {
     let milliseconds = UInt64(1_700_000_000_000 + number / 40)
     var random = SplitMix(seed: UInt64(number) &+ 0xABCDEF)
     let sequence = UInt64(number % 40) << 6 | random.next() & 0x3F

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 /// Numbers that look random and are the same on every run and machine (SplitMix64).
-struct SplitMix {
+package struct SplitMix {
   private var state: UInt64
 
-  init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { state = seed }
 
-  mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -15,7 +15,9 @@ struct SplitMix {
   }
 
   /// A number from 0 up to, not including, the limit.
-  mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
+  package mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 
-  mutating func pick<Element>(_ choices: [Element]) -> Element { choices[below(choices.count)] }
+  package mutating func pick<Element>(_ choices: [Element]) -> Element {
+    choices[below(choices.count)]
+  }
 }

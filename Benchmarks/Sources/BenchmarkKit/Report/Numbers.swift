@@ -4,8 +4,8 @@ import Foundation
 
 extension Double {
   /// A time in nanoseconds, without fractions once they are noise.
-  var nanosecondsText: String { String(format: self < 100 ? "%.1f" : "%.0f", self) }
+  package var nanosecondsText: String { String(format: self < 100 ? "%.1f" : "%.0f", self) }
 
   /// A ratio with three digits or so.
-  var ratioText: String { String(format: self < 10 ? "%.2f" : "%.1f", self) }
+  package var ratioText: String { String(format: self < 10 ? "%.2f" : "%.1f", self) }
 }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+
+/// The argument of `--only`.
+package struct ScenarioNames {
+  package let names: [String]
+
+  package init(_ text: String) { names = text.split(separator: ",").map(String.init) }
+
+  /// - Throws: ``UnknownScenario``.
+  package func chosen(from scenarios: [any Scenario]) throws -> [any Scenario] {
+    let known = scenarios.map(\.name)
+    for name in names where !known.contains(name) {
+      throw UnknownScenario(name: name, known: known)
+    }
+    return scenarios.filter { names.contains($0.name) }
+  }
+}
+
+package struct UnknownScenario: Error, CustomStringConvertible {
+  package let name: String
+  package let known: [String]
+
+  package var description: String {
+    "No scenario \"\(name)\". There are: \(known.joined(separator: ", "))"
+  }
+}

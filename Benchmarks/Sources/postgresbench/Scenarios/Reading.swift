@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+
+import BenchmarkKit
+import NanoStore
+
+extension Contest {
+  /// Documents by their keys.
+  func getting(_ members: MemberSet) -> [Comparison] {
+    var random = SplitMix(seed: 3)
+    let keys = (0..<5_000).map { _ in members.keys[random.below(members.count)] }
+    let lists = stride(from: 0, to: keys.count, by: 100).map { Array(keys[$0..<($0 + 100)]) }
+    return [
+      Comparison(
+        name: "get", work: "get by key", unit: "get", operations: 2_000, contest: self
+      ) { side in
+        let people = try side.people()
+        return { watch in
+          try watch.measure {
+            try keys.prefix(2_000).reduce(0) { try $0 + people.get($1).found }
+          }
+        }
+      },
+      Comparison(
+        name: "get-keys", work: "get by 100 keys in a call", unit: "call",
+        operations: lists.count, target: 2, contest: self
+      ) { side in
+        let people = try side.people()
+        return { watch in
+          try watch.measure { try lists.reduce(0) { try $0 + people.get(keys: $1).count } }
+        }
+      },
+    ]
+  }
+
+  /// Documents by what they hold.
+  func finding(_ members: MemberSet) -> [Comparison] {
+    let cities = Array(MemberSet.cities.prefix(100))
+    let scores = (0..<100).map { Double($0 * 9) }
+    let tags = Array(MemberSet.tags.prefix(50))
+    let words = (0..<5).map { MemberSet.words[$0] + " " + MemberSet.words[$0 + 50] }
+    return [
+      asking(
+        "find", "find about \(members.count / 1_000) by an index", cities.count, target: 3,
+        Side.people
+      ) { people in
+        try cities.reduce(0) { sum, city in
+          try sum + people.find(Field("city") == city).documents().rowIDs
+        }
+      },
+      asking(
+        "range", "range in the order of an index, 20 of them", scores.count, Side.people
+      ) { people in
+        try scores.reduce(0) { sum, score in
+          let query = people.find(Field("score") >= score && Field("score") < score + 100)
+          return try sum + query.sorted(by: "score").limit(20).documents().rowIDs
+        }
+      },
+      asking("scan", "filter and sort without an index, 20 of them", 1, Side.people) { people in
+        try people.find(Field("active") == true).sorted(by: "name").limit(20).documents().rowIDs
+      },
+      asking(
+        "elements", "find by an element of an array, 100 of them", tags.count, Side.indexed
+      ) { indexed in
+        try tags.reduce(0) { sum, tag in
+          try sum + indexed.find(Field("tags") == tag).limit(100).documents().rowIDs
+        }
+      },
+      asking(
+        "text", "search two words, the best 20", words.count, Side.indexed
+      ) { indexed in
+        try words.reduce(0) { try $0 + indexed.search($1).limit(20).documents().rowIDs }
+      },
+    ]
+  }
+
+  /// Figures over all documents.
+  func counting(_ members: MemberSet) -> [Comparison] {
+    [
+      asking(
+        "group", "group all by a field, 3 aggregates of each", 1, target: 0.6, Side.people
+      ) { people in
+        try people.find()
+          .grouped(by: "city", aggregates: [.count, .average("age"), .maximum("score")]).digest
+      },
+      asking("count", "count all", 20, Side.people) { people in
+        try (0..<20).reduce(0) { sum, _ in try sum + people.count() }
+      },
+    ]
+  }
+
+  /// Questions to a collection, so many in a round.
+  private func asking(
+    _ name: String, _ work: String, _ operations: Int, target: Double? = nil,
+    _ collection: @escaping (Side) -> () throws -> DocumentCollection,
+    _ ask: @escaping (DocumentCollection) throws -> Int
+  ) -> Comparison {
+    Comparison(
+      name: name, work: work, unit: "question", operations: operations, target: target,
+      contest: self
+    ) { side in
+      let collection = try collection(side)()
+      return { watch in try watch.measure { try ask(collection) } }
+    }
+  }
+}

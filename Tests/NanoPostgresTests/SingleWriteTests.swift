@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+
+import NanoPostgres
+import NanoServerSupport
+import NanoStorePostgres
+import Testing
+
+@Suite("One document written by itself, on PostgreSQL", .postgres)
+struct SingleWriteTests {
+  @Test("Takes one row id, whatever indexes the collection has")
+  func rowIDs() throws {
+    let store = try TestDatabase.store()
+    defer { try? store.close() }
+    let films = store["films"]
+    try films.insert(["n": 1, "text": "gin", "tags": ["x"]])
+    var expected: Int64 = 1
+    func next(_ number: Int64) throws -> Int64? { try films.insert(["n": .int(number)]).rowID }
+
+    for prepare in [
+      { _ in }, { try $0.createIndex("n", unique: true) }, { try $0.createIndex("tags") },
+      { try $0.createTextIndex("text") }, { try $0.setDefaults(["rating": 5]) },
+    ] as [(DocumentCollection) throws -> Void] {
+      try prepare(films)
+      for _ in 0..<3 {
+        expected += 1
+        #expect(try next(expected) == expected)
+      }
+    }
+    #expect(try films.count() == Int(expected))
+  }
+}
