@@ -58,7 +58,7 @@ extension PostgresReader {
     let compiler = PostgresQueryCompiler(facts: facts)
     // What is checked here needs the body.
     var compiled = compiler.select(query, columns: PostgresQueryCompiler.columns(query))
-    if compiled.rest != nil || !compiled.isSorted {
+    if compiled.rest != nil || !compiled.isSorted || !compiled.isBehind {
       compiled = compiler.select(query, columns: PostgresQueryCompiler.columns)
     }
     var plan = FindPlan(query: query, compiled: compiled, firstPage: nil)
