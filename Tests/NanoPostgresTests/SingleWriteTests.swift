@@ -28,4 +28,20 @@ struct SingleWriteTests {
     }
     #expect(try films.count() == Int(expected))
   }
+
+  @Test("Names that only another Unicode form tells apart are two collections")
+  func unicodeForms() throws {
+    let store = try TestDatabase.store()
+    defer { try? store.close() }
+    try store["\u{E9}"].save(["n": 1], key: "a")
+    try store["e\u{301}"].save(["n": 2], key: "a")
+    try store["e\u{301}"].save(["n": 3], key: "b")
+
+    #expect(try store["\u{E9}"].get("a")?["n"] == 1)
+    #expect(try store["\u{E9}"].count() == 1)
+    #expect(try store["e\u{301}"].get("a")?["n"] == 2)
+    #expect(try store["e\u{301}"].count() == 2)
+    let seen = try store.write { try store["\u{E9}"].find("[n] > 0").count() }
+    #expect(seen == 1)
+  }
 }

@@ -28,10 +28,10 @@ final class PostgresCore: Sendable {
       """
     switch identity {
     case .rowID(let id):
-      return PostgresStatement(head + " id = $1", [.int(id), .text(collection.folded)])
+      return PostgresStatement(head + " id = $1", [.int(id), .exact(collection.folded)])
     case .key(let key):
       return PostgresStatement(
-        head + " key = $1", [.text(key.description), .text(collection.folded)])
+        head + " key = $1", [.text(key.description), .exact(collection.folded)])
     }
   }
 

@@ -103,7 +103,7 @@ public final class PostgresEngine: Engine {
     _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
     // One statement sees one state, so that no transaction is needed.
-    if let known = core.cache[collection.foldingASCII] {
+    if let known = core.cache[collection.folded] {
       let session = PostgresSession(core.pool, .none, interruption)
       defer { session.end() }
       do {
@@ -111,7 +111,7 @@ public final class PostgresEngine: Engine {
         guard rows.count > 0 else { return false }
         try rows.withDocument(0, rows.optionalInt(0, 8), show)
         return true
-      } catch where session.failure?.isMissingObject == true {
+      } catch  where session.failure?.isMissingObject == true {
         core.cache.forget(known.folded)
       }
     }

@@ -123,7 +123,7 @@ struct PostgresVerification {
       .once(
         "SELECT next_row_id, (SELECT coalesce(max(id), 0) FROM \(collection.table)) "
           + "FROM \(reader.names.qualified("nano_collections")) WHERE folded = $1",
-        [.text(collection.folded)]))
+        [.exact(collection.folded)]))
     guard rows.count > 0, rows.int(0, 0) <= rows.int(0, 1) else { return [] }
     return [problem(collection, "the next row id is one that a document has")]
   }

@@ -10,39 +10,39 @@ struct CollectionLoader {
   let names: PostgresNames
 
   /// - Parameter locks: Whether the collection is locked until the transaction ends.
-  func row(_ folded: String, locks: Bool) -> PostgresStatement {
+  func row(_ folded: ExactText, locks: Bool) -> PostgresStatement {
     PostgresStatement(
       """
       SELECT name, table_name, identity, incarnation, generation, next_row_id, changes, settings, indexing, \
       keeps_source, layout FROM \(names.qualified("nano_collections")) WHERE folded = $1\
       \(locks ? " FOR UPDATE" : "")
-      """, [.text(folded)])
+      """, [.exact(folded)])
   }
 
   /// The same, and whether the table that statements find is the one of this snapshot: names of tables are
   /// looked up as of now, so that one made since has no rows that the snapshot sees.
   ///
   /// It says so of statements before it, which have locked the table.
-  func checkedRow(_ folded: String) -> PostgresStatement {
+  func checkedRow(_ folded: ExactText) -> PostgresStatement {
     let schema = SQLName.literal(names.schema)
     return PostgresStatement(
       """
       SELECT generation, incarnation, EXISTS (SELECT FROM pg_catalog.pg_class AS t \
       WHERE t.oid = to_regclass(format('%I.%I', \(schema)::text, table_name))) \
       FROM \(names.qualified("nano_collections")) WHERE folded = $1
-      """, [.text(folded)])
+      """, [.exact(folded)])
   }
 
-  func definitions(_ folded: String) -> [PostgresStatement] {
+  func definitions(_ folded: ExactText) -> [PostgresStatement] {
     [
       PostgresStatement(
         """
         SELECT name, sql_name, kind, definition FROM \(names.qualified("nano_indexes")) \
         WHERE collection = $1 ORDER BY name
-        """, [.text(folded)]),
+        """, [.exact(folded)]),
       PostgresStatement(
         "SELECT path, types FROM \(names.qualified("nano_paths")) WHERE collection = $1",
-        [.text(folded)]),
+        [.exact(folded)]),
     ]
   }
 

@@ -10,11 +10,11 @@ class PostgresReader: EngineReader {
   let core: PostgresCore
   let session: PostgresSession
   /// Collections whose facts are those of this snapshot.
-  private var verified: [String: PostgresCollection] = [:]
+  private var verified: [ExactText: PostgresCollection] = [:]
   /// Collections whose table belongs to this snapshot and is locked, so that it stays.
-  private var held: Set<String> = []
+  private var held: Set<ExactText> = []
   /// Incarnations are told with rows only where the collection is there.
-  private var missing: Set<String> = []
+  private var missing: Set<ExactText> = []
 
   init(_ core: PostgresCore, _ session: PostgresSession) {
     self.core = core
@@ -28,7 +28,7 @@ class PostgresReader: EngineReader {
 
   /// A collection as this snapshot has it; nil if there is none.
   func collection(_ name: String) throws -> PostgresCollection? {
-    let folded = name.foldingASCII
+    let folded = name.folded
     if let known = verified[folded] { return known }
     if missing.contains(folded) || name.utf8.contains(0) { return nil }
     let results = try session.run(
@@ -37,7 +37,7 @@ class PostgresReader: EngineReader {
   }
 
   private func note(
-    _ folded: String, _ results: [PostgresResult]
+    _ folded: ExactText, _ results: [PostgresResult]
   ) throws -> PostgresCollection? {
     guard let found = try core.loader.collection(results[0], results[1...]) else {
       missing.insert(folded)
@@ -83,7 +83,7 @@ class PostgresReader: EngineReader {
   private func askOnce<Plan>(
     _ name: String, _ make: (QueryFacts) throws -> (Plan, [PostgresStatement])
   ) throws -> (facts: QueryFacts, plan: Plan, results: [PostgresResult])? {
-    let folded = name.foldingASCII
+    let folded = name.folded
     if verified[folded] == nil, !missing.contains(folded), let cached = core.cache[folded] {
       // Made before it is known whether the facts still hold; what they got wrong is not looked at.
       let facts = facts(cached)
@@ -107,7 +107,9 @@ class PostgresReader: EngineReader {
   }
 
   /// The results of statements that name the table of a collection, and behind them what the catalogue says.
-  private func run(_ statements: [PostgresStatement], _ folded: String) throws -> [PostgresResult] {
+  private func run(_ statements: [PostgresStatement], _ folded: ExactText) throws
+    -> [PostgresResult]
+  {
     let hadFailed = session.failure != nil
     do {
       let results = try session.run(statements + [core.loader.checkedRow(folded)])
@@ -116,7 +118,7 @@ class PostgresReader: EngineReader {
         if !statements.isEmpty { held.insert(folded) }
       }
       return results
-    } catch where !hadFailed && session.failure?.isMissingObject == true {
+    } catch  where !hadFailed && session.failure?.isMissingObject == true {
       core.cache.forget(folded)
       throw ChangedCollection()
     }
@@ -162,7 +164,7 @@ class PostgresReader: EngineReader {
   }
 
   func highestRowID(in collection: String) throws -> Int64? {
-    let rows = try session.run(core.loader.row(collection.foldingASCII, locks: false))
+    let rows = try session.run(core.loader.row(collection.folded, locks: false))
     return (CollectionLoader.state(rows)?.nextRowID ?? 1) - 1
   }
 

@@ -19,7 +19,7 @@ extension PostgresWriter {
       }
       return
     }
-    noteMade(description.name.foldingASCII)
+    noteMade(description.name.folded)
     let definition = CollectionDefinition(description, core)
     let results = try session.run([definition.record, definition.existing])
     // Somebody else has made it meanwhile.
@@ -40,10 +40,10 @@ extension PostgresWriter {
     let folded = table.collection.folded
     let internals = ["nano_indexes", "nano_paths", "nano_index_ledger"].map {
       PostgresStatement(
-        "DELETE FROM \(names.qualified($0)) WHERE collection = $1", [.text(folded)])
+        "DELETE FROM \(names.qualified($0)) WHERE collection = $1", [.exact(folded)])
     }
     let row = PostgresStatement(
-      "DELETE FROM \(names.qualified("nano_collections")) WHERE folded = $1", [.text(folded)])
+      "DELETE FROM \(names.qualified("nano_collections")) WHERE folded = $1", [.exact(folded)])
     _ = try session.run([.once("DROP TABLE \(table.collection.table)")] + internals + [row])
     noteDropped(table.collection.description.name)
     return true
@@ -56,7 +56,7 @@ extension PostgresWriter {
     _ = try session.run(
       PostgresStatement(
         "UPDATE \(names.qualified("nano_collections")) SET settings = $2 WHERE folded = $1",
-        [.text(table.collection.folded), .text(settings.object.storedText)]))
+        [.exact(table.collection.folded), .text(settings.object.storedText)]))
     try reload(table)
     // Defaults decide what is found.
     table.noteAll()
@@ -65,14 +65,14 @@ extension PostgresWriter {
   func setIndexLedger(_ rows: [IndexLedgerRow], of collection: String) throws {
     noteWrite()
     let name = names.qualified("nano_index_ledger")
-    let folded = collection.foldingASCII
+    let folded = collection.folded
     var statements = [
-      PostgresStatement("DELETE FROM \(name) WHERE collection = $1", [.text(folded)])
+      PostgresStatement("DELETE FROM \(name) WHERE collection = $1", [.exact(folded)])
     ]
     statements += rows.map {
       PostgresStatement(
         "INSERT INTO \(name) (collection, subject, state) VALUES ($1, $2, $3)",
-        [.text(folded), .text($0.subject), .text($0.state)])
+        [.exact(folded), .text($0.subject), .text($0.state)])
     }
     _ = try session.run(statements)
   }
@@ -111,7 +111,7 @@ struct CollectionDefinition {
       VALUES ($1, $2, $3, $4, $5, 1, 1, $6, 'declared', $7, $8) ON CONFLICT DO NOTHING
       """,
       [
-        .text(description.name.foldingASCII), .text(description.name), .text(tableName),
+        .exact(description.name.folded), .text(description.name), .text(tableName),
         .text(description.identity.rawValue), .int(.random(in: 1..<(1 << 62))),
         // Anywhere, so that one that was dropped and made again is not taken for the one before.
         .int(.random(in: 1..<(1 << 50))), .bool(core.configuration.fieldOrder == .asWritten),
@@ -131,7 +131,7 @@ struct CollectionDefinition {
   var forget: PostgresStatement {
     PostgresStatement(
       "DELETE FROM \(core.names.qualified("nano_collections")) WHERE folded = $1",
-      [.text(description.name.foldingASCII)])
+      [.exact(description.name.folded)])
   }
 
   var statements: [PostgresStatement] {

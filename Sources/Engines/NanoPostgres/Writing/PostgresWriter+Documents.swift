@@ -89,7 +89,7 @@ extension PostgresWriter {
         try session.undo(to: "nano_batch")
         return false
       }
-    } catch where session.failure?.state == PostgresFailure.uniqueViolation {
+    } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
       try session.undo(to: "nano_batch")
       return false
     }

@@ -32,7 +32,7 @@ extension PostgresWriter {
     }), index.origin == .declared {
       _ = try dropIndex(same.definition.name, in: collection)
     }
-    let sqlName = PostgresNames.index(index.name, of: table.collection.folded)
+    let sqlName = PostgresNames.index(index.name, of: table.collection.folded.text)
     let statement = try definition(index, sqlName, table.collection)
     try build(statement, index, table)
     try record(index, sqlName, "fields", index.object, table)
@@ -51,7 +51,7 @@ extension PostgresWriter {
         PostgresStatement("SAVEPOINT nano_index"), .once(statement),
         PostgresStatement("RELEASE SAVEPOINT nano_index"),
       ])
-    } catch where session.failure?.state == PostgresFailure.uniqueViolation {
+    } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
       try session.undo(to: "nano_index")
       throw StoreError(
         .uniqueViolation, "Documents have equal values, so the index cannot be unique",
@@ -78,7 +78,7 @@ extension PostgresWriter {
         definition = excluded.definition
         """,
         [
-          .text(table.collection.folded), .text(name), .text(sqlName), .text(kind),
+          .exact(table.collection.folded), .text(name), .text(sqlName), .text(kind),
           .text(object.storedText),
         ]))
     try reload(table)
@@ -153,7 +153,7 @@ extension PostgresWriter {
     noteWrite()
     let forget = PostgresStatement(
       "DELETE FROM \(names.qualified("nano_indexes")) WHERE collection = $1 AND name = $2",
-      [.text(table.collection.folded), .text(name)])
+      [.exact(table.collection.folded), .text(name)])
     if let index = table.collection.indexes.first(where: { $0.definition.name == name }) {
       _ = try session.run([.once("DROP INDEX \(names.qualified(index.sqlName))"), forget])
     } else if let index = table.collection.textIndexes.first(where: { $0.definition.name == name })
@@ -175,7 +175,7 @@ extension PostgresWriter {
     let table = try tableForWriting(collection)
     try savepoint {
       if table.collection.indexing != policy {
-        let name = PostgresNames.wholeIndex(of: table.collection.folded)
+        let name = PostgresNames.wholeIndex(of: table.collection.folded.text)
         let quoted = SQLName.quoted(name)
         let change =
           policy == .everything
@@ -185,7 +185,7 @@ extension PostgresWriter {
           .once(change),
           PostgresStatement(
             "UPDATE \(names.qualified("nano_collections")) SET indexing = $2 WHERE folded = $1",
-            [.text(table.collection.folded), .text(policy.rawValue)]),
+            [.exact(table.collection.folded), .text(policy.rawValue)]),
         ])
         try reload(table)
       }

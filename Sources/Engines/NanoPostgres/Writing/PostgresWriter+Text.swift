@@ -19,7 +19,7 @@ extension PostgresWriter {
         .alreadyExists, "An index of this name has another definition",
         [.collection: table.collection.description.name, .index: index.name])
     }
-    let sqlName = PostgresNames.index(index.name, of: table.collection.folded)
+    let sqlName = PostgresNames.index(index.name, of: table.collection.folded.text)
     let column = "nano_text_" + PostgresNames.hash(index.name)
     _ = try session.run([
       .once(

@@ -16,7 +16,7 @@ extension PostgresWriter {
         PostgresStatement("RELEASE SAVEPOINT nano_single"),
       ])
       return results[1]
-    } catch where session.failure?.state == PostgresFailure.uniqueViolation {
+    } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
       try session.undo(to: "nano_single")
       var own: Int64?
       if let identity = identity ?? row.document.key.map(Identity.key) {

@@ -7,11 +7,11 @@ import NanoSQL
 
 /// A transaction in progress. Each collection that it reads or writes is locked until it ends.
 final class PostgresWriter: SQLPostgresReader, EngineWriter {
-  private(set) var touched: [String: WriterTable] = [:]
+  private(set) var touched: [ExactText: WriterTable] = [:]
   /// Collections whose definitions the transaction has changed, perhaps undone since.
-  private var redefined: Set<String> = []
+  private var redefined: Set<ExactText> = []
   /// Dropped in this transaction.
-  private(set) var dropped: [String: String] = [:]
+  private(set) var dropped: [ExactText: String] = [:]
   private var savepoints = 0
   private var hasWritten = false
   private var holdsMetadata = false
@@ -20,7 +20,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   /// What the commit tells observers; nil if nothing.
   private(set) var told: Commit?
   /// The number of writes of each collection as of the commit.
-  private(set) var committedChanges: [String: Int64] = [:]
+  private(set) var committedChanges: [ExactText: Int64] = [:]
 
   /// What it sees may be undone.
   func committedState() throws -> CommittedState? { nil }
@@ -45,7 +45,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
 
   /// Locks a collection, unless it is locked already; nil if there is none.
   func table(_ name: String) throws -> WriterTable? {
-    let folded = name.foldingASCII
+    let folded = name.folded
     if let table = touched[folded] { return table }
     // No collection has such a name, and no text of the server.
     guard !name.utf8.contains(0) else { return nil }
@@ -82,10 +82,10 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   }
 
   /// Keeps a collection that is not there from being made by others.
-  private func lock(ofMissing folded: String) -> PostgresStatement {
+  private func lock(ofMissing folded: ExactText) -> PostgresStatement {
     PostgresStatement(
       "SELECT pg_advisory_xact_lock(hashtextextended($1, 2))",
-      [.text("nanostore." + names.schema + "." + folded)])
+      [.text("nanostore." + names.schema + "." + folded.text)])
   }
 
   /// As ``table(_:)``, made if there is none.
@@ -163,12 +163,12 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
 
   func noteWrite() { hasWritten = true }
   func noteDropped(_ name: String) {
-    touched[name.foldingASCII] = nil
-    dropped[name.foldingASCII] = name
-    redefined.insert(name.foldingASCII)
-    core.cache.forget(name.foldingASCII)
+    touched[name.folded] = nil
+    dropped[name.folded] = name
+    redefined.insert(name.folded)
+    core.cache.forget(name.folded)
   }
-  func noteMade(_ folded: String) {
+  func noteMade(_ folded: ExactText) {
     dropped[folded] = nil
     redefined.insert(folded)
   }
@@ -188,7 +188,7 @@ extension PostgresWriter {
         INSERT INTO \(names.qualified("nano_paths")) AS p (collection, path, types) \
         SELECT $1, u.path, u.types FROM unnest($2::text[], $3::bigint[]) AS u(path, types) \
         ON CONFLICT (collection, md5(path)) DO UPDATE SET types = p.types | excluded.types
-        """, [.text(table.collection.folded), .utf8s(paths), .ints(types)])
+        """, [.exact(table.collection.folded), .utf8s(paths), .ints(types)])
     ]
   }
 
@@ -200,7 +200,7 @@ extension PostgresWriter {
       changes = changes + $3, generation = generation + $4 WHERE folded = $1
       """,
       [
-        .text(table.collection.folded), .int(table.state.nextRowID),
+        .exact(table.collection.folded), .int(table.state.nextRowID),
         .int(table.hasNewDocuments ? 1 : 0), .int(table.hasNewDefinitions ? 1 : 0),
       ])
   }
@@ -210,7 +210,9 @@ extension PostgresWriter {
     guard session.hasBegun || session.failure != nil else { return }
     if let failure = session.failure { throw failure.error() }
     var statements: [PostgresStatement] = []
-    for table in touched.values.sorted(by: { $0.collection.folded < $1.collection.folded }) {
+    for table in touched.values.sorted(by: {
+      $0.collection.folded.text.isBefore($1.collection.folded.text)
+    }) {
       statements += pending(table)
       if let row = row(table) {
         hasWritten = true
@@ -273,8 +275,8 @@ extension PostgresWriter {
   }
 
   /// Brings back what was known when the savepoint was made. Locks from behind it are gone.
-  private func restore(_ marks: [String: WriterTable.Mark]) throws {
-    for (folded, table) in touched {
+  private func restore(_ marks: [ExactText: WriterTable.Mark]) throws {
+    for folded in touched.keys {
       touched[folded] = nil
       guard let mark = marks[folded] else {
         core.cache.forget(folded)
@@ -282,13 +284,11 @@ extension PostgresWriter {
       }
       // Paths and definitions may be among what was undone.
       core.cache.forget(folded)
-      guard let fresh = try self.table(folded) else { continue }
-      _ = table
-      fresh.restore(mark)
+      try table(folded.text)?.restore(mark)
     }
     // Dropped since.
     for (folded, mark) in marks where touched[folded] == nil {
-      try self.table(folded)?.restore(mark)
+      try table(folded.text)?.restore(mark)
     }
   }
 }

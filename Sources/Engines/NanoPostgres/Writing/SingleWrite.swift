@@ -69,7 +69,7 @@ struct SingleWrite {
       ? "CASE WHEN EXISTS (SELECT 1 FROM \(table) WHERE key = " + key + ") THEN 0 ELSE 1 END" : "1"
     var sql: PostgresSQL =
       "WITH c AS (UPDATE \(core.names.qualified("nano_collections")) SET next_row_id = next_row_id + "
-      + isThere + ", changes = changes + 1 WHERE folded = " + .value(.text(collection.folded))
+      + isThere + ", changes = changes + 1 WHERE folded = " + .value(.exact(collection.folded))
     sql += " AND generation = " + .value(.int(collection.generation))
     sql += " AND incarnation = " + .value(.int(collection.incarnation))
     sql += " RETURNING next_row_id - " + isThere + " AS id), "
@@ -97,7 +97,7 @@ extension PostgresEngine {
     _ interruption: Interruption?
   ) throws -> (rowID: Int64, key: DocumentKey?)? {
     try interruption?.check()
-    guard document.rowID == nil, let known = core.cache[collection.foldingASCII] else { return nil }
+    guard document.rowID == nil, let known = core.cache[collection.folded] else { return nil }
     var document = document
     if document.key == nil, known.description.identity == .key { document.key = newKey }
     let write = SingleWrite(

@@ -4,8 +4,8 @@ import Foundation
 
 /// A text that is equal to another one only if its bytes are: texts of Swift are equal in any Unicode form, and
 /// a field of another form is another field.
-struct ExactText: Hashable {
-  private let text: String
+struct ExactText: Hashable, Sendable {
+  let text: String
 
   init(_ text: String) { self.text = text }
 
@@ -25,4 +25,13 @@ struct ExactText: Hashable {
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
+}
+
+extension String {
+  /// A collection's name without regard to the case of ASCII letters, under which it is known.
+  var folded: ExactText { ExactText(foldingASCII) }
+}
+
+extension PostgresValue {
+  static func exact(_ text: ExactText) -> PostgresValue { .text(text.text) }
 }
