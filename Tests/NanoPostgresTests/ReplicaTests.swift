@@ -15,6 +15,8 @@ struct ReplicaTests {
     defer { standby.remove() }
     var configuration = TestDatabase.configuration()
     configuration.replicas = standby.url()
+    // A replica gets what the server has on its disk.
+    configuration.durability = .full
     let store = try Store.postgres(server.url(), configuration: configuration)
     defer { try? store.close() }
     let people = store["people"]
@@ -52,7 +54,9 @@ struct ReplicaTests {
     let url =
       "postgresql://postgres@127.0.0.1:\(server.port),127.0.0.1:\(standby.port)/plain"
       + "?target_session_attrs=read-write"
-    let store = try Store.postgres(url, configuration: TestDatabase.configuration())
+    var configuration = TestDatabase.configuration()
+    configuration.durability = .full
+    let store = try Store.postgres(url, configuration: configuration)
     defer { try? store.close() }
     try store["people"].save(["name": "Ada"], key: "ada")
     try server.waitUntilFollowed(by: standby)
