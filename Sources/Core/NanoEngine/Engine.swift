@@ -31,6 +31,12 @@ public protocol Engine: AnyObject, Sendable {
     _ show: (StoredDocument) throws -> Void
   ) throws -> Bool
 
+  /// Shows the documents with these keys as one state has them, each once and in any order.
+  func get(
+    keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
+    _ show: (StoredDocument) throws -> Void
+  ) throws
+
   /// Runs a block in a transaction that is committed when the block returns and rolled back when it
   /// throws. One runs at a time; another waits, at most for the busy timeout where the other one
   /// belongs to another process.
@@ -78,6 +84,13 @@ public protocol Engine: AnyObject, Sendable {
 }
 
 extension Engine {
+  public func get(
+    keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
+    _ show: (StoredDocument) throws -> Void
+  ) throws {
+    try read(.snapshot, interruption) { try $0.get(keys: keys, in: collection, show) }
+  }
+
   public func put(
     _ document: NewDocument, newKey: DocumentKey, replacing: Bool, into collection: String,
     _ interruption: Interruption?

@@ -38,9 +38,10 @@ final class PostgresCore: Sendable {
   func get(_ keys: [DocumentKey], _ collection: PostgresCollection) -> PostgresStatement {
     PostgresStatement(
       """
-      SELECT \(PostgresQueryCompiler.columns) FROM \(collection.table) \
+      SELECT \(PostgresQueryCompiler.columns), (SELECT incarnation FROM \
+      \(names.qualified("nano_collections")) WHERE folded = $2) FROM \(collection.table) \
       WHERE key = ANY($1) AND key IS NOT NULL
-      """, [.texts(keys.map(\.description))])
+      """, [.texts(keys.map(\.description)), .exact(collection.folded)])
   }
 
   /// Runs a block and gives its errors as a caller sees them.

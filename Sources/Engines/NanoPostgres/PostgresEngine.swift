@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Logging
-import NanoDocument
+public import NanoDocument
 public import NanoEngine
 import NanoQuery
 import NanoSQL
@@ -116,6 +116,26 @@ public final class PostgresEngine: Engine {
       }
     }
     return try read(.call, interruption) { try $0.get(identity, in: collection, show) }
+  }
+
+  public func get(
+    keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
+    _ show: (StoredDocument) throws -> Void
+  ) throws {
+    if let known = core.cache[collection.folded] {
+      let session = PostgresSession(core.pool, .none, interruption)
+      defer { session.end() }
+      do {
+        let rows = try session.run(core.get(keys, known))
+        for row in 0..<rows.count {
+          try rows.withDocument(row, rows.optionalInt(row, 8), show)
+        }
+        return
+      } catch  where session.failure?.isMissingObject == true {
+        core.cache.forget(known.folded)
+      }
+    }
+    try read(.call, interruption) { try $0.get(keys: keys, in: collection, show) }
   }
 
   public func write<Result>(

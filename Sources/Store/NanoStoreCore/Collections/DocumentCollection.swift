@@ -101,13 +101,16 @@ extension DocumentCollection {
     }
     let wanted = try keys.map { try DocumentKey($0) }
     return try inTurn {
-      try store.reading(.snapshot) { reader in
-        var found: [DocumentKey: Document] = [:]
-        try reader.get(keys: wanted, in: name) { stored in
-          if let key = stored.key { found[key] = Document(stored, in: name) }
-        }
-        return wanted.compactMap { found[$0] }
+      var found: [DocumentKey: Document] = [:]
+      let show = { (stored: StoredDocument) in
+        if let key = stored.key { found[key] = Document(stored, in: name) }
       }
+      if let context = TransactionContext.current(of: store) {
+        try context.reader.get(keys: wanted, in: name, show)
+      } else {
+        try store.engine().get(keys: wanted, in: name, Interruption.current, show)
+      }
+      return wanted.compactMap { found[$0] }
     }
   }
   public func get(keys: [String]) async throws -> [Document] {
