@@ -62,6 +62,11 @@ extension EngineReader {
   }
 
   public func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs {
+    try rowIDsOfFound(query, in: collection)
+  }
+
+  /// The row ids of what ``find(_:in:_:)`` shows, for engines that have no shorter way.
+  package func rowIDsOfFound(_ query: Query, in collection: String) throws -> FoundRowIDs {
     var query = query
     query.fields = []
     var ids: [Int64] = []

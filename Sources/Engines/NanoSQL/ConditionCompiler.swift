@@ -227,7 +227,7 @@ extension ConditionCompiler {
     else { return nil }
     var test = SQLFragment("\(place.expression) >= ") + .parameter(.text(prefix))
     var isExact = isAlone(place, .text)
-    if let upper = PlainValue.upperBound(ofPrefix: prefix) {
+    if let upper = TextRange.upperBound(ofPrefix: prefix) {
       test = test + " AND \(place.expression) < " + .parameter(.text(upper))
     } else {
       isExact = isExact && prefix.isEmpty

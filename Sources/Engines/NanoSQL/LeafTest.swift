@@ -64,7 +64,7 @@ extension LeafTest {
     guard isUpper else { return .range(.text(certain), nil, afterTexts) }
     if certain == text { return .range(.text(""), .text(text)) }
     return .range(
-      .text(""), nil, PlainValue.upperBound(ofPrefix: certain).map { .text($0) } ?? afterTexts)
+      .text(""), nil, TextRange.upperBound(ofPrefix: certain).map { .text($0) } ?? afterTexts)
   }
 
   /// Between two values of one rank.
@@ -93,7 +93,7 @@ extension LeafTest {
     let certain = LeafValue.certainPrefix(of: prefix)
     self = .range(
       .text(certain), nil,
-      PlainValue.upperBound(ofPrefix: certain).map { .text($0) } ?? Self.afterTexts)
+      TextRange.upperBound(ofPrefix: certain).map { .text($0) } ?? Self.afterTexts)
   }
 
   /// What both find.

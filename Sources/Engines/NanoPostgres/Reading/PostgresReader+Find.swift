@@ -110,7 +110,7 @@ extension PostgresReader {
   }
 
   func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs {
-    guard !query.isRanked else { return try rowIDsByLooking(query, in: collection) }
+    guard !query.isRanked else { return try rowIDsOfFound(query, in: collection) }
     let asked = try asking(collection) { facts -> (Bool, [PostgresStatement]) in
       let compiled = PostgresQueryCompiler(facts: facts)
         .select(try facts.resolved(query), columns: "id")
@@ -119,24 +119,11 @@ extension PostgresReader {
     guard let (facts, isExact, results) = asked else {
       return FoundRowIDs([], incarnation: nil, state: nil)
     }
-    guard isExact else { return try rowIDsByLooking(query, in: collection) }
+    guard isExact else { return try rowIDsOfFound(query, in: collection) }
     let rows = results[0]
     return FoundRowIDs(
       (0..<rows.count).map { rows.int($0, 0) }, incarnation: facts.collection.incarnation,
       state: nil)
-  }
-
-  private func rowIDsByLooking(_ query: Query, in collection: String) throws -> FoundRowIDs {
-    var query = query
-    query.fields = []
-    var ids: [Int64] = []
-    var incarnation: Int64?
-    try find(query, in: collection) { document in
-      incarnation = document.incarnation
-      ids.append(document.rowID)
-      return true
-    }
-    return FoundRowIDs(ids, incarnation: incarnation, state: nil)
   }
 
   func count(_ query: Query, in collection: String) throws -> Int {
