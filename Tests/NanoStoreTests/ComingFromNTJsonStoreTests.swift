@@ -2,7 +2,6 @@
 
 import Foundation
 import NanoStore
-import NanoTestSupport
 import Testing
 
 @Suite("What docs/COMING-FROM-NTJSONSTORE.md says")

@@ -2,13 +2,12 @@
 
 import Foundation
 import NanoStore
-import NanoTestSupport
 import Testing
 
 @Suite("What docs/COMING-FROM-NANOSTORE.md says")
 struct ComingFromNanoStoreTests {
-  @Test("Its code runs, in one program", .sqlite) func code() throws {
-    let store = try anyStore()
+  @Test("Its code runs, in one program") func code() throws {
+    let store = try Store(.memory)
     let objects = store["objects"]
     try store.write {
       try objects.save(["n": 1], key: "a")
@@ -64,7 +63,7 @@ struct ComingFromNanoStoreTests {
     #expect(cheap.map(\.key) == ["b"])
   }
 
-  @Test("Its code is the code above", .sqlite) func same() throws {
+  @Test("Its code is the code above") func same() throws {
     try expectCode(ofDocument: "COMING-FROM-NANOSTORE.md")
   }
 }

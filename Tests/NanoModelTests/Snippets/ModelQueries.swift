@@ -2,7 +2,6 @@
 
 import Foundation
 import NanoStoreModels
-import NanoTestSupport
 import Testing
 
 @Model struct Friend: Codable, Equatable {
@@ -27,7 +26,7 @@ struct ModelQueriesSnippets {
   private var people: ModelCollection<Person> { store[Person.self] }
 
   init() throws {
-    store = try anyStore()
+    store = try Store(.memory)
     try people.insert(contentsOf: [
       Person(
         id: "ada", firstName: "Ada", lastName: "Lovelace", age: 36, salary: 10, tags: ["maths"],

@@ -2,7 +2,6 @@
 
 import Foundation
 import NanoStoreModels
-import NanoTestSupport
 import Testing
 
 @Model struct Address: Codable, Equatable {
@@ -31,7 +30,7 @@ struct ModelsAndChangeSnippets {
   }
 
   private let store: Store
-  init() throws { store = try anyStore() }
+  init() throws { store = try Store(.memory) }
 
   @Test("A value is a document") func stored() throws {
     let people = store[Person.self]

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStore
-import NanoTestSupport
 import Testing
 
 @Suite("What the page of NanoStore says")
 struct NanoStoreSnippets {
   @Test("Its code runs") func code() throws {
-    let store = try anyStore()
+    let store = try Store(.memory)
     let people = store["people"]
     try people.save(["name": "Ada", "emails": ["ada@example.org"], "born": 1815], key: "ada")
     try people.save(["name": "Grace", "address": ["country": "US"], "born": 1906], key: "grace")

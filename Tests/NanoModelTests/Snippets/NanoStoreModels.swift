@@ -2,7 +2,6 @@
 
 import Foundation
 import NanoStoreModels
-import NanoTestSupport
 import Testing
 
 @Suite("What the page of NanoStoreModels says")
@@ -14,7 +13,7 @@ struct NanoStoreModelsSnippets {
   }
 
   @Test("Its code runs") func code() throws {
-    let store = try anyStore()
+    let store = try Store(.memory)
     let people = store[Person.self]
     try people.insert(Person(firstName: "Grace", lastName: "Hopper"))
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 import NanoStoreModels
-import NanoTestSupport
 import Testing
 
 /// In a type of its own, since other articles have songs too.
@@ -29,7 +28,7 @@ struct ObjectsSnippets {
 
   @Test("Its code runs")
   func code() throws {
-    let store = try anyStore()
+    let store = try Store(.memory)
     let context = ObjectContext(store)
     let road = try context.insert(Playlist("Road"))
     road.songs = [Song("Gin"), Song("Tonic")]
@@ -77,7 +76,7 @@ struct ObjectsSnippets {
 
   @Test("Its code with await runs")
   func awaiting() async throws {
-    let store = try anyStore()
+    let store = try Store(.memory)
     let library = ObjectActor(store)
     let id = try await library.perform { context in
       let song = try context.insert(Song("Soda"))

@@ -2,7 +2,6 @@
 
 import Foundation
 import NanoStore
-import NanoTestSupport
 import Testing
 
 @Suite("What the article Queries says")
@@ -11,7 +10,7 @@ struct QueriesSnippets {
   private let films: DocumentCollection
 
   init() throws {
-    store = try anyStore()
+    store = try Store(.memory)
     films = store["films"]
     try films.save(
       ["title": "Alien", "year": 1979, "genres": ["Horror", "SF"], "seen": nil], key: "alien")

@@ -18,7 +18,7 @@ struct SnippetTests {
     SwiftBlocks.files(in: "Tests/NanoModelTests/Snippets", ".swift")
     + ["QuickStart", "Models", "Objects"].map { "Examples/\($0)/Sources/\($0)/main.swift" }
 
-  @Test("Every block of Swift is compiled and run", .sqlite, arguments: articles)
+  @Test("Every block of Swift is compiled and run", arguments: articles)
   func compiled(article: String) {
     for block in SwiftBlocks(of: article).missing(in: Self.sources) {
       Issue.record("is nowhere compiled:\n\(block)")
