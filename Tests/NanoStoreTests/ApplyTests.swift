@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import NanoTestSupport
+import Testing
+
+@Suite("Batches under operation ids")
+struct ApplyTests {
+  let store: Store
+  var accounts: DocumentCollection { store["accounts"] }
+
+  init() throws { store = try anyStore() }
+
+  @Test("A batch writes in its order and gives the revisions")
+  func writes() throws {
+    let first = try accounts.apply([
+      .insert(["n": 1], key: "a"), .insert(["n": 2], key: "b"), .save(["n": 3], key: "c"),
+    ])
+    #expect(first.writes.map(\.revision) == [1, 1, 1])
+    #expect(!first.wasApplied)
+
+    let second = try accounts.apply([
+      .replace(["n": 10], key: "a", revision: 1), .save(["n": 30], key: "c"), .remove(key: "b"),
+      .remove(key: "none"), .insert(["n": 4]),
+    ])
+    #expect(second.writes.map(\.revision) == [2, 2, nil, nil, 1])
+    #expect(second.writes[2].rowID == first.writes[1].rowID)
+    #expect(second.writes[3].rowID == nil)
+    #expect(try accounts.find().sorted(by: "n").documents().map { $0["n"] } == [4, 10, 30])
+  }
+
+  @Test("The same id is applied once, and its outcome is given again")
+  func once() throws {
+    let id = UUID()
+    let writes: [DocumentWrite] = [.insert(["n": 1]), .save(["n": 2], key: "k")]
+    let first = try accounts.apply(writes, operation: id)
+    let again = try accounts.apply(writes, operation: id)
+
+    #expect(again.wasApplied)
+    #expect(again.writes == first.writes)
+    #expect(again.operation == id)
+    #expect(try accounts.count() == 2)
+    #expect(try accounts.get("k")?.revision == 1)
+    #expect(try store.forgetOperations(before: Date(timeIntervalSinceNow: 60)) == 1)
+    #expect(try !accounts.apply([.insert(["n": 3])], operation: id).wasApplied)
+    #expect(try store.collections().map(\.name) == ["accounts"])
+  }
+
+  @Test("A revision that is another one refuses the whole batch, whose id stays free")
+  func conflict() throws {
+    try accounts.save(["n": 1], key: "a")
+    try accounts.save(["n": 2], key: "a")
+    let id = UUID()
+    let cases: [[DocumentWrite]] = [
+      [.save(["n": 9], key: "b"), .replace(["n": 9], key: "a", revision: 1)],
+      [.save(["n": 9], key: "b"), .remove(key: "a", revision: 1)],
+    ]
+    for writes in cases {
+      let error = #expect(throws: StoreError.self) { try accounts.apply(writes, operation: id) }
+      #expect(error?.code == .revisionConflict)
+      #expect(error?[.actual] == "2")
+      #expect(error?[.position] == "write 2 of the batch")
+      #expect(try accounts.count() == 1)
+    }
+    let missing = #expect(throws: StoreError.self) {
+      try accounts.apply([.replace([:], key: "none", revision: 1)])
+    }
+    #expect(missing?.code == .notFound)
+    #expect(try !accounts.apply([.remove(key: "a", revision: 2)], operation: id).wasApplied)
+    #expect(try accounts.count() == 0)
+  }
+
+  @Test("A batch in a block happens with the block, or not at all")
+  func inBlock() throws {
+    struct Undo: Error {}
+    let id = UUID()
+    try? store.write {
+      try accounts.apply([.insert(["n": 1])], operation: id)
+      throw Undo()
+    }
+    #expect(try accounts.count() == 0)
+    let outcome = try store.write { try accounts.apply([.insert(["n": 1])], operation: id) }
+    #expect(!outcome.wasApplied)
+    #expect(try accounts.count() == 1)
+  }
+
+  @Test("Compare-and-set from many tasks loses no increment")
+  func increments() async throws {
+    let accounts = accounts
+    try await accounts.save(["n": 0], key: "counter")
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          var done = 0
+          while done < 10 {
+            guard let current = try? await accounts.get("counter"),
+              let revision = current.revision, let number = current["n"]?.int
+            else { continue }
+            let write = DocumentWrite.replace(
+              ["n": .int(number + 1)], key: "counter", revision: revision)
+            if (try? await accounts.apply([write])) != nil { done += 1 }
+          }
+        }
+      }
+    }
+    let counter = try await accounts.get("counter")
+    #expect(counter?["n"] == 40)
+    #expect(counter?.revision == 41)
+  }
+
+  @Test("What was applied is known after the file was reopened", .sqlite)
+  func reopened() throws {
+    let scratch = try Scratch()
+    let id = UUID()
+    let before = try Store.file(scratch.file("a.db"))
+    let outcome = try before["accounts"].apply([.insert(["n": 1])], operation: id)
+    try before.close()
+
+    let store = try Store.file(scratch.file("a.db"))
+    let again = try store["accounts"].apply([.insert(["n": 1])], operation: id)
+    #expect(again.wasApplied)
+    #expect(again.writes == outcome.writes)
+    #expect(try store["accounts"].count() == 1)
+    #expect(try store.verify().isEmpty)
+  }
+}
