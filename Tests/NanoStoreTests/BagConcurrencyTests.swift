@@ -47,6 +47,7 @@ struct BagConcurrencyTests {
     let bag = try await store.bag(named: "team")
     try bag.add(Document(["n": 1], key: "k"), in: "people")
     let (saved, seen) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let ended = DispatchSemaphore(value: 0)
     let store = store
     let other = Thread {
       try? store.write {
@@ -56,6 +57,7 @@ struct BagConcurrencyTests {
         seen.wait()
         if fails { throw Undo() }
       }
+      ended.signal()
     }
     other.start()
 
@@ -65,6 +67,8 @@ struct BagConcurrencyTests {
       let has = (try? bag.contains(key: "k")) ?? false
       seen.signal()
       #expect(throws: Never.self) { try bag.save() }
+      // A server may let the second one go on before the first one has heard of its commit.
+      ended.wait()
       return (isUnsaved, has)
     }
 
