@@ -39,6 +39,13 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   /// What it sees may be undone.
   override func committedState() throws -> CommittedState? { nil }
 
+  /// Those of its own documents are written first.
+  override func observedPaths(in collection: String) throws -> [ObservedPath] {
+    try requireFree()
+    try flush()
+    return try super.observedPaths(in: collection)
+  }
+
   /// What the documents brought is written before a query looks for it.
   override func prepareForQuery(_ table: CollectionTable) throws {
     try requireFree()

@@ -157,6 +157,11 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     wroteForeign = true
   }
 
+  /// Those of its own documents among them.
+  override func observedPaths(in collection: String) throws -> [ObservedPath] {
+    try table(collection)?.paths.observed ?? []
+  }
+
   override func highestRowID(in collection: String) throws -> Int64? {
     (try table(collection)?.state.nextRowID ?? 1) - 1
   }

@@ -198,6 +198,15 @@ extension PathTrie {
     }
   }
 
+  /// Every path with its types, by path.
+  package var observed: [ObservedPath] {
+    (1..<Int32(max(1, count))).filter { nodes[Int($0)].types != 0 }.map { node in
+      ObservedPath(
+        path: path(of: node).unescaped.text,
+        types: ObservedTypes(rawValue: Int(nodes[Int(node)].types)))
+    }.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+  }
+
   /// The path of a node as the file keeps it.
   package func path(of node: Int32) -> CataloguePath {
     var steps: [CataloguePath.Step] = []

@@ -150,6 +150,16 @@ extension EngineConformance {
       }
       try expectEqual(try probe.ids().count, 2, "documents of the new collection")
     },
+    Check("A transaction sees the paths that its documents brought") { probe in
+      try probe.insert(["old": 1])
+      let paths = try probe.write { writer in
+        try writer.insert(["new": [], "x'\u{301}": "text"])
+        return try writer.observedPaths(in: "c").map(\.path)
+      }
+      for path in ["new", "old", "x'\u{301}"] {
+        try expect(paths.contains(path), "\(path) is not among \(paths)")
+      }
+    },
     Check("The paths of documents are observed with their types") { probe in
       try probe.insert(["a": ["b": 1], "l": [["n": "x"], 2.5], "z": nil])
       try probe.insert(["a": ["b": "text"], "$d": ["x.y": true]])
