@@ -110,15 +110,9 @@ struct PostgresAggregateCompiler {
 
   /// The distinct values of a field.
   func distinct(_ field: FieldPath, _ query: Query) -> Compiled? {
-    guard let single = facts.sortable(field),
-      let compiled = compile(AggregateQuery(query, groups: [field], aggregates: []))
-    else { return nil }
     // A document without the field adds nothing; one that has null does.
-    let exists: Condition = .exists(field)
-    _ = single
-    guard query.condition != exists else { return compiled }
     var asked = query
-    asked.condition = .all([query.condition, exists])
+    asked.condition = .all([query.condition, .exists(field)])
     return compile(AggregateQuery(asked, groups: [field], aggregates: []))
   }
 

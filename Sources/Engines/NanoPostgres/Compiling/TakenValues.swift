@@ -2,15 +2,15 @@
 
 /// What is taken out of each document, and what is made of that.
 struct TakenValues {
-  private var names: [String: String] = [:]
+  private var names: [ExactText: String] = [:]
   private(set) var taken: [String] = []
   private(set) var made: [String] = []
 
   /// The name of what is taken, once however often it is asked for.
   mutating func take(_ expression: String) -> String {
-    if let known = names[expression] { return known }
+    if let known = names[ExactText(expression)] { return known }
     let name = "t\(taken.count)"
-    names[expression] = name
+    names[ExactText(expression)] = name
     taken.append("\(expression) AS \(name)")
     return name
   }
@@ -21,9 +21,10 @@ struct TakenValues {
 
   /// The name of what is made.
   mutating func name(_ expression: String) -> String {
-    if let known = names["made " + expression] { return known }
+    let asked = ExactText("made " + expression)
+    if let known = names[asked] { return known }
     let name = "v\(made.count)"
-    names["made " + expression] = name
+    names[asked] = name
     make(expression, as: name)
     return name
   }

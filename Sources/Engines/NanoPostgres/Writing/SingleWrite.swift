@@ -36,12 +36,12 @@ struct SingleWrite {
       token.process = session.serverProcess
       session.release()
       try token.settle(failure, core)
-      return try stored(token)
+      return try stored()
     }
   }
 
   /// The answer was lost, and the document is stored.
-  private func stored(_ token: TransactionToken) throws -> (rowID: Int64, kind: Change.Kind)? {
+  private func stored() throws -> (rowID: Int64, kind: Change.Kind)? {
     guard let key = document.key else {
       throw StoreError(
         .outcomeUnknown, "The connection was lost, and the document was stored under a row id",
