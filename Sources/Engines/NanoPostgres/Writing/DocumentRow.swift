@@ -12,6 +12,15 @@ struct DocumentRow {
       + collection.textIndexes.flatMap { [$0.column, $0.lengthColumn] }
   }
 
+  /// Behind INSERT into a table that is called `t`: a document that has the key is replaced.
+  static func replacing(_ collection: PostgresCollection) -> String {
+    let kept: Set = ["id", "key", "added", "revision"]
+    let assignments = columns(collection).filter { !kept.contains($0) }
+      .map { "\($0) = excluded.\($0)" }
+    return " ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
+      + "\(assignments.joined(separator: ", ")), revision = t.revision + 1"
+  }
+
   let id: Int64
   let document: NewDocument
   let revision: Int64

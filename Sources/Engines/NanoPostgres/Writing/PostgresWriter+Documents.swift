@@ -143,12 +143,9 @@ extension PostgresWriter {
       document, id: table.state.nextRowID, revision: 1, table.collection)
     try table.paths.observe(document.body)
     let columns = DocumentRow.columns(table.collection)
-    let kept: Set = ["id", "key", "added", "revision"]
-    let assignments = columns.filter { !kept.contains($0) }.map { "\($0) = excluded.\($0)" }
     let sql =
       "INSERT INTO \(table.collection.table) AS t (\(columns.joined(separator: ", "))) VALUES ("
-      + row.values + ") ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
-      + "\(assignments.joined(separator: ", ")), revision = t.revision + 1 RETURNING id"
+      + row.values + ")\(DocumentRow.replacing(table.collection)) RETURNING id"
     let result = try refusing(row, table, sql)
     let id = result.int(0, 0)
     if id == row.id { noteInserted(row, table) } else { table.note(id, .updated) }

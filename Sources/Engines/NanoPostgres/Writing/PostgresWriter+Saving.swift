@@ -57,10 +57,8 @@ extension PostgresWriter {
       PostgresStatement(
         """
         INSERT INTO \(table.collection.table) AS t (\(columns)) SELECT * FROM unnest($1::bigint[], \
-        $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::jsonb[], $8::text[]) \
-        ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET type = excluded.type, \
-        version = excluded.version, body = excluded.body, source = excluded.source, \
-        revision = t.revision + 1
+        $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::jsonb[], $8::text[])\
+        \(DocumentRow.replacing(table.collection))
         """, DocumentRow.arrays(rows)))
   }
 }

@@ -77,10 +77,7 @@ struct SingleWrite {
     sql += "doc AS (INSERT INTO \(table) AS t (\(columns.joined(separator: ", "))) SELECT c.id, "
     sql += row.valuesBehindID + " FROM c"
     if replacing, document.key != nil {
-      let kept: Set = ["id", "key", "added", "revision"]
-      let assignments = columns.filter { !kept.contains($0) }.map { "\($0) = excluded.\($0)" }
-      sql += " ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
-      sql += "\(assignments.joined(separator: ", ")), revision = t.revision + 1"
+      sql += PostgresSQL(DocumentRow.replacing(collection))
     }
     sql += " RETURNING id), "
     // For a document that was stored alone: one that was refused may not look as if it was.
