@@ -60,6 +60,7 @@ final class CommandRunner {
   }
 
   /// Runs a line of the shell in which `$N` is the binary.
+  @discardableResult
   func shell(_ line: String) throws -> Outcome {
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")

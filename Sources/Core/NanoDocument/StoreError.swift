@@ -55,6 +55,9 @@ public struct StoreError: Error, Sendable, Hashable {
     case newerFormat
     /// The file cannot be opened or created.
     case cannotOpen
+    /// The file was deleted, moved or replaced while the store had it open. Nothing was written; close the store and
+    /// open it again.
+    case fileReplaced
     /// The store is encrypted, and this is not its key, or there was none.
     case wrongKey
     /// The store, its file or its folder can only be read.

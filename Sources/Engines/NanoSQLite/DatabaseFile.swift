@@ -7,27 +7,26 @@ import NanoDocument
 
 /// Paths and connections.
 enum DatabaseFile {
-  /// The path with its tilde expanded and its folder made; nil for databases without a file.
+  /// The path with its tilde expanded and its folder created, nil for databases without a file; and whether there is
+  /// no file yet.
   static func prepare(
     _ location: SQLiteConfiguration.Location, _ configuration: SQLiteConfiguration
-  ) throws -> String? {
-    guard case .file(let given) = location else { return nil }
+  ) throws -> (path: String?, isNew: Bool) {
+    guard case .file(let given) = location else { return (nil, false) }
     guard !given.isEmpty, !given.utf8.contains(0) else {
       throw StoreError(.invalidArgument, "The path of a store is empty or holds a NUL")
     }
-    let path = absolute(given)
-    var isFolder: ObjCBool = false
-    let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-    if exists, isFolder.boolValue {
+    let path = try absolute(given)
+    switch try FileStatus(path) {
+    case .folder:
       throw StoreError(.cannotOpen, "The path of a store is a folder", [.path: path])
-    }
-    if exists {
+    case .file(let size, _):
       // SQLite takes a file of one byte for an empty one and would write over it.
-      let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
       guard size != 1 else {
         throw StoreError(.notADatabase, "The file is not a database", [.path: path])
       }
-      return path
+      return (path, false)
+    case .missing: break
     }
     guard !configuration.isReadOnly else {
       throw StoreError(.cannotOpen, "There is no file to open for reading", [.path: path])
@@ -39,21 +38,40 @@ enum DatabaseFile {
           atPath: folder, withIntermediateDirectories: true)
       } catch {
         throw StoreError(
-          .cannotOpen, "The folder of a store cannot be made",
+          .cannotOpen, "The folder of a store cannot be created",
           [.path: folder, .engineMessage: "\(error)"])
       }
     }
     if configuration.isPrivate { try NewFile.create(path, mode: 0o600) }
-    return path
+    return (path, true)
   }
 
-  /// Connections are opened later too, when the program may stand in another folder. And no path
-  /// looks like `:memory:` or `file:` any more, which mean something else to SQLite.
-  static func absolute(_ path: String) -> String {
+  /// Removes a file that this process created and could not set up. One that holds a commit is not empty.
+  static func removeIfEmpty(_ path: String) {
+    guard case .file(0, _) = try? FileStatus(path) else { return }
+    unlink(path)
+  }
+
+  /// An absolute path: connections are opened later too, when the process may have another current
+  /// folder. And no path looks like `:memory:` or `file:` any more, which mean something else to SQLite.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` for a relative path if the name of the current folder is not
+  ///   UTF-8, since the path as text would lead to another folder.
+  static func absolute(_ path: String) throws(StoreError) -> String {
     let expanded = NSString(string: path).expandingTildeInPath
     guard !expanded.hasPrefix("/") else { return expanded }
-    return NSString(string: FileManager.default.currentDirectoryPath)
-      .appendingPathComponent(expanded)
+    guard let bytes = getcwd(nil, 0) else {
+      throw StoreError(
+        .cannotOpen, "The current folder cannot be determined",
+        [.path: path, .engineMessage: String(cString: strerror(errno))])
+    }
+    defer { free(bytes) }
+    guard let folder = String(validatingCString: bytes) else {
+      throw StoreError(
+        .cannotOpen, "The name of the current folder is not UTF-8",
+        [.path: path, .hint: "use a folder whose name is UTF-8"])
+    }
+    return NSString(string: folder).appendingPathComponent(expanded)
   }
 
   static func open(
@@ -80,12 +98,13 @@ enum DatabaseFile {
       try DatabaseSetup.apply(configuration, to: connection, isFile: path != nil)
     }
     if let path {
-      do {
-        return try DatabaseQueue(path: path, configuration: settings)
-      } catch {
-        guard configuration.isReadOnly, let queue = unchanging(path, settings) else { throw error }
-        return queue
+      let log = LogFiles(of: path)
+      guard !configuration.isImmutable else {
+        try log.requireNone()
+        return try DatabaseQueue(path: immutable(path), configuration: settings)
       }
+      try log.requireAccess()
+      return try DatabaseQueue(path: path, configuration: settings)
     }
     switch location {
     case .memory: return try DatabaseQueue(named: nil, configuration: settings)
@@ -94,17 +113,12 @@ enum DatabaseFile {
     }
   }
 
-  /// A file in a folder where no log can be kept beside it, such as a medium that can only be read:
-  /// nobody can change it there. Nil where SQLite was built without URIs.
-  private static func unchanging(
-    _ path: String, _ settings: GRDB.Configuration
-  ) -> DatabaseQueue? {
-    let folder = NSString(string: path).deletingLastPathComponent
-    guard !FileManager.default.isWritableFile(atPath: folder),
-      !FileManager.default.fileExists(atPath: path + "-wal"),
-      let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed)
-    else { return nil }
-    return try? DatabaseQueue(path: "file:\(name)?immutable=1", configuration: settings)
+  /// The URI that makes SQLite read a file without locks and logs (https://www.sqlite.org/uri.html).
+  private static func immutable(_ path: String) throws(StoreError) -> String {
+    guard let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) else {
+      throw StoreError(.invalidArgument, "The path of a store is no text", [.path: path])
+    }
+    return "file:\(name)?immutable=1"
   }
 
   /// An error of opening, with the path and what can be done.

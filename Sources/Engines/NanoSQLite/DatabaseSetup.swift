@@ -113,7 +113,9 @@ struct DatabaseSetup {
         [.hint: "import its documents into a new store"])
     }
     guard !configuration.isReadOnly else {
-      throw StoreError(.notADatabase, "The file is empty and can only be read")
+      throw StoreError(
+        .notADatabase, "The file is empty and holds no store",
+        [.hint: "the first write creates one"])
     }
   }
 

@@ -73,8 +73,19 @@ public struct SQLiteConfiguration: Sendable {
   /// Otherwise they are what the process's `umask` leaves of 0644. A file that is there keeps its permissions, and
   /// backups have those of their source.
   public var isPrivate = false
-  /// Opens without writing anything, not even internal tables.
+  /// Opens without writing anything, not even internal tables. A file in WAL mode still takes a log beside it: if
+  /// there is none, opening creates an empty one, which closing removes.
+  ///
+  /// A user who may not write to the file and its folder can read a file in WAL mode only while its owner has it
+  /// open; otherwise opening throws ``StoreError/Code/cannotOpen``.
   public var isReadOnly = false
+  /// Opens a file that nothing changes while it is open, such as one on a read-only medium, without locks and
+  /// without a log. Implies ``isReadOnly``.
+  ///
+  /// If another program does change the file, reads return wrong results or end the process. Opening throws
+  /// ``StoreError/Code/cannotOpen`` if a log with transactions lies beside the file. Do not open the same file
+  /// normally in the same process.
+  public var isImmutable = false
   /// Bytes the file may grow to; a write beyond fails with ``StoreError/Code/full``.
   public var maximumSize: Int?
   /// Connections that may read at once.
@@ -98,6 +109,13 @@ public struct SQLiteConfiguration: Sendable {
   public var logger = Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
 
   public init() {}
+
+  /// The same with the settings that others imply.
+  var withImplied: SQLiteConfiguration {
+    var configuration = self
+    if isImmutable { configuration.isReadOnly = true }
+    return configuration
+  }
 
   /// - Throws: ``StoreError/Code/invalidArgument`` for what SQLite would pass over in silence.
   func validate() throws(StoreError) {

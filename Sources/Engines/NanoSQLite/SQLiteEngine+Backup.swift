@@ -122,7 +122,7 @@ struct BackupTarget {
       throw StoreError(.invalidArgument, "The path of a backup is empty or holds a NUL")
     }
     self.source = source
-    path = Self.file(DatabaseFile.absolute(destination.path), source)
+    path = Self.file(try DatabaseFile.absolute(destination.path), source)
     copy = path + ".nanostore-\(UUID().uuidString)"
     if let source, Self.isSame(source, path) {
       throw StoreError(

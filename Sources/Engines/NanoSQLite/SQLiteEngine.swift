@@ -26,6 +26,10 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   /// Nil where there is one connection for everything.
   private let readers: ReaderPool?
   private let isClosed = Atomic(false)
+  /// Whether another file, or none, has the path of the open one.
+  private let isReplaced = Atomic(false)
+  /// The open file; nil for databases without one.
+  private let identity: FileIdentity?
   private let hasWarned = Atomic(false)
   /// The thread that runs a block on the writing connection; 0 if none does.
   private let owner = Atomic<UInt>(0)
@@ -57,15 +61,20 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     observer: QueryObserver? = nil
   ) throws {
     try configuration.validate()
+    let configuration = configuration.withImplied
     self.configuration = configuration
     self.observer = observer
     watch = RepeatedLook(every: configuration.changeInterval)
-    path = try DatabaseFile.prepare(location, configuration)
+    let isNew: Bool
+    (path, isNew) = try DatabaseFile.prepare(location, configuration)
     do {
       writer = try DatabaseFile.open(path, location, configuration, isReader: false)
     } catch {
-      throw DatabaseFile.explained(error, path)
+      let explained = DatabaseFile.explained(error, path)
+      if isNew, let path { DatabaseFile.removeIfEmpty(path) }
+      throw explained
     }
+    let opened: FileIdentity?
     do {
       connection = try writer.writeWithoutTransaction { db in
         guard let handle = db.sqliteConnection else { throw Self.closed }
@@ -78,9 +87,12 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
           isGuarded: !configuration.allowsInternalWrites, logger: configuration.logger,
           observer: observer)
       }
+      opened = try path.flatMap { try FileStatus($0).identity }
+      identity = opened
     } catch {
       let explained = DatabaseFile.explained(error, path)
       try? writer.close()
+      if isNew, let path { DatabaseFile.removeIfEmpty(path) }
       throw explained
     }
     configuration.logger.debug(
@@ -94,7 +106,10 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     readers =
       (hasReaders ? path : nil).map { path in
         ReaderPool(configuration, observer) {
-          try DatabaseFile.open(path, location, configuration, isReader: true)
+          let reader = try DatabaseFile.open(path, location, configuration, isReader: true)
+          // Otherwise one reader would read the old file and another one the new.
+          guard try FileStatus(path).identity == opened else { throw Self.replaced(path) }
+          return reader
         }
       }
   }
@@ -105,7 +120,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     _ scope: ReadScope, _ interruption: Interruption?,
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
-    guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
+    try requireUsable()
     guard let readers else {
       return try onWriter(interruption) { connection in
         guard scope != .call else { return try work(SQLiteReader(connection)) }
@@ -132,7 +147,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     guard let readers, interruption == nil else {
       return try read(.call, interruption) { try $0.get(identity, in: collection, show) }
     }
-    guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
+    try requireUsable()
     let reader = try readers.take()
     defer { readers.give(reader) }
     do {
@@ -155,6 +170,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
         var changed: Commit?
         let result = try connection.transaction("BEGIN IMMEDIATE") {
           connection.noteBegin()
+          try requireSameFile()
           warnOfSeveralWriters(connection)
           let result = try work(transaction)
           try transaction.flush()
@@ -191,12 +207,12 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   func onWriter<Result>(
     _ interruption: Interruption?, _ work: (SQLiteConnection) throws -> Result
   ) throws -> Result {
-    guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
+    try requireUsable()
     try refuseReentry()
     return try translated {
       lockForWriting()
       defer { writing.unlock() }
-      guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
+      try requireUsable()
       owner.store(Self.currentThread, ordering: .relaxed)
       defer { owner.store(0, ordering: .relaxed) }
       // Attached here and not while waiting, so that nobody else's statement is stopped.
@@ -221,6 +237,29 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   }
 
   var hasClosed: Bool { isClosed.load(ordering: .acquiring) }
+
+  @inline(__always)
+  private func requireUsable() throws(StoreError) {
+    guard !isClosed.load(ordering: .acquiring) else { throw Self.closed }
+    guard !isReplaced.load(ordering: .relaxed) else { throw Self.replaced(path) }
+  }
+
+  /// SQLite keeps reading and writing a file that has lost its path, where nobody finds what it commits.
+  ///
+  /// - Throws: ``StoreError/Code/fileReplaced``.
+  func requireSameFile() throws(StoreError) {
+    guard let path, let identity else { return }
+    // A path that cannot be examined any more, as after the process gave up its rights, says nothing.
+    guard let status = try? FileStatus(path), status.identity != identity else { return }
+    isReplaced.store(true, ordering: .relaxed)
+    throw Self.replaced(path)
+  }
+
+  private static func replaced(_ path: String?) -> StoreError {
+    StoreError(
+      .fileReplaced, "The file of the store was deleted, moved or replaced while it was open",
+      [.path: path ?? "", .hint: "close the store and open it again"])
+  }
 
   /// The lock is held by this thread already: waiting for it would never end.
   private func refuseReentry() throws(StoreError) {
@@ -267,7 +306,10 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     do { return try work() } catch { throw SQLiteErrors.translated(error, operation: "run") }
   }
 
-  public func close() throws {
+  public func close() throws { try close { _ in } }
+
+  /// - Parameter last: Runs on the writing connection when no other one of the engine is open.
+  func close(_ last: (SQLiteConnection) throws -> Void) throws {
     try refuseReentry()
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     configuration.logger.debug("store closed")
@@ -276,10 +318,15 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
       try readers?.close()
       writing.lock()
       defer { writing.unlock() }
+      let result = Result { try last(connection) }
       connection.prepareToClose()
       try writer.close()
+      try result.get()
     } catch {
       throw SQLiteErrors.translated(error, operation: "close")
+    }
+    if let path, configuration.isReadOnly, !configuration.isImmutable {
+      LogFiles(of: path).removeIfEmpty()
     }
   }
 

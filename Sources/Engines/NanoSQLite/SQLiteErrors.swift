@@ -8,6 +8,7 @@ import NanoDocument
 /// SQLite's result codes in our words.
 enum SQLiteErrors {
   static func error(_ code: Int32, _ message: String?, operation: String) -> StoreError {
+    if let error = readOnly(code, operation) { return error }
     let primary = code & 0xFF
     if let table = missingTable(message) {
       return StoreError(
@@ -23,6 +24,27 @@ enum SQLiteErrors {
       [
         .operation: operation, .engineCode: "\(code)",
         .engineMessage: message ?? String(cString: sqlite3_errstr(code)),
+      ])
+  }
+
+  /// What this user would have to write before anything can be read
+  /// (https://www.sqlite.org/rescode.html#readonly_recovery). The extended codes are macros that Swift does
+  /// not import.
+  private static func readOnly(_ code: Int32, _ operation: String) -> StoreError? {
+    let sentence =
+      switch code & 0xFF == SQLITE_READONLY ? code >> 8 : 0 {
+      // ROLLBACK
+      case 3: "A journal of an interrupted transaction must be rolled back first"
+      // RECOVERY, CANTLOCK, CANTINIT
+      case 1, 2, 5: "The write-ahead log cannot be read without permission to write"
+      default: ""
+      }
+    guard !sentence.isEmpty else { return nil }
+    return StoreError(
+      .cannotOpen, sentence,
+      [
+        .operation: operation, .engineCode: "\(code)",
+        .hint: "open the store once as a user who may write to the file and its folder",
       ])
   }
 

@@ -86,6 +86,7 @@ public final class Store: Sendable {
     file: String?, indexTuning: IndexTuning, logger: Logger,
     opening open: @escaping @Sendable (QueryObserver?) throws -> any Engine
   ) throws {
+    try DispatchStart.ensure()
     self.file = file
     let tuner = indexTuning == .off ? nil : IndexTuner(indexTuning, logger)
     let observer = tuner?.makeObserver()

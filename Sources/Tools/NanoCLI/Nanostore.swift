@@ -41,7 +41,7 @@ package struct Nanostore: ParsableCommand {
     // A reader that has seen enough closes the pipe; that is an error of `write`, not a signal.
     signal(SIGPIPE, SIG_IGN)
     do {
-      var command = try command(of: Array(CommandLine.arguments.dropFirst()))
+      var command = try command(of: CommandArguments.text())
       try command.run()
     } catch {
       FailureReport.exit(with: error)

@@ -30,7 +30,9 @@ extension SQLiteEngine {
   private func lookForOthers() {
     var isOthers = false
     ifWriterIsFree { connection in
-      isOthers = (try? connection.hasOthersCommitted()) ?? true
+      // Observers read again and get the error.
+      isOthers = (try? requireSameFile()) == nil
+      isOthers = isOthers || (try? connection.hasOthersCommitted()) ?? true
       if isOthers { commits.post(.everything) }
     }
     // Only then: what writers post, they tell themselves.

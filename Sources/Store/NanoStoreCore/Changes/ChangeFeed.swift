@@ -27,7 +27,8 @@ public struct ChangeFeed: LiveSequence {
     fileprivate init(_ reader: FeedReader) { self.reader = reader }
 
     /// - Throws: ``StoreError/Code/closed`` if the store was closed when the loop began,
-    ///   ``StoreError/Code/unsupported``; `CancellationError`.
+    ///   ``StoreError/Code/unsupported``, ``StoreError/Code/fileReplaced`` if the file of the store was deleted,
+    ///   moved or replaced; `CancellationError`.
     public mutating func next() async throws -> Commit? { try await reader.next() }
   }
 }
@@ -96,6 +97,7 @@ private final class FeedReader {
     let commit = await buffer.next()
     guard commit == nil else { return commit }
     store.hub.remove(buffer)
+    if let failure = buffer.failure { throw failure }
     try Task.checkCancellation()
     return nil
   }

@@ -126,6 +126,7 @@ extension ChangeHub {
       return (commit, Array(state.watches.values), engine)
     }
     guard let (commit, watches, engine) = task else { return }
+    if commit.isEverything { endFeedsIfReplaced(engine) }
     var asking: [String: (change: Change, watches: [Watch])] = [:]
     for watch in watches {
       switch watch.verdict(on: commit) {
@@ -137,6 +138,18 @@ extension ChangeHub {
     }
     for (change, watches) in asking.values { Self.ask(watches, about: change, engine) }
     queue.asyncAfter(deadline: .now() + Self.pause) { self.look() }
+  }
+
+  /// Watches read again and get the error themselves; feeds read nothing.
+  private func endFeedsIfReplaced(_ engine: any Engine) {
+    do {
+      try engine.read(.call, nil) { _ in }
+    } catch let failure as StoreError where failure.code == .fileReplaced {
+      let feeds = state.withLock { Array($0.feeds.values) }
+      for feed in feeds { feed.end(with: failure) }
+    } catch {
+      // Of another read, which may succeed the next time.
+    }
   }
 
   /// Touches the watches whose condition a changed document fulfils.
@@ -162,8 +175,7 @@ extension ChangeHub {
 
 extension ChangeHub.State {
   fileprivate func concerns(_ commit: Commit) -> Bool {
-    guard !watches.isEmpty else { return false }
-    return commit.isEverything
-      || commit.changes.contains { watched[$0.collection.foldingASCII] != nil }
+    if commit.isEverything { return !watches.isEmpty || !feeds.isEmpty }
+    return commit.changes.contains { watched[$0.collection.foldingASCII] != nil }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import NanoDocument
 import NanoEngine
 import Synchronization
 
@@ -8,6 +9,8 @@ final class FeedBuffer: Sendable {
   private struct State {
     var waiting: [Commit] = []
     var isEnded = false
+    /// Why it ended; nil if the store was closed or the reader left.
+    var failure: StoreError?
     var waiter: CheckedContinuation<Commit?, Never>?
   }
   private let state = Mutex(State())
@@ -63,8 +66,12 @@ final class FeedBuffer: Sendable {
     }
   }
 
-  func end() {
+  /// Why there is no next commit; nil if the store was closed.
+  var failure: StoreError? { state.withLock { $0.failure } }
+
+  func end(with failure: StoreError? = nil) {
     let waiter = state.withLock { state in
+      if !state.isEnded { state.failure = failure }
       state.isEnded = true
       defer { state.waiter = nil }
       return state.waiter

@@ -31,10 +31,7 @@ struct RecoverCommand: ParsableCommand {
 
   private func recover(_ line: ProgressLine) throws -> RecoveryReport {
     defer { line.clear() }
-    guard
-      FileManager.default.fileExists(
-        atPath: NSString(string: database.database).expandingTildeInPath)
-    else {
+    guard StoreLocation.exists(database.database) else {
       throw CommandFailure(message: Printable.text("There is no file at \(database.database)"))
     }
     return try new.make {

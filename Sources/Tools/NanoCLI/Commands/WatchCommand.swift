@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import ArgumentParser
-import Dispatch
 import NanoStore
-import Synchronization
 
 struct WatchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -38,33 +36,18 @@ struct WatchCommand: ParsableCommand {
   }
 
   func run() throws {
+    let run = InterruptibleRun()
     try place.withCollection(.reading) { collection in
       var query = try page.applied(to: condition.query(in: collection))
       let paths = fields.flatMap(FieldList.split).map { FieldPath($0) }
       if !paths.isEmpty { query = query.select(paths) }
-      try Self.waiting { [query, self] in
+      try run.run { [query, self] in
         let lines = ChangeLines(isPlain: plain, showsFirst: !new, maximum: count)
         for try await update in query.updates().differences() {
           guard try lines.show(update) else { break }
         }
       }
     }
-  }
-
-  /// Runs a task to its end, for a command without `await`.
-  private static func waiting(_ work: @escaping @Sendable () async throws -> Void) throws {
-    let done = DispatchSemaphore(value: 0)
-    let failure = Outcome()
-    Task.detached {
-      do { try await work() } catch { failure.error.withLock { $0 = error } }
-      done.signal()
-    }
-    done.wait()
-    if let error = failure.error.withLock({ $0 }) { throw error }
-  }
-
-  private final class Outcome: Sendable {
-    let error = Mutex<(any Error)?>(nil)
   }
 }
 

@@ -8,6 +8,13 @@ struct DatabaseOptions: ParsableArguments {
   @Argument(help: "The database file.", completion: .file())
   var database: String
 
+  @Flag(
+    help: ArgumentHelp(
+      "Read a file that nothing changes meanwhile without locks, such as one on a read-only medium.",
+      discussion:
+        "If another program does change it, results are wrong. Only for commands that read."))
+  var immutable = false
+
   // FailureReport looks for it; here it is permitted.
   @Flag(help: .hidden)
   var debug = false
@@ -19,7 +26,15 @@ struct DatabaseOptions: ParsableArguments {
     _ access: Access, configure: (inout Store.Configuration) -> Void = { _ in },
     _ work: (Store) throws -> Result
   ) throws -> Result {
-    try StoreLocation.withStore(at: database, access, configure: configure, work)
+    guard !immutable || (access == .reading && StoreLocation.isFile(database)) else {
+      throw ValidationError("--immutable is for commands that only read a file.")
+    }
+    return try StoreLocation.withStore(
+      at: database, access,
+      configure: { configuration in
+        configure(&configuration)
+        configuration.isImmutable = immutable
+      }, work)
   }
 }
 

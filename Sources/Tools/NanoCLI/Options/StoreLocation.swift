@@ -40,15 +40,25 @@ enum StoreLocation {
     at location: String, _ access: Access,
     configure: (inout Store.Configuration) -> Void = { _ in }, _ work: (Store) throws -> Result
   ) throws -> Result {
+    let isNew = access == .creating && isFile(location) && !exists(location)
     let store = try openStore(at: location, access, configure: configure)
     do {
       let result = try work(store)
       try store.close()
       return result
     } catch {
+      if isNew { try? store.discardIfUnused() }
       try? store.close()
       throw error
     }
+  }
+
+  static func isFile(_ location: String) -> Bool { scheme(of: location) == nil }
+
+  /// Whether a path leads to something. One that cannot be examined counts: opening it says why.
+  static func exists(_ path: String) -> Bool {
+    access(NSString(string: path).expandingTildeInPath, F_OK) == 0
+      || ![ENOENT, ENOTDIR].contains(errno)
   }
 
   /// - Parameter configure: For files.
@@ -82,8 +92,7 @@ enum StoreLocation {
   private static func openFile(
     _ file: String, _ access: Access, _ configure: (inout Store.Configuration) -> Void
   ) throws -> Store {
-    let path = NSString(string: file).expandingTildeInPath
-    guard access == .creating || FileManager.default.fileExists(atPath: path) else {
+    guard access == .creating || exists(file) else {
       throw CommandFailure(
         message: Printable.text(
           "There is no database at \(file) (nanostore import and nanostore put make one)"))

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import GRDBSQLite
+import NanoDocument
+
+/// What SQLite keeps beside a database: the write-ahead log, its index, a rollback journal.
+struct LogFiles {
+  private let path: String
+  /// The name under which SQLite looks for them: it follows symbolic links. In bytes, which need not be UTF-8.
+  private let resolved: [CChar]
+
+  init(of path: String) {
+    self.path = path
+    let found = realpath(path, nil)
+    defer { free(found) }
+    resolved = found.map { Array(UnsafeBufferPointer(start: $0, count: strlen($0))) } ?? path.bytes
+  }
+
+  private var log: [CChar] { beside("-wal") }
+  private var index: [CChar] { beside("-shm") }
+  private var journal: [CChar] { beside("-journal") }
+
+  private func beside(_ suffix: String) -> [CChar] { resolved + suffix.bytes + [0] }
+
+  /// Reading a database in WAL mode takes the log and its index, through which readers and writers see each
+  /// other. Where they do not exist, SQLite creates them, even for a connection that only reads. This user must
+  /// be permitted to do so, and to write to the database: otherwise its owner could not write to a log that
+  /// belongs to somebody else.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen``.
+  func requireAccess() throws(StoreError) {
+    guard access(path, F_OK) == 0, access(log, F_OK) != 0 || access(index, F_OK) != 0 else {
+      return
+    }
+    let folder =
+      (resolved.lastIndex(of: CChar(UInt8(ascii: "/"))).map { resolved[...$0] } ?? []) + [0]
+    guard access(path, W_OK) != 0 || access(Array(folder), W_OK | X_OK) != 0, try usesLog() else {
+      return
+    }
+    throw StoreError(
+      .cannotOpen,
+      "Reading the file takes a write-ahead log, which this user is not permitted to create",
+      [
+        .path: path,
+        .hint:
+          "open it while its owner has it open, as a user who may write to the file and its folder, or, "
+          + "if nothing changes the file meanwhile, as immutable",
+      ])
+  }
+
+  /// An immutable open ignores logs, and with them commits.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen``.
+  func requireNone() throws(StoreError) {
+    guard Self.size(log) > 0 || Self.size(journal) > 0 else { return }
+    throw StoreError(
+      .cannotOpen, "The file has a log with transactions that an immutable open would not see",
+      [.path: path, .hint: "open it normally, or close every program that uses it first"])
+  }
+
+  /// Removes a log that holds nothing, with its index.
+  ///
+  /// A connection that only reads creates both and leaves them behind. SQLite removes them itself when the
+  /// last connection that may write closes, under its locks; so this opens and closes one. What others use stays.
+  func removeIfEmpty() {
+    guard access(log, F_OK) == 0, Self.size(log) == 0, access(path, W_OK) == 0 else { return }
+    var handle: OpaquePointer?
+    defer { sqlite3_close_v2(handle) }
+    guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else { return }
+    sqlite3_exec(handle, "SELECT 1 FROM sqlite_schema", nil, nil, nil)
+  }
+
+  /// Whether the header says that the database is in WAL mode; false for an empty file
+  /// (https://www.sqlite.org/fileformat2.html#file_format_version_numbers).
+  ///
+  /// Read through SQLite: closing a descriptor of ours would release every lock that the process holds on
+  /// the file (https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_).
+  /// Nothing asks for the schema, so SQLite does not look for the log.
+  private func usesLog() throws(StoreError) -> Bool {
+    var handle: OpaquePointer?
+    defer { sqlite3_close_v2(handle) }
+    let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READONLY, nil)
+    guard code == SQLITE_OK, let handle else {
+      throw SQLiteErrors.error(code, nil, operation: "open").adding(.path, path)
+    }
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+    guard let file, let read = file.pointee.pMethods?.pointee.xRead else { return false }
+    var versions: [UInt8] = [0, 0]
+    return read(file, &versions, 2, 18) == SQLITE_OK && versions.contains(2)
+  }
+
+  /// Bytes; 0 for a file that does not exist.
+  private static func size(_ path: [CChar]) -> Int64 {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+  }
+}
+
+extension String {
+  fileprivate var bytes: [CChar] { utf8.map { CChar(bitPattern: $0) } }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoSQL
+
+extension SQLiteEngine {
+  /// Closes the database, and deletes the file if nothing was ever stored in it.
+  ///
+  /// Under an exclusive lock, so that nothing can be stored in between: a store of another process that waits
+  /// for it finds its file replaced and writes nothing. If another connection uses the file, it stays.
+  package func closeDiscardingUnused() throws {
+    try close { connection in
+      guard let path, !configuration.isReadOnly else { return }
+      // Removes the write-ahead log, which only the last connection can do.
+      try connection.execute("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE")
+      try connection.transaction("BEGIN EXCLUSIVE") {
+        try requireSameFile()
+        let stored = try connection.first(
+          SQLFragment(
+            "SELECT (SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'nano\\_%' "
+              + "ESCAPE '\\') + (SELECT count(*) FROM nano_collections) "
+              + "+ (SELECT count(*) FROM nano_metadata)")
+        ) { $0.int(0) }
+        guard stored == 0 else { return }
+        unlink(path)
+      }
+    }
+  }
+}

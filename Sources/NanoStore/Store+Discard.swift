@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+
+import NanoSQLite
+
+extension Store {
+  /// Deletes the file of a store in which nothing was ever stored, for a caller that has just created it and
+  /// failed to fill it. The store can only be closed afterwards.
+  package func discardIfUnused() throws {
+    try (engine() as? SQLiteEngine)?.closeDiscardingUnused()
+  }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import Testing
+
+@Suite("Files that are deleted or replaced while a store has them open", .timeLimit(.minutes(1)))
+struct ReplacedFileTests {
+  let scratch: Scratch
+  let path: String
+  let store: Store
+
+  init() throws {
+    scratch = try Scratch()
+    path = scratch.file("a.db")
+    store = try Store.file(path) { $0.changeInterval = 0.01 }
+    try store["a"].save(["n": 1], key: "k")
+  }
+
+  enum Change: CaseIterable { case delete, rename, replace }
+
+  private func apply(_ change: Change) throws {
+    switch change {
+    case .delete: try FileManager.default.removeItem(atPath: path)
+    case .rename: try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+    case .replace:
+      let other = try Store.file(scratch.file("b.db"))
+      try other.backup(to: path, replacing: true)
+    }
+  }
+
+  @Test("A write is refused instead of committed where nobody finds it", arguments: Change.allCases)
+  func writes(change: Change) throws {
+    try apply(change)
+
+    #expect(code { try store["a"].save(["n": 2], key: "k") } == .fileReplaced)
+    #expect(code { _ = try store["a"].get("k") } == .fileReplaced)
+  }
+
+  @Test("A store that is closed and reopened uses the file that has the path now")
+  func reopening() throws {
+    try apply(.replace)
+    #expect(code { try store["a"].save(["n": 2], key: "k") } == .fileReplaced)
+
+    try store.close()
+    try store.reopen()
+
+    #expect(try store["a"].get("k") == nil)
+    try store["a"].save(["n": 2], key: "k")
+    #expect(try Store.file(path)["a"].get("k")?["n"] == 2)
+  }
+
+  @Test("Live queries and change feeds end with the error", arguments: Change.allCases)
+  func liveSequences(change: Change) async throws {
+    var updates = store["a"].find().updates().makeAsyncIterator()
+    var feed = store.changes.makeAsyncIterator()
+    #expect(try await updates.next()?.count == 1)
+
+    try apply(change)
+
+    #expect(await asyncCode { while try await updates.next() != nil {} } == .fileReplaced)
+    #expect(await asyncCode { while try await feed.next() != nil {} } == .fileReplaced)
+  }
+
+  @Test("Readers of one store never read two files")
+  func readers() throws {
+    // The first read opens one connection; the ones below open more, by path.
+    #expect(try store["a"].get("k")?["n"] == 1)
+    try apply(.replace)
+
+    let inner = try store.read { code { _ = try nested(2) } }
+
+    #expect(inner == nil || inner == .fileReplaced)
+    try store.close()
+  }
+
+  /// Reads on as many connections as there are levels; each must show the same document.
+  private func nested(_ levels: Int) throws {
+    #expect(try store["a"].get("k")?["n"] == 1)
+    if levels > 0 { try store.read { try nested(levels - 1) } }
+  }
+
+  @Test("A read-only store in WAL mode leaves no log behind, and sees commits of others meanwhile")
+  func readOnly() throws {
+    try store.close()
+    let reader = try Store.file(path) { $0.isReadOnly = true }
+    #expect(try scratch.names == ["a.db", "a.db-shm", "a.db-wal"])
+    let writer = try Store.file(path)
+    try writer["a"].save(["n": 2], key: "k")
+    #expect(try reader["a"].get("k")?["n"] == 2)
+
+    try writer.close()
+    try reader.close()
+
+    // The log still holds the commit, since the reader could not check it in.
+    #expect(try Store.file(path)["a"].get("k")?["n"] == 2)
+    let again = try Store.file(path) { $0.isReadOnly = true }
+    try again.close()
+    #expect(try scratch.names == ["a.db"])
+  }
+
+  @Test("An immutable open needs no log, refuses writes, and is refused beside a log with commits")
+  func immutable() throws {
+    #expect(code { _ = try Store.file(path) { $0.isImmutable = true } } == .cannotOpen)
+    try store.close()
+
+    let frozen = try Store.file(path) { $0.isImmutable = true }
+
+    #expect(try frozen["a"].get("k")?["n"] == 1)
+    #expect(try scratch.names == ["a.db"])
+    #expect(code { try frozen["a"].save([:], key: "k") } == .readOnly)
+  }
+
+  @Test("A symbolic link leads to the log of the file")
+  func symbolicLink() throws {
+    let link = scratch.file("link.db")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+
+    #expect(code { _ = try Store.file(link) { $0.isImmutable = true } } == .cannotOpen)
+    try store.close()
+    let reader = try Store.file(link) { $0.isReadOnly = true }
+    #expect(try reader["a"].get("k")?["n"] == 1)
+    try reader.close()
+    #expect(try scratch.names == ["a.db", "link.db"])
+  }
+}
