@@ -123,9 +123,10 @@ extension QueryCompiler {
     return (" WHERE " + sql, split.rest)
   }
 
-  /// The attributes are passed only to a condition that asks for one of them.
+  /// The attributes are passed only to a condition that asks for one of them, or whose errors name the row.
   func check(_ condition: Condition) -> SQLFragment {
-    let attributes = condition.usesAttributes ? ", id, key, type, version, added" : ""
+    let isAsked = condition.usesAttributes || condition.mayExceedBudget
+    let attributes = isAsked ? ", id, key, type, version, added" : ""
     return SQLFragment("nano_match(") + .parameter(.condition(condition, facts.defaults))
       + ", body\(attributes))"
   }
@@ -154,8 +155,9 @@ extension QueryCompiler {
   }
 
   private func made(_ ordering: Ordering) -> Term {
-    let usesAttributes = Condition.truth(ordering.expression).usesAttributes
-    let attributes = usesAttributes ? ", id, key, type, version, added" : ""
+    let asked = Condition.truth(ordering.expression)
+    let isAsked = asked.usesAttributes || asked.mayExceedBudget
+    let attributes = isAsked ? ", id, key, type, version, added" : ""
     let sql =
       SQLFragment("nano_sort(") + .parameter(.ordering(ordering, facts.defaults))
       + ", body\(attributes))"

@@ -37,9 +37,7 @@ enum DatabaseFile {
         try FileManager.default.createDirectory(
           atPath: folder, withIntermediateDirectories: true)
       } catch {
-        throw StoreError(
-          .cannotOpen, "The folder of a store cannot be created",
-          [.path: folder, .engineMessage: "\(error)"])
+        throw SystemFailure.error("The folder of a store cannot be created", path: folder, error)
       }
     }
     if configuration.isPrivate { try NewFile.create(path, mode: 0o600) }

@@ -293,6 +293,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
 
   /// An error of damage says in which file and collection it was met.
   private func named(_ error: StoreError, _ collection: String?) -> StoreError {
+    if error.code == .tooComplex, let collection { return error.adding(.collection, collection) }
     guard [.corruptFile, .notADatabase, .corruptDocument, .database].contains(error.code) else {
       return error
     }

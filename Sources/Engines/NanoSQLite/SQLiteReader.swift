@@ -257,17 +257,32 @@ class SQLiteReader: EngineReader {
   }
 
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
-    try querying(query.query, collection) { table, asked in
+    var rows: [AggregateRow] = []
+    try aggregate(query, in: collection) { row in
+      rows.append(row)
+      return true
+    }
+    return rows
+  }
+
+  func aggregate(
+    _ query: AggregateQuery, in collection: String, _ show: (AggregateRow) throws -> Bool
+  ) throws {
+    let isThere: Void? = try querying(query.query, collection) { table, asked in
       var query = query
       query.query = asked
-      return try connection.with(QueryCompiler(table.facts).aggregate(query).sql) { statement in
+      try connection.with(QueryCompiler(table.facts).aggregate(query).sql) { statement in
         let watch = connection.watch(statement, table, query.query)
         try statement.finish()
         watch?.end(found: nil)
         let program = statement.held.lazy.compactMap { $0 as? AggregateProgram }.first
-        return program?.aggregation.rows ?? []
+        try program?.aggregation.eachRow {
+          try connection.interruption?.check()
+          return try show($0)
+        }
       }
-    } ?? GroupedAggregation(query).rows
+    }
+    if isThere == nil { try GroupedAggregation(query).eachRow(show) }
   }
 
   func distinct(
@@ -279,7 +294,7 @@ class SQLiteReader: EngineReader {
         try statement.finish()
         watch?.end(found: nil)
         let program = statement.held.lazy.compactMap { $0 as? DistinctProgram }.first
-        return program?.values.values ?? []
+        return try program?.values.all() ?? []
       }
     } ?? []
   }

@@ -207,9 +207,14 @@ extension SQLiteStatement {
         bind(object: SortProgram(ordering, defaults), kind: SortProgram.kind, at: index)
       case .aggregates(let query, let defaults):
         bind(
-          object: AggregateProgram(query, defaults), kind: AggregateProgram.kind, at: index)
+          object: AggregateProgram(
+            query, defaults, spills: TemporarySpill.isPermitted(on: connection)),
+          kind: AggregateProgram.kind, at: index)
       case .distinct(let field, let defaults):
-        bind(object: DistinctProgram(field, defaults), kind: DistinctProgram.kind, at: index)
+        bind(
+          object: DistinctProgram(
+            field, defaults, spills: TemporarySpill.isPermitted(on: connection)),
+          kind: DistinctProgram.kind, at: index)
       }
     }
   }

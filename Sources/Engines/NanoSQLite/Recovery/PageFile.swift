@@ -35,9 +35,18 @@ final class PageFile {
     count = max(bytes.count / pageSize, self.log?.lastPage ?? 0)
   }
 
+  /// Bytes of pages after which they are taken out of memory. Arbitrary.
+  private static let bytesInMemory = 64 << 20
+  private var bytesShown = 0
+
   /// The bytes of a page that count; nil for a number that no page has.
   func page(_ number: Int) -> UnsafeRawBufferPointer? {
     guard number >= 1, number <= count else { return nil }
+    bytesShown += pageSize
+    if bytesShown > Self.bytesInMemory {
+      bytesShown = 0
+      file.release()
+    }
     if let logged = log?.page(number) {
       return UnsafeRawBufferPointer(rebasing: logged.prefix(usable))
     }

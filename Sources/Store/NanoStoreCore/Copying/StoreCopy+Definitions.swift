@@ -76,15 +76,35 @@ extension StoreCopy {
     guard !options.skippingUnsupported else { return }
     for definition in try Definitions(of: collection, source).all {
       do {
-        try writer.savepoint {
-          try definition.make(writer, collection)
-          throw Undone()
-        }
-      } catch is Undone {
+        try attempt(definition, collection, writer)
       } catch let error as StoreError where error.code == .unsupported {
         throw error.adding(.collection, collection).adding(.index, definition.name)
       }
     }
+  }
+
+  /// Why the engine cannot have a definition; nil if it can.
+  func refusal(
+    of definition: Definitions.Definition, _ collection: String, _ writer: any EngineWriter
+  ) throws -> String? {
+    do {
+      try attempt(definition, collection, writer)
+      return nil
+    } catch let error as StoreError where error.code == .unsupported {
+      return error.message
+    }
+  }
+
+  /// Makes a definition and takes it back.
+  private func attempt(
+    _ definition: Definitions.Definition, _ collection: String, _ writer: any EngineWriter
+  ) throws {
+    do {
+      try writer.savepoint {
+        try definition.make(writer, collection)
+        throw Undone()
+      }
+    } catch is Undone {}
   }
 
   /// Gives the target's collection the settings and indexes of the source's.

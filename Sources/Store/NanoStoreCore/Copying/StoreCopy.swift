@@ -11,7 +11,7 @@ final class StoreCopy {
   let source: any EngineReader
   let target: any Engine
   let options: CopyOptions
-  private let notify: ((CopyProgress) throws -> Void)?
+  let notify: ((CopyProgress) throws -> Void)?
   var progress = CopyProgress(phase: .documents)
   var mark = CopyMark(sources: [:])
   /// Whether the target has a part of the documents already.
@@ -37,6 +37,7 @@ final class StoreCopy {
     let all = try source.collections()
     mark = try CopyMark(of: source)
     for collection in all { progress.total += try source.count(Query(), in: collection.name) }
+    if !options.replacing, let report = try finished(all) { return report }
     try prepare(all)
     try tell()
 

@@ -90,12 +90,24 @@ struct AggregateCommand: ParsableCommand {
       let query = try condition.query(in: collection)
       let question = AggregateQuery(
         query.query, groups: group.map { FieldPath($0) }, aggregates: results.map(\.aggregate))
-      var rows = try query.rows(question).map { $0.group + $0.values }
-      if !orders.isEmpty { rows = Self.sorted(rows, by: orders) }
       try Output.run { output in
         let printer = format.rows(columns, to: output)
-        try printer.begin()
-        for row in rows.prefix(limit ?? .max) { try printer.add(row) }
+        if orders.isEmpty {
+          // All is computed when the first row comes, so that nothing is written before an error.
+          var written = 0
+          try query.eachRow(question) { row in
+            guard written < limit ?? .max else { return false }
+            if written == 0 { try printer.begin() }
+            try printer.add(row.group + row.values)
+            written += 1
+            return true
+          }
+          if written == 0 { try printer.begin() }
+        } else {
+          let rows = try query.rows(question).map { $0.group + $0.values }
+          try printer.begin()
+          for row in Self.sorted(rows, by: orders).prefix(limit ?? .max) { try printer.add(row) }
+        }
         try printer.finish()
       }
     }

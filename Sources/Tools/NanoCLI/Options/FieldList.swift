@@ -25,10 +25,31 @@ enum FieldList {
 /// The names of fields in the order in which they were seen first.
 struct FieldNames {
   private(set) var names: [String] = []
-  private var seen: Set<String> = []
+  private var places: [String: Int] = [:]
+
+  init() {}
+
+  /// Of two columns with one name the first has the fields of that name.
+  init(_ names: [String]) {
+    self.names = names
+    places = Dictionary(
+      names.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+  }
 
   mutating func add(_ object: DocumentObject) {
-    for (name, _) in object where seen.insert(name).inserted { names.append(name) }
+    for (number, field) in object.enumerated() where place(of: field.name, expected: number) == nil
+    {
+      places[field.name] = names.count
+      names.append(field.name)
+    }
+  }
+
+  /// Where a name stands; nil if it was not seen.
+  ///
+  /// - Parameter expected: Where it probably stands, as in a document like those before it.
+  func place(of name: String, expected: Int) -> Int? {
+    if expected < names.count, names[expected] == name { return expected }
+    return places[name]
   }
 }
 
