@@ -7,28 +7,29 @@ enum FieldList {
   /// Cuts at commas outside of double quotes, which stand around names as in paths.
   static func split(_ text: String) -> [String] {
     var fields: [String] = []
-    var field = ""
+    var field = String.UnicodeScalarView()
     var isQuoted = false
-    for character in text {
-      if character == "\"" { isQuoted.toggle() }
-      if character == ",", !isQuoted {
-        fields.append(field)
-        field = ""
+    // By scalars: a mark at the beginning of a name makes another character of the comma before it.
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" { isQuoted.toggle() }
+      if scalar == ",", !isQuoted {
+        fields.append(String(field))
+        field = String.UnicodeScalarView()
       } else {
-        field.append(character)
+        field.append(scalar)
       }
     }
-    return fields + [field]
+    return fields + [String(field)]
   }
 }
 
 /// The names of fields in the order in which they were seen first.
 struct FieldNames {
   private(set) var names: [String] = []
-  private var seen: Set<String> = []
+  private var seen: Set<ExactName> = []
 
   mutating func add(_ object: DocumentObject) {
-    for (name, _) in object where seen.insert(name).inserted { names.append(name) }
+    for (name, _) in object where seen.insert(ExactName(name)).inserted { names.append(name) }
   }
 }
 

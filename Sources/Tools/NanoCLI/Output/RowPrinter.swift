@@ -72,18 +72,19 @@ final class RowPrinter {
   private static func csvLine(_ cells: [String]) -> String {
     cells.map { (cell: String) -> String in
       let isSpecial = cell.utf8.contains(where: special.contains)
-      guard isSpecial || cell.hasPrefix(" ") || cell.hasSuffix(" ") else { return cell }
-      return "\"" + cell.replacing("\"", with: "\"\"") + "\""
+      let blank = UInt8(ascii: " ")
+      guard isSpecial || cell.utf8.first == blank || cell.utf8.last == blank else { return cell }
+      return Printable.quoted(cell, by: "\"")
     }.joined(separator: ",")
   }
 
   /// SQL may give two columns one name, which an object cannot hold.
   private static func distinct(_ columns: [String]) -> [String] {
-    var seen: Set<String> = []
+    var seen: Set<ExactName> = []
     return columns.map { column in
       var name = column
       var number = 1
-      while !seen.insert(name).inserted {
+      while !seen.insert(ExactName(name)).inserted {
         number += 1
         name = "\(column):\(number)"
       }
