@@ -145,14 +145,14 @@ extension EngineReader {
   }
 
   public func types(in collection: String) throws -> [String] {
-    var names: Set<String> = []
+    var names: Set<ExactName> = []
     var query = Query(!Condition.isNull(.attribute(.type)))
     query.fields = []
     try find(query, in: collection) { document in
-      if let type = document.type { names.insert(type) }
+      if let type = document.type { names.insert(ExactName(type)) }
       return true
     }
-    return names.sorted()
+    return names.sorted().map(\.text)
   }
 }
 

@@ -9,7 +9,7 @@ public struct CollectionFacts {
   public var table: String
   public var indexes: [IndexDefinition]
   /// The side tables of indexes on elements, by index name.
-  public var elementTables: [String: String]
+  package var elementTables: [ExactName: String]
   /// Whether the database compares texts by code point; if not, it can only find equal ones.
   public var ordersText: Bool
   /// What documents have beside their fields, and perhaps more.
@@ -22,8 +22,8 @@ public struct CollectionFacts {
   /// What stands at a path; nil if that is not known.
   public var observed: (FieldPath) -> PathFacts?
 
-  public init(
-    table: String, indexes: [IndexDefinition], elementTables: [String: String],
+  package init(
+    table: String, indexes: [IndexDefinition], elementTables: [ExactName: String],
     ordersText: Bool = true, parts: DocumentParts = .all, leaves: LeafIndexFacts? = nil,
     defaults: FieldDefaults? = nil, textIndexes: [TextIndexFacts] = [],
     observed: @escaping (FieldPath) -> PathFacts?
@@ -54,6 +54,6 @@ public struct CollectionFacts {
 
   func elementTable(for path: FieldPath) -> String? {
     indexes.first { $0.kind == .elements && $0.columns[0].path == path }
-      .flatMap { elementTables[$0.name] }
+      .flatMap { elementTables[ExactName($0.name)] }
   }
 }

@@ -22,12 +22,11 @@ class SQLiteReader: EngineReader {
 
   func collections() throws -> [CollectionDescription] {
     // Sorted here: a database that keeps texts in UTF-16 sorts them by their bytes.
-    try connection.all("SELECT name, identity FROM nano_collections") {
-      let name = $0.text(0) ?? ""
-      return CollectionDescription(
-        name: name, identity: CollectionIdentity(rawValue: $0.text(1) ?? "") ?? .key,
+    try connection.collectionNames().map { name, identity in
+      CollectionDescription(
+        name: name, identity: identity.flatMap(CollectionIdentity.init) ?? .key,
         isInternal: InternalCollection(named: name) != nil)
-    }.sorted { $0.name.foldingASCII.isBefore($1.name.foldingASCII) }
+    }
   }
 
   func identity(of collection: String) throws -> CollectionIdentity {
@@ -40,7 +39,7 @@ class SQLiteReader: EngineReader {
   ) throws -> Bool {
     // The table that was known last is tried at once: the statement fails if it is gone.
     guard
-      let table = try connection.lastTable(collection) ?? connection.tables[collection]
+      let table = try connection.lastTable(collection) ?? connection.tables[ExactName(collection)]
         ?? connection.table(collection)
     else { return false }
     connection.noteLast(collection, table)
@@ -311,14 +310,14 @@ class SQLiteReader: EngineReader {
       SQLFragment("EXPLAIN QUERY PLAN ") + compiled.sql
     ) { $0.text(3) ?? "" }
     let used = table.indexes.filter { index in
-      guard let name = table.sqlNames[index.name] else { return false }
+      guard let name = table.sqlNames[ExactName(index.name)] else { return false }
       return plan.contains { Self.mentions($0, name) }
     }
     let usesLeaves = table.leaves.map { leaves in
       plan.contains { Self.mentions($0, leaves.name) }
     }
     let usedTexts = table.text?.schemas.filter { schema in
-      compiled.sql.text.contains(SQLName.quoted(schema.sqlName))
+      compiled.sql.text.contains(exactly: SQLName.quoted(schema.sqlName))
     }
     return Explanation(
       statement: compiled.sql.text, plan: plan,
@@ -329,7 +328,7 @@ class SQLiteReader: EngineReader {
 
   /// Whether a line of the plan names the index, and not one whose name only begins like it.
   static func mentions(_ line: String, _ name: String) -> Bool {
-    (line + " ").contains(" \(name) ")
+    (line + " ").contains(exactly: " \(name) ")
   }
 
   func indexes(in collection: String) throws -> [IndexDefinition] {
@@ -375,7 +374,7 @@ class SQLiteReader: EngineReader {
     let name = SQLName.quoted(table.description.name)
     return try connection.all(
       SQLFragment("SELECT DISTINCT type FROM \(name) WHERE type IS NOT NULL")
-    ) { $0.text(0) ?? "" }.sorted()
+    ) { $0.text(0) ?? "" }.sorted { $0.isBefore($1) }
   }
 
   func highestRowID(in collection: String) throws -> Int64? {

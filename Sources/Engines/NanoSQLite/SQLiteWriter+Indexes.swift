@@ -24,7 +24,7 @@ extension SQLiteWriter {
     }
     // Another process may have begun it.
     let begun = try existing(collection)?.unfinished ?? []
-    if begun.contains(where: { $0.index.name == index.name && $0.index.isSame(as: index) }) {
+    if begun.contains(where: { $0.index.name.isSame(as: index.name) && $0.index.isSame(as: index) }) {
       return false
     }
     guard let place = try placeForIndex(index, in: collection) else { return true }
@@ -37,7 +37,7 @@ extension SQLiteWriter {
 
   func continueIndex(_ name: String, in collection: String, documents: Int) throws -> Bool {
     guard let table = try existing(collection),
-      let schema = table.unfinished.first(where: { $0.index.name == name })
+      let schema = table.unfinished.first(where: { $0.index.name.isSame(as: name) })
     else { return true }
     let place = table.description.name
     let filled =
@@ -71,12 +71,12 @@ extension SQLiteWriter {
     let table = try tableForWriting(collection)
     let name = table.description.name
     let isDeclared = index.origin == .declared
-    if table.text?.schemas.contains(where: { $0.index.name == index.name }) == true {
+    if table.text?.schemas.contains(where: { $0.index.name.isSame(as: index.name) }) == true {
       guard isDeclared else { return nil }
       throw StoreError(
         .alreadyExists, "A text index has this name", [.collection: name, .index: index.name])
     }
-    if let known = table.indexes.first(where: { $0.name == index.name }) {
+    if let known = table.indexes.first(where: { $0.name.isSame(as: index.name) }) {
       let isInTheWay = isDeclared && known.origin == .adaptive
       guard known.isSame(as: index) || isInTheWay else {
         throw StoreError(
@@ -97,7 +97,7 @@ extension SQLiteWriter {
       }
     }
     for begun in table.unfinished
-    where begun.index.isSame(as: index) || begun.index.name == index.name {
+    where begun.index.isSame(as: index) || begun.index.name.isSame(as: index.name) {
       guard isDeclared else { return nil }
       _ = try dropIndex(begun.index.name, in: name)
     }
@@ -156,8 +156,8 @@ extension SQLiteWriter {
 
   func dropIndex(_ indexName: String, in collection: String) throws -> Bool {
     guard let table = try existing(collection) else { return false }
-    let textSchema = table.text?.schemas.first { $0.index.name == indexName }
-    let schema = table.allSchemas.first { $0.index.name == indexName }
+    let textSchema = table.text?.schemas.first { $0.index.name.isSame(as: indexName) }
+    let schema = table.allSchemas.first { $0.index.name.isSame(as: indexName) }
     guard let definitions = schema?.drop() ?? textSchema?.drop() else { return false }
     let name = table.description.name
     try flush()

@@ -9,7 +9,7 @@ import NanoSQL
 /// A transaction in progress on the writing connection.
 final class SQLiteWriter: SQLiteReader, EngineWriter {
   /// The collections whose paths may have changed, by the name they were made with.
-  private var touched: [String: CollectionTable] = [:]
+  private var touched: [ExactName: CollectionTable] = [:]
   private var last: (name: String, table: CollectionTable)?
   private var savepoints = 0
   /// The table whose documents may be inserted several at a time, or may not.
@@ -56,10 +56,10 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   /// The table of a collection, made if there is none.
   func tableForWriting(_ name: String) throws -> CollectionTable {
     try requireFree()
-    if let last, last.name == name { return last.table }
+    if let last, last.name.isSame(as: name) { return last.table }
     connection.asked = name
     let table = try touchedTable(name) ?? existingOrNew(name)
-    touched[table.description.name] = table
+    touched[ExactName(table.description.name)] = table
     last = (name, table)
     return table
   }
@@ -79,7 +79,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
 
   /// Nobody else has committed since this connection did, so it knows what is in the file.
   private func knownTable(_ name: String) -> CollectionTable? {
-    guard connection.isUnchanged, let table = connection.lastTable(name) ?? connection.tables[name],
+    guard connection.isUnchanged, let table = connection.lastTable(name) ?? connection.tables[ExactName(name)],
       table.isPrepared
     else { return nil }
     connection.noteLast(name, table)
@@ -143,9 +143,9 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   }
 
   private func touchedTable(_ name: String) throws -> CollectionTable? {
-    if let table = touched[name] { return table }
+    if let table = touched[ExactName(name)] { return table }
     guard !touched.isEmpty, let table = try connection.table(name) else { return nil }
-    return touched[table.description.name]
+    return touched[ExactName(table.description.name)]
   }
 
   /// Rows were removed, perhaps the last ones.

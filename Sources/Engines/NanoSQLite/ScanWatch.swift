@@ -88,7 +88,7 @@ extension SQLiteConnection {
   /// A query that would scan lets whoever makes indexes have it wait for one that is nearly there. Not one
   /// whose snapshot was taken already: it would not see the index.
   func waitForIndex(_ query: Query, _ collection: String, _ observer: QueryObserver) throws {
-    guard sqlite3_txn_state(handle, "main") == SQLITE_TXN_NONE, let table = tables[collection]
+    guard sqlite3_txn_state(handle, "main") == SQLITE_TXN_NONE, let table = tables[ExactName(collection)]
     else { return }
     let facts = table.facts
     var candidates = IndexCandidates(
@@ -136,7 +136,7 @@ extension SQLiteConnection {
       while (try? explanation.step()) == true { plan.append(explanation.text(3) ?? "") }
     }
     let used = table.indexes.filter { index in
-      table.sqlNames[index.name].map { name in
+      table.sqlNames[ExactName(index.name)].map { name in
         plan.contains { SQLiteReader.mentions($0, name) }
       } ?? false
     }

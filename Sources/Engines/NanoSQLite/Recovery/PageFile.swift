@@ -32,7 +32,9 @@ final class PageFile {
     let reserved = isHeaderSound ? Int(bytes[20]) : 0
     // SQLite itself asks for so many bytes at least.
     usable = pageSize - reserved >= 480 ? pageSize - reserved : pageSize
-    count = max(bytes.count / pageSize, self.log?.lastPage ?? 0)
+    // A log that is right has each page that the file lacks.
+    let inFile = bytes.count / pageSize
+    count = max(inFile, min(self.log?.lastPage ?? 0, inFile + (self.log?.pageCount ?? 0)))
   }
 
   /// Bytes of pages after which they are taken out of memory. Arbitrary.

@@ -77,7 +77,7 @@ public struct DocumentDifference: Sendable, Hashable {
     var gone = Set(removed)
     gone.formUnion(moved.lazy.map(\.from))
     var staying = old.indices.lazy.filter { !gone.contains($0) }.makeIterator()
-    let arriving = Dictionary(uniqueKeysWithValues: moved.map { ($0.to, $0.from) })
+    let arriving = Dictionary(moved.map { ($0.to, $0.from) }) { first, _ in first }
     let fresh = Set(inserted)
     var result: [Element] = []
     for position in 0..<(old.count - removed.count + inserted.count) {

@@ -14,7 +14,7 @@ extension StoreCopy {
     var checksum = DocumentChecksum()
     last = try insert(Query(after: last.map { .row($0) }), into: collection, &checksum) ?? last
     // Read anew, if what is there already was not read here.
-    if isWhole { checksums[collection] = checksum }
+    if isWhole { checksums[ExactName(collection)] = checksum }
     try reserveRowIDs(of: collection, after: last ?? 0)
   }
 
@@ -57,7 +57,7 @@ extension StoreCopy {
       }
       throw error.adding(.collection, collection)
     }
-    copied[collection, default: 0] += batch.count
+    copied[ExactName(collection), default: 0] += batch.count
     progress.documents += batch.count
     batch.removeAll()
     try tell()

@@ -17,9 +17,9 @@ final class StoreCopy {
   /// Whether the target has a part of the documents already.
   var isContinued = false
   /// Documents written by this call, by name of their collection.
-  var copied: [String: Int] = [:]
+  var copied: [ExactName: Int] = [:]
   /// Checksums of the source's collections that were made while they were copied.
-  var checksums: [String: DocumentChecksum] = [:]
+  var checksums: [ExactName: DocumentChecksum] = [:]
   var leftOut: [CopyReport.LeftOut] = []
 
   init(
@@ -82,7 +82,7 @@ final class StoreCopy {
     }
     report.isContinued = isContinued
     for index in report.collections.indices {
-      report.collections[index].copied = copied[report.collections[index].name] ?? 0
+      report.collections[index].copied = copied[ExactName(report.collections[index].name)] ?? 0
     }
     if let different = report.collections.first(where: { !$0.isEqual }) {
       throw StoreError(

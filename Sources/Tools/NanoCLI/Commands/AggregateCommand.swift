@@ -54,8 +54,9 @@ struct AggregateCommand: ParsableCommand {
     let aggregate: Aggregate
 
     init(_ text: String) throws {
-      let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(
-        String.init)
+      let parts = text.utf8.split(
+        separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false
+      ).map { String(Substring($0)) }
       let path = FieldPath(parts.count > 1 ? parts[1] : "")
       switch parts[0] {
       case "count" where parts.count == 1: aggregate = .count
@@ -79,7 +80,7 @@ struct AggregateCommand: ParsableCommand {
     let columns = group + results.map(\.name)
     let orders = try sort.map { text in
       let field = SortField(text)
-      guard let index = columns.firstIndex(of: field.field) else {
+      guard let index = columns.firstIndex(where: { $0.isSame(as: field.field) }) else {
         throw ValidationError(
           "There is no column '\(field.field)' to sort by; there are: "
             + columns.joined(separator: ", "))

@@ -37,7 +37,7 @@ struct ExportCommand: ParsableCommand {
           return try query.each { try printer.add($0) }
         }
         let isByRowID = try collection.store.collections().contains {
-          $0.name.lowercased() == collection.name.lowercased() && $0.identity == .rowID
+          $0.name.folded == collection.name.folded && $0.identity == .rowID
         }
         var writer = JSONWriter()
         try query.each { document in

@@ -7,25 +7,26 @@ enum FieldList {
   /// Cuts at commas outside of double quotes, which stand around names as in paths.
   static func split(_ text: String) -> [String] {
     var fields: [String] = []
-    var field = ""
+    var field = String.UnicodeScalarView()
     var isQuoted = false
-    for character in text {
-      if character == "\"" { isQuoted.toggle() }
-      if character == ",", !isQuoted {
-        fields.append(field)
-        field = ""
+    // By scalars: a mark at the beginning of a name makes another character of the comma before it.
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" { isQuoted.toggle() }
+      if scalar == ",", !isQuoted {
+        fields.append(String(field))
+        field = String.UnicodeScalarView()
       } else {
-        field.append(character)
+        field.append(scalar)
       }
     }
-    return fields + [field]
+    return fields + [String(field)]
   }
 }
 
 /// The names of fields in the order in which they were seen first.
 struct FieldNames {
   private(set) var names: [String] = []
-  private var places: [String: Int] = [:]
+  private var places: [ExactName: Int] = [:]
 
   init() {}
 
@@ -33,13 +34,13 @@ struct FieldNames {
   init(_ names: [String]) {
     self.names = names
     places = Dictionary(
-      names.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+      names.enumerated().map { (ExactName($1), $0) }, uniquingKeysWith: { first, _ in first })
   }
 
   mutating func add(_ object: DocumentObject) {
     for (number, field) in object.enumerated() where place(of: field.name, expected: number) == nil
     {
-      places[field.name] = names.count
+      places[ExactName(field.name)] = names.count
       names.append(field.name)
     }
   }
@@ -48,8 +49,8 @@ struct FieldNames {
   ///
   /// - Parameter expected: Where it probably stands, as in a document like those before it.
   func place(of name: String, expected: Int) -> Int? {
-    if expected < names.count, names[expected] == name { return expected }
-    return places[name]
+    if expected < names.count, names[expected].isSame(as: name) { return expected }
+    return places[ExactName(name)]
   }
 }
 

@@ -79,11 +79,11 @@ final class RowPrinter {
 
   /// SQL may give two columns one name, which an object cannot hold.
   private static func distinct(_ columns: [String]) -> [String] {
-    var seen: Set<String> = []
+    var seen: Set<ExactName> = []
     return columns.map { column in
       var name = column
       var number = 1
-      while !seen.insert(name).inserted {
+      while !seen.insert(ExactName(name)).inserted {
         number += 1
         name = "\(column):\(number)"
       }
