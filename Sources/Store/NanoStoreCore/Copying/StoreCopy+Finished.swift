@@ -42,8 +42,8 @@ extension StoreCopy {
     }
   }
 
-  private static func metadata(of reader: any EngineReader) throws -> Set<String> {
-    Set(try reader.metadataNames()).subtracting(Definitions.ownNames)
+  private static func metadata(of reader: any EngineReader) throws -> Set<ExactName> {
+    Set(try reader.metadataNames().map { ExactName($0) }).subtracting(Definitions.ownNames)
   }
 
   /// Notes the definitions that the target lacks because its engine cannot have them; false if it lacks one for
@@ -52,9 +52,9 @@ extension StoreCopy {
     guard options.skippingUnsupported else { return true }
     return try target.write(nil) { writer in
       for collection in collections.map(\.name) {
-        let known = Set(try Definitions(of: collection, writer).all.map(\.name))
+        let known = Set(try Definitions(of: collection, writer).all.map { ExactName($0.name) })
         for definition in try Definitions(of: collection, source).all
-        where !known.contains(definition.name) {
+        where !known.contains(ExactName(definition.name)) {
           guard let reason = try refusal(of: definition, collection, writer) else { return false }
           leftOut.append(
             CopyReport.LeftOut(
