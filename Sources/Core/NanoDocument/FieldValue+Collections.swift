@@ -124,7 +124,9 @@ extension Dictionary: FieldValue where Key: FieldNameConvertible, Value: FieldVa
   /// Written in the order of the names, so that equal dictionaries are equal documents.
   public func write(to writer: inout JSONWriter) {
     guard writer.enter() else { return }
-    let named = map { (name: $0.key.fieldName, value: $0.value) }.sorted { $0.name.isBefore($1.name) }
+    let named = map { (name: $0.key.fieldName, value: $0.value) }.sorted {
+      $0.name.isBefore($1.name)
+    }
     writer.byte(ASCII.openBrace)
     var isFirst = true
     for (name, value) in named {
@@ -188,7 +190,10 @@ extension JSONReader {
   fileprivate func add<Key: FieldNameConvertible, Value>(
     _ value: Value, _ key: Key, to read: inout [Key: Value]
   ) throws(StoreError) {
-    guard let known = read.index(forKey: key) else { return read[key] = value }
+    guard let known = read.index(forKey: key) else {
+      read[key] = value
+      return
+    }
     guard read[known].key.fieldName.isSame(as: key.fieldName) else {
       throw mismatch("names that are different keys of a dictionary")
     }

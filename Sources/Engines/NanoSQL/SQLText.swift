@@ -19,7 +19,8 @@ package struct SQLText {
         rest = rest.drop { $0 != UInt8(ascii: "\n") }
       } else if rest.starts(with: "/*".utf8) {
         let comment = rest.dropFirst(2)
-        rest = comment.firstRange(of: "*/".utf8).map { comment[$0.upperBound...] } ?? comment.suffix(0)
+        rest =
+          comment.firstRange(of: "*/".utf8).map { comment[$0.upperBound...] } ?? comment.suffix(0)
       } else {
         break
       }

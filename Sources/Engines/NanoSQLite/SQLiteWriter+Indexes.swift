@@ -24,7 +24,8 @@ extension SQLiteWriter {
     }
     // Another process may have begun it.
     let begun = try existing(collection)?.unfinished ?? []
-    if begun.contains(where: { $0.index.name.isSame(as: index.name) && $0.index.isSame(as: index) }) {
+    if begun.contains(where: { $0.index.name.isSame(as: index.name) && $0.index.isSame(as: index) })
+    {
       return false
     }
     guard let place = try placeForIndex(index, in: collection) else { return true }

@@ -26,7 +26,9 @@ extension SQLiteWriter {
         [.collection: name, .rowID: "\(document.rowID ?? 0)"])
     }
     let index = table.indexes.first { index in
-      guard index.isUnique, let sqlName = table.sqlNames[ExactName(index.name)] else { return false }
+      guard index.isUnique, let sqlName = table.sqlNames[ExactName(index.name)] else {
+        return false
+      }
       return message.hasExactSuffix(": index " + SQLName.literal(sqlName))
         || message.hasExactSuffix(": \(sqlName).value")
     }

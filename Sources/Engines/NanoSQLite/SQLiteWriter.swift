@@ -79,7 +79,8 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
 
   /// Nobody else has committed since this connection did, so it knows what is in the file.
   private func knownTable(_ name: String) -> CollectionTable? {
-    guard connection.isUnchanged, let table = connection.lastTable(name) ?? connection.tables[ExactName(name)],
+    guard connection.isUnchanged,
+      let table = connection.lastTable(name) ?? connection.tables[ExactName(name)],
       table.isPrepared
     else { return nil }
     connection.noteLast(name, table)

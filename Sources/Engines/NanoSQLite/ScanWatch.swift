@@ -88,7 +88,8 @@ extension SQLiteConnection {
   /// A query that would scan lets whoever makes indexes have it wait for one that is nearly there. Not one
   /// whose snapshot was taken already: it would not see the index.
   func waitForIndex(_ query: Query, _ collection: String, _ observer: QueryObserver) throws {
-    guard sqlite3_txn_state(handle, "main") == SQLITE_TXN_NONE, let table = tables[ExactName(collection)]
+    guard sqlite3_txn_state(handle, "main") == SQLITE_TXN_NONE,
+      let table = tables[ExactName(collection)]
     else { return }
     let facts = table.facts
     var candidates = IndexCandidates(

@@ -67,7 +67,8 @@ class SQLPostgresReader: PostgresReader, SQLReader {
     case .array(let array): return array.flatMap { writtenTables($0, schema) }
     case .object(let object):
       var found = object.flatMap { writtenTables($0.value, schema) }
-      if object["Node Type"]?.string == "ModifyTable", object["Schema"]?.string.isSame(as: schema) == true,
+      if object["Node Type"]?.string == "ModifyTable",
+        object["Schema"]?.string.isSame(as: schema) == true,
         let name = object["Relation Name"]?.string
       {
         found.append(name)

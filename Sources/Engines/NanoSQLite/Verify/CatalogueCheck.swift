@@ -17,10 +17,11 @@ struct CatalogueCheck {
   func problems() throws -> [VerificationProblem] {
     let names = try collectionNames().map { $0.folded }
     let known = Set(names)
-    var problems = Dictionary(grouping: names) { $0 }.filter { $0.value.count > 1 }.keys.sorted().map {
-      VerificationProblem(
-        subject: CollectionRow.table, message: "several rows have the name \($0.text)")
-    }
+    var problems = Dictionary(grouping: names) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
+      .map {
+        VerificationProblem(
+          subject: CollectionRow.table, message: "several rows have the name \($0.text)")
+      }
     problems += try rows(CollectionRow.table, CollectionRow.columns) {
       let row = try CollectionRow($0)
       try Self.requireInternalIdentity(row)

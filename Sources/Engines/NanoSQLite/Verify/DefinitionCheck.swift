@@ -48,7 +48,9 @@ struct DefinitionCheck {
     guard isWhole else { return problems }
     let names = Set(expected.map { ExactName($0.1.type + $0.1.name.foldingASCII) })
     for definition in found
-    where isOurs(definition) && !names.contains(ExactName(definition.type + definition.name.foldingASCII)) {
+    where isOurs(definition)
+      && !names.contains(ExactName(definition.type + definition.name.foldingASCII))
+    {
       problems.append(
         VerificationProblem(
           subject: "file",

@@ -64,7 +64,9 @@ final class ChangeHub: Sendable {
     state.withLock { state in
       guard state.watches.removeValue(forKey: ObjectIdentifier(watch)) != nil else { return }
       state.watched[ExactName(watch.collection)]? -= 1
-      if state.watched[ExactName(watch.collection)] == 0 { state.watched[ExactName(watch.collection)] = nil }
+      if state.watched[ExactName(watch.collection)] == 0 {
+        state.watched[ExactName(watch.collection)] = nil
+      }
       Self.stopIfIdle(&state)
     }
   }

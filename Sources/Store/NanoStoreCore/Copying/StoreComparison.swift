@@ -71,7 +71,8 @@ extension StoreComparison {
     progress.collection = collection
     let before = progress.documents
     let expected =
-      try known[ExactName(collection)] ?? checksum(source, collection) { self.progress.documents += $0 }
+      try known[ExactName(collection)]
+      ?? checksum(source, collection) { self.progress.documents += $0 }
     progress.documents = before + expected.documents
     try notify?(progress)
     let found = try checksum(target, collection) { _ in }

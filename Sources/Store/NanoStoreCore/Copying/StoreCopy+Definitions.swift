@@ -60,8 +60,7 @@ extension StoreCopy {
       for index in try writer.indexes(in: name)
       where !definitions.indexes.contains(where: {
         $0.name.isSame(as: index.name) && $0.isSame(as: index)
-      })
-      { _ = try writer.dropIndex(index.name, in: name) }
+      }) { _ = try writer.dropIndex(index.name, in: name) }
       for index in try writer.textIndexes(in: name) where !definitions.textIndexes.contains(index) {
         _ = try writer.dropIndex(index.name, in: name)
       }

@@ -18,7 +18,9 @@ extension CollectionLedger {
       $0.attempts = 0
     }
     var candidates = plan.candidates
-    for name in superseded { candidates += built.removeValue(forKey: ExactName(name))?.candidates ?? [] }
+    for name in superseded {
+      candidates += built.removeValue(forKey: ExactName(name))?.candidates ?? []
+    }
     built[ExactName(plan.index.name)] = BuiltIndex(candidates: candidates, cost: seconds)
     correct(plan, seconds)
   }
@@ -37,7 +39,8 @@ extension CollectionLedger {
   mutating func exists(_ plan: BuildPlan) {
     settle(plan.candidates) { $0.charge = 0 }
     if built[ExactName(plan.index.name)] == nil {
-      built[ExactName(plan.index.name)] = BuiltIndex(candidates: plan.candidates, cost: plan.seconds)
+      built[ExactName(plan.index.name)] = BuiltIndex(
+        candidates: plan.candidates, cost: plan.seconds)
     }
   }
 

@@ -272,6 +272,7 @@ extension Double {
   /// As a text for people: `128 ms`.
   var milliseconds: String {
     self < 0.01
-      ? "\((self * 10_000).rounded() / 10) ms" : "\(Int(Swift.min(self * 1_000, 1e15).rounded())) ms"
+      ? "\((self * 10_000).rounded() / 10) ms"
+      : "\(Int(Swift.min(self * 1_000, 1e15).rounded())) ms"
   }
 }

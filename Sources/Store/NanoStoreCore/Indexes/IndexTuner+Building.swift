@@ -270,7 +270,8 @@ extension IndexTuner {
       switch decision {
       case .build(let plan): state.ledger.collections[ExactName(plan.collection)]?.abandoned(plan)
       case .drop(let plan):
-        state.ledger.collections[ExactName(plan.collection)]?.built[ExactName(plan.index)]?.isPending = false
+        state.ledger.collections[ExactName(plan.collection)]?.built[ExactName(plan.index)]?
+          .isPending = false
       }
     }
   }
@@ -296,7 +297,8 @@ extension IndexTuner {
 extension IndexDefinition {
   /// Whether this index serves whatever the other one does, which nobody declared.
   fileprivate func supersedes(_ other: IndexDefinition) -> Bool {
-    other.origin == .adaptive && !other.name.isSame(as: name) && other.kind == kind && !other.isUnique
+    other.origin == .adaptive && !other.name.isSame(as: name) && other.kind == kind
+      && !other.isUnique
       && columns.starts(with: other.columns)
   }
 }

@@ -100,7 +100,8 @@ extension Store {
   /// How often each index of a collection was used, by name, as far as it was counted. Indexes whose names
   /// differ in their Unicode form alone are one key of a dictionary: their uses are added up.
   public func indexUses(in collection: String) throws -> [String: Int] {
-    Dictionary(try exactIndexUses(in: collection).map { ($0.key.text, $0.value) }, uniquingKeysWith: +)
+    Dictionary(
+      try exactIndexUses(in: collection).map { ($0.key.text, $0.value) }, uniquingKeysWith: +)
   }
 
   /// How often each index of a collection was used, by its exact name.

@@ -59,7 +59,9 @@ extension Search {
     func text(_ match: TextMatch, _ text: String) -> Condition {
       .text(path, match, .value(.string(text)))
     }
-    if name.utf8.contains(UInt8(ascii: ".")) { return SearchValue.text(path, hasValue ? .equalTo : match, name) }
+    if name.utf8.contains(UInt8(ascii: ".")) {
+      return SearchValue.text(path, hasValue ? .equalTo : match, name)
+    }
     return .any([
       .comparison(path, .equal, .value(.string(name))), text(.beginsWith, name + "."),
       text(.contains, ".\(name)."), text(.endsWith, "." + name),

@@ -21,7 +21,9 @@ package enum ArgumentValue {
     if text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }), let double = Double(text) {
       return .double(double)
     }
-    if let first = text.utf8.first, "[{".utf8.contains(first), let value = try? DocumentValue(json: text) {
+    if let first = text.utf8.first, "[{".utf8.contains(first),
+      let value = try? DocumentValue(json: text)
+    {
       return value
     }
     return .string(text)

@@ -45,7 +45,8 @@ struct ArgumentOptions: ParsableArguments {
     var named: [String: DocumentValue] = [:]
     for pair in pairs {
       guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")),
-        equals > pair.startIndex else {
+        equals > pair.startIndex
+      else {
         throw ValidationError("--named takes name=value, not '\(pair)'.")
       }
       named[String(pair[..<equals])] = ArgumentValue.parse(

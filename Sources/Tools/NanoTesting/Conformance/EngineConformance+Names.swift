@@ -43,7 +43,8 @@ extension EngineConformance {
       try expectEqual(try probe.engine.verify(), [], "problems")
       for (a, b) in UnicodeForms.pairs {
         try expect(try probe.write { try $0.dropCollection(b) }, "\(b) was not dropped")
-        try expectEqual(try probe.ids(in: a).count, 1, "documents of \(a) after the other was dropped")
+        try expectEqual(
+          try probe.ids(in: a).count, 1, "documents of \(a) after the other was dropped")
         try expect(try probe.write { try !$0.dropCollection(b) }, "\(b) was dropped twice")
       }
     },
@@ -139,7 +140,8 @@ extension EngineConformance {
       }
       let names = Set(UnicodeForms.all.map { ExactName($0) })
       try expectEqual(
-        Set(try probe.read { try $0.indexes(in: "c") }.map { ExactName($0.name) }), names, "indexes")
+        Set(try probe.read { try $0.indexes(in: "c") }.map { ExactName($0.name) }), names, "indexes"
+      )
       try expectEqual(try probe.engine.verify(), [], "problems")
       for (a, b) in UnicodeForms.pairs {
         try expect(try probe.write { try $0.dropIndex(b, in: "c") }, "\(b) was not dropped")

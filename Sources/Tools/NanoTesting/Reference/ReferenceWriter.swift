@@ -148,11 +148,13 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
   }
 
   func dropIndex(_ name: String, in collection: String) throws -> Bool {
-    if let position = state[collection]?.textIndexes.firstIndex(where: { $0.name.isSame(as: name) }) {
+    if let position = state[collection]?.textIndexes.firstIndex(where: { $0.name.isSame(as: name) })
+    {
       state[collection]?.textIndexes.remove(at: position)
       return true
     }
-    guard let position = state[collection]?.indexes.firstIndex(where: { $0.name.isSame(as: name) }) else {
+    guard let position = state[collection]?.indexes.firstIndex(where: { $0.name.isSame(as: name) })
+    else {
       return false
     }
     state[collection]?.indexes.remove(at: position)
