@@ -50,7 +50,8 @@ public struct DocumentObject: Sendable, Hashable {
   /// Makes room for so many fields at once.
   @inlinable public mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
 
-  /// The name under which a document tells its row id. No document is stored with a field of it.
+  /// The name under which a document tells its row id. In an object that is inserted or saved it is no field; in
+  /// JSON text it is.
   public static let rowIDName = "__rowid__"
 
   /// The same object without a field ``rowIDName``.

@@ -19,6 +19,9 @@ public struct CollectionFacts {
   /// What questions take for fields that a document does not have.
   public var defaults: FieldDefaults?
   public var textIndexes: [TextIndexFacts]
+  /// Whether there are rows that another program wrote and that neither indexes nor paths know. They are
+  /// read in addition to what an index finds.
+  public var hasForeignRows: Bool
   /// What stands at a path; nil if that is not known.
   public var observed: (FieldPath) -> PathFacts?
 
@@ -26,7 +29,7 @@ public struct CollectionFacts {
     table: String, indexes: [IndexDefinition], elementTables: [ExactName: String],
     ordersText: Bool = true, parts: DocumentParts = .all, leaves: LeafIndexFacts? = nil,
     defaults: FieldDefaults? = nil, textIndexes: [TextIndexFacts] = [],
-    observed: @escaping (FieldPath) -> PathFacts?
+    hasForeignRows: Bool = false, observed: @escaping (FieldPath) -> PathFacts?
   ) {
     self.table = table
     self.indexes = indexes
@@ -36,6 +39,7 @@ public struct CollectionFacts {
     self.leaves = leaves
     self.defaults = defaults
     self.textIndexes = textIndexes
+    self.hasForeignRows = hasForeignRows
     self.observed = observed
   }
 
@@ -47,6 +51,7 @@ public struct CollectionFacts {
   /// The class of values at a path, if SQLite sorts all of them as we do: not where something else
   /// stands for what is missing.
   func sortableClass(_ path: FieldPath) -> PathFacts.PlainClass? {
+    if hasForeignRows { return nil }
     if let defaults, defaults.reaches(path) { return nil }
     let found = observed(path)?.plainClass
     return found == .text && !ordersText ? nil : found

@@ -41,6 +41,8 @@ final class CollectionTable {
   var incarnation: Int64 { generation >> 20 }
   /// Whether rows stand in the table that another program wrote and the paths do not know.
   var hasForeignRows = false
+  /// Whether some of them could not be adopted.
+  var hasStuckRows = false
   /// The id for the next row, if it must not be left to SQLite: the last row was removed.
   var nextRowID: Int64?
   /// Whether the two above were found out by the writing connection.
@@ -126,28 +128,29 @@ final class CollectionTable {
     }
   }
 
-  /// What may be concluded when a query is compiled: nothing of the paths, while rows are there that
-  /// they do not know.
+  /// What may be concluded when a query is compiled. The paths and the indexes know nothing of foreign
+  /// rows.
   var facts: CollectionFacts {
     let paths = paths
-    let isKnown = !hasForeignRows
     let leaves = leaves.map { index in
       LeafIndexFacts(
-        table: index.name, lacksForeignRows: hasForeignRows,
-        attributes: { paths.attributes(at: $0) }, all: { paths.leafAttributes() })
+        table: index.name, attributes: { paths.attributes(at: $0) },
+        all: { paths.leafAttributes() })
     }
     return CollectionFacts(
       table: description.name, indexes: indexes, elementTables: elementTables,
-      ordersText: ordersText, parts: isKnown ? parts : .all, leaves: leaves, defaults: defaults,
-      textIndexes: text?.facts ?? [],
-      observed: { isKnown ? paths.facts(at: $0) : nil })
+      ordersText: ordersText, parts: hasForeignRows ? .all : parts, leaves: leaves,
+      defaults: defaults,
+      textIndexes: text?.facts ?? [], hasForeignRows: hasForeignRows,
+      observed: { paths.facts(at: $0) })
   }
 }
 
 extension CollectionTable {
   /// What is done with single documents.
   enum Statement: Int, CaseIterable {
-    case getByKey, getByRowID, insert, insertPlain, insertTogether, insertTogetherAt, insertAgain,
+    case getByKey, getForeignByKey, getByRowID, insert, insertPlain, insertTogether,
+      insertTogetherAt, insertAgain,
       save, replaceByKey,
       replaceByRowID, removeByKey
     case removeByRowID, rowIDOfKey, lastRowID, bodyByKey, bodyByRowID, revision
@@ -172,6 +175,10 @@ extension CollectionTable {
         + "revision = \(nextRevision) WHERE (?5 IS NULL OR revision = ?5) AND "
       switch self {
       case .getByKey: return "SELECT \(columns) FROM \(table) WHERE key = ?1"
+      // Other programs may write a key as a number, or the text of a UUID.
+      case .getForeignByKey:
+        return "SELECT \(columns) FROM \(table) WHERE revision IS NULL AND typeof(key) <> 'blob' "
+          + "AND CAST(key AS TEXT) = ?1"
       case .getByRowID: return "SELECT \(columns) FROM \(table) WHERE id = ?1"
       case .insert: return insert
       // A row of this id may have been there: counting from 1 would name another content of it.

@@ -56,8 +56,13 @@ class SQLiteReader: EngineReader {
   ) throws -> Bool {
     switch identity {
     case .key(let key):
-      return try connection.with(table, .getByKey) { statement in
+      let isFound = try connection.with(table, .getByKey) { statement in
         try statement.bind(key, at: 1)
+        return try showRow(statement, table, show)
+      }
+      if isFound { return true }
+      return try connection.with(table, .getForeignByKey) { statement in
+        try statement.bind(key.description, at: 1)
         return try showRow(statement, table, show)
       }
     case .rowID(let id):
@@ -97,14 +102,15 @@ class SQLiteReader: EngineReader {
     _ row: SQLiteStatement, _ incarnation: Int64?, _ layout: DocumentParts.Layout = .all
   ) -> StoredDocument {
     switch layout {
-    case .all: whole(row, incarnation)
+    case .all:
+      return row.optionalNumber(5) == nil ? foreign(row, incarnation) : whole(row, incarnation)
     case .keyed:
-      StoredDocument(
+      return StoredDocument(
         rowID: row.int(0), key: row.borrowedKey(1), type: nil, version: nil,
         added: row.optionalNumber(2), revision: row.optionalNumber(3),
         incarnation: incarnation, body: row.storedBytes(4))
     case .bare:
-      StoredDocument(
+      return StoredDocument(
         rowID: row.int(0), key: .none, type: nil, version: nil,
         added: row.optionalNumber(1), revision: row.optionalNumber(2),
         incarnation: incarnation, body: row.storedBytes(3))
@@ -118,6 +124,20 @@ class SQLiteReader: EngineReader {
       version: row.optionalInt(3),
       added: row.optionalNumber(4), revision: row.optionalNumber(5),
       incarnation: incarnation, body: row.storedBytes(6))
+  }
+
+  /// A row of another program, in which anything may stand in any column.
+  @inline(never)
+  private static func foreign(_ row: SQLiteStatement, _ incarnation: Int64?) -> StoredDocument {
+    // Before anything is read: reading a value as text may change its type.
+    let types = (0..<5).map { sqlite3_column_type(row.handle, $0) }
+    var document = whole(row, incarnation)
+    if types[3] != SQLITE_INTEGER { document.version = nil }
+    if types[4] != SQLITE_INTEGER { document.added = nil }
+    let expected = [SQLITE_TEXT, SQLITE_INTEGER, SQLITE_INTEGER]
+    document.isAltered = zip(types[2...], expected).contains { $0 != $1 && $0 != SQLITE_NULL }
+    if types[1] == SQLITE_BLOB, case .text = document.borrowedKey { document.isAltered = true }
+    return document
   }
 
   func find(
@@ -171,7 +191,7 @@ class SQLiteReader: EngineReader {
           try show(
             StoredContent(
               key: hasKeys ? row.borrowedKey(1) : .none,
-              version: hasVersions ? row.optionalInt(hasKeys ? 2 : 1) : nil,
+              version: hasVersions && row.isInt(hasKeys ? 2 : 1) ? row.int(hasKeys ? 2 : 1) : nil,
               body: row.storedBytes(0)))
         }
       }
@@ -413,9 +433,13 @@ class SQLiteReader: EngineReader {
     guard try connection.hasForeignRows(table.description.name) else { return [] }
     let paths = PathTrie()
     let name = SQLName.quoted(table.description.name)
-    _ = try connection.all(SQLFragment("SELECT body FROM \(name) WHERE revision IS NULL")) {
-      // What does not decode has no paths that could be named.
-      try? paths.observe($0.bytes(0))
+    try connection.with(
+      SQLFragment("SELECT \(ForeignRow.columns) FROM \(name) WHERE revision IS NULL")
+    ) { row in
+      while try row.step() {
+        // What does not decode has no paths that could be named.
+        try? ForeignRow(row).body.withUnsafeBytes { try paths.observe($0) }
+      }
     }
     return paths.takeChanged().map {
       (paths.path(of: $0), ObservedTypes(rawValue: Int(paths.nodes[Int($0)].types)))

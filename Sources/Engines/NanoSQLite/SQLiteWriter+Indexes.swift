@@ -10,6 +10,7 @@ extension SQLiteWriter {
     guard let place = try placeForIndex(index, in: collection) else { return }
     let schema = IndexSchema(
       collection: place, index: index, sqlName: try freeName(for: index, in: place))
+    if let failure = try unreadable(schema) { throw failure }
     // An index on elements is made by several statements, of which the first would remain.
     try savepoint { try create(schema) }
     try note(schema, filled: nil)
@@ -137,10 +138,26 @@ extension SQLiteWriter {
     do {
       try connection.execute(try schema.create())
     } catch {
-      guard error.isConstraint else { throw error }
+      guard error.isConstraint else { throw try unreadable(schema) ?? error }
       throw StoreError(
         .uniqueViolation, "Documents have equal values, so the index cannot be unique",
         [.collection: schema.collection, .index: schema.index.name])
+    }
+  }
+
+  /// The error for a document that SQLite cannot read, which it needs for an index.
+  private func unreadable(_ schema: IndexSchema) throws -> StoreError? {
+    guard connection.isInTransaction else { return nil }
+    let name = SQLName.quoted(schema.collection)
+    return try connection.first(
+      SQLFragment("SELECT id FROM \(name) WHERE revision IS NULL AND NOT json_valid(body) LIMIT 1")
+    ) { row in
+      StoreError(
+        .corruptDocument, "A document that another program wrote does not decode",
+        [
+          .collection: schema.collection, .index: schema.index.name, .rowID: "\(row.int(0))",
+          .hint: "mend or remove it; verify lists all of them",
+        ])
     }
   }
 

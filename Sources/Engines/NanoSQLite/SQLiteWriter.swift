@@ -89,7 +89,10 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
 
   /// SQLite gives a new row the largest id and one more, which would use the id of a removed last
   /// row again; then we give the id.
-  private func prepareRowIDs(_ table: CollectionTable) throws {
+  ///
+  /// - Parameter isNew: Whether the transaction uses the table for the first time, so that rows of other
+  ///   programs that could not be adopted are tried again.
+  private func prepareRowIDs(_ table: CollectionTable, isNew: Bool = true) throws {
     let name = table.description.name
     let (next, hasForeignRows) = try connection.with(table, .rowIDState) { row in
       try row.bind(name, at: 1)
@@ -100,40 +103,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     }
     table.nextRowID = next
     table.isPrepared = true
-    if hasForeignRows { try adoptForeignRows(table) }
-  }
-
-  /// Adds rows that another program wrote to the path catalogue. One that does not decode stays
-  /// foreign, so that nothing is concluded from paths until it is mended or removed.
-  private func adoptForeignRows(_ table: CollectionTable) throws {
-    let name = SQLName.quoted(table.description.name)
-    let ids = try connection.all(
-      SQLFragment(
-        "SELECT id, body, key IS NOT NULL, type IS NOT NULL OR version IS NOT NULL "
-          + "FROM \(name) WHERE revision IS NULL")
-    ) { row in
-      if row.int(2) != 0 { table.note(.key) }
-      if row.int(3) != 0 { table.note(.type) }
-      do {
-        try table.paths.observe(row.bytes(1), table.leaves?.buffer)
-        table.leaves?.buffer.commit(id: row.int(0))
-        return row.int(0) as Int64?
-      } catch {
-        table.leaves?.buffer.discard()
-        return nil
-      }
-    }
-    // Rows that the other program replaced were removed without the triggers that remove entries.
-    for schema in table.allSchemas where schema.index.kind == .elements {
-      let side = SQLName.quoted(schema.sqlName)
-      try connection.execute("DELETE FROM \(side) WHERE id NOT IN (SELECT id FROM \(name))")
-    }
-    try table.text?.removeOrphans(connection)
-    for id in ids.compactMap(\.self) {
-      let any = CollectionTable.Statement.anyRevision
-      try connection.run(
-        SQLFragment("UPDATE \(name) SET revision = \(any) WHERE id = ?", [.int(id)]))
-    }
+    if hasForeignRows, !table.hasStuckRows || isNew { try adoptForeignRows(table) }
   }
 
   func existing(_ name: String) throws -> CollectionTable? {
@@ -153,7 +123,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   func removed(_ count: Int, from table: CollectionTable) throws {
     guard count > 0 else { return }
     freeRowIDs.removeAll()
-    try prepareRowIDs(table)
+    try prepareRowIDs(table, isNew: false)
   }
 }
 

@@ -67,7 +67,8 @@ struct ScanWatch {
     let seconds = ProcessorClock.seconds - start
     let facts = table.facts
     var candidates = IndexCandidates(
-      query, ordersText: facts.ordersText, defaults: facts.defaults, observed: facts.observed)
+      query, ordersText: facts.ordersText, defaults: facts.defaults,
+      observed: facts.hasForeignRows ? { _ in nil } : facts.observed)
     candidates.remove(servedBy: table.indexes)
     if rows < observer.minimumRows { candidates.condition = [] }
     if !sorts { candidates.order = nil }
@@ -93,7 +94,8 @@ extension SQLiteConnection {
     else { return }
     let facts = table.facts
     var candidates = IndexCandidates(
-      query, ordersText: facts.ordersText, defaults: facts.defaults, observed: facts.observed)
+      query, ordersText: facts.ordersText, defaults: facts.defaults,
+      observed: facts.hasForeignRows ? { _ in nil } : facts.observed)
     candidates.remove(servedBy: table.indexes)
     guard !candidates.isEmpty else { return }
     try observer.willScan(table.description.name, candidates) { try interruption?.check() }

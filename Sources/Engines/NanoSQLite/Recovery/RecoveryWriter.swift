@@ -81,8 +81,8 @@ final class RecoveryWriter {
         return try statement.step() && statement.int(0) != 0
       }
     }
-    guard !isValid, let rewritten = document.rewritten() else { return document }
-    return rewritten
+    guard isValid else { return document.rewritten() ?? document }
+    return document.inStoredForm()
   }
 
   private func write(
@@ -150,8 +150,14 @@ final class RecoveryWriter {
           key: document.key, type: document.type, version: document.version,
           added: document.added ?? 0, rowID: rowID, body: body), into: collection)
     }
-    // A row of another program may have no moment; setting the revision too keeps the row ours.
-    if document.added == nil {
+    if document.isForeign {
+      // Nothing is concluded from a body without a stored form: queries read it as it is.
+      try writer.connection.run(
+        SQLFragment(
+          "UPDATE \(SQLName.quoted(collection)) SET added = ?, revision = NULL WHERE id = ?",
+          [document.added.map { .int($0) } ?? .null, .int(id)]))
+    } else if document.added == nil {
+      // A row of another program may have no moment; setting the revision too keeps the row ours.
       try writer.connection.run(
         SQLFragment(
           "UPDATE \(SQLName.quoted(collection)) SET added = NULL, revision = revision + 1 "

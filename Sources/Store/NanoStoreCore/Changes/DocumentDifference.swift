@@ -53,7 +53,7 @@ public struct DocumentDifference: Sendable, Hashable {
       }
       stays[from] = true
       kept.append(Step(from: from, to: to))
-      if old[from] != mark { changed.append(kept[kept.count - 1]) }
+      if !mark.isUnchanged(since: old[from]) { changed.append(kept[kept.count - 1]) }
     }
     removed = stays.indices.filter { !stays[$0] }
     let unmoved = Self.longestAscent(kept.map(\.from))

@@ -151,7 +151,14 @@ extension Document {
   init(_ stored: StoredDocument, in collection: String) {
     var collection = collection
     self = collection.withUTF8 { name in
-      Document(
+      // Without a revision, another program wrote it last.
+      if stored.revision == nil {
+        return Document(
+          foreignIn: UnsafeRawBufferPointer(name), rowID: stored.rowID, key: stored.borrowedKey,
+          type: stored.borrowedType, version: stored.version, added: stored.added,
+          isAltered: stored.isAltered, copying: stored.body)
+      }
+      return Document(
         in: UnsafeRawBufferPointer(name), rowID: stored.rowID, key: stored.borrowedKey,
         type: stored.borrowedType, version: stored.version, added: stored.added,
         revision: stored.revision, copying: stored.body)

@@ -86,7 +86,7 @@ extension StoreComparison {
   ) throws -> DocumentChecksum {
     var checksum = DocumentChecksum()
     try reader.find(Query(), in: collection) { document in
-      checksum.add(document)
+      try checksum.add(document)
       if checksum.documents.isMultiple(of: Self.step) {
         count(Self.step)
         try notify?(progress)

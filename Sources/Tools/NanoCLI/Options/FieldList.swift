@@ -66,8 +66,12 @@ extension ShownField {
   func value(in document: Document) -> DocumentValue? {
     switch self {
     case .path(_, let path):
-      if let value = document[path] { return value }
-      guard path.components.count > 1, let object = try? document.object() else { return nil }
+      // A document answers with its row id where the path is `"__rowid__"`, and here the field is meant.
+      if path.components != [DocumentObject.rowIDName], let value = document[path] { return value }
+      guard path.components.count > 1 || path.components == [DocumentObject.rowIDName],
+        let object = try? document.object()
+      else { return nil }
+      if path.components.count == 1 { return object[path.components[0]] }
       let values = PathValues.values(in: .object(object), at: path)
       return values.isEmpty ? nil : .array(values)
     case .attribute(_, let attribute):

@@ -100,6 +100,7 @@ final class ObjectPrinter {
   private let output: Output
   private var isFirst = true
   private var writer = JSONWriter()
+  private var unfaithful = UnfaithfulDocuments()
 
   init(isArray: Bool, isPlain: Bool, isPretty: Bool, to output: Output) {
     self.isArray = isArray
@@ -115,11 +116,18 @@ final class ObjectPrinter {
     try writeRecord()
   }
 
-  /// A document as it is: its stored form is the JSON that is asked for, if nothing else is.
+  /// A document as it is: its stored form is the JSON that is asked for, if nothing else is. One that has no
+  /// such form is reported, and shown as queries see it.
   func add(_ document: Document) throws {
-    guard !isPlain, !isPretty else { return try add(document.object()) }
     writer.removeAll()
-    try document.write(to: &writer)
+    let isFaithful = try unfaithful.attempt(document) { try document.write(to: &writer) }
+    guard isFaithful else {
+      guard let object = try? document.object() else { return }
+      return try add(object)
+    }
+    guard !isPlain, !isPretty else { return try add(document.object()) }
+    // An earlier version of this library may have left white space of another program in it.
+    if !CanonicalBody.isOneLine(writer.bytes) { return try add(document.object()) }
     try writeRecord()
   }
 
@@ -134,7 +142,9 @@ final class ObjectPrinter {
     if !isArray { try output.write("\n") }
   }
 
+  /// - Throws: If a document could not be written as it is.
   func finish() throws {
     if isArray { try output.write(isFirst ? "[]\n" : "\n]\n") }
+    try unfaithful.finish()
   }
 }
