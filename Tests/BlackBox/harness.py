@@ -107,6 +107,8 @@ class Trial:
     def examine(self, result: Result) -> None:
         if result.timed_out:
             self.fail(f"does not end within {result.limit:g} seconds: {result.command}")
+        if result.status == 127 and b"shared librar" in result.err:
+            return  # the loader found too few file descriptors, before the tool began
         if result.status not in (0, 1, 2, 64):
             self.fail(f"{result.reason_of_signal}: {result.command}: {result.reason}")
         if b"NSCocoaErrorDomain" in result.err or b"UserInfo=" in result.err:
@@ -153,9 +155,8 @@ def play(name: str, tool: str, seed: int, short: bool, root: str) -> "tuple[str,
 
 
 def report(check: Check, trial: Trial, reason: str) -> str:
-    steps = "; ".join(step.replace(trial.folder, "$D").replace("\n", "\\n") for step in trial.log[-14:])
-    if len(steps) > 3000:
-        steps = "… " + steps[-3000:]
+    log = trial.log if len(trial.log) <= 16 else trial.log[:5] + ["…"] + trial.log[-10:]
+    steps = "; ".join(step.replace(trial.folder, "$D").replace("\n", "\\n")[:1500] for step in log)
     reason = reason.replace(trial.folder, "$D").replace("\n", " ")
     return f"FAILED {check.name} (seed {trial.seed}): {check.claim} {reason[:600]} | D=folder; {steps}"
 
