@@ -14,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from typing import Dict, List, Set
 
 sys.dont_write_bytecode = True
+sys.setrecursionlimit(10_000)  # documents have up to 512 levels
 
 import areas  # noqa: E402, F401
 from harness import CHECKS, OTHER_USER, Check, play, remove  # noqa: E402

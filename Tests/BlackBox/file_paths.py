@@ -98,7 +98,7 @@ def no_store(trial: Trial) -> None:
     trial.write("text.db", b"this is a text and no database at all\n" * 200)
     before = trial.files()
     for name in ("byte.db", "text.db", "folder", "foreign.db", "missing.db", "no/such/folder/x.db"):
-        for arguments in some(trial):
+        for arguments in some(trial)[: 2 if trial.short else None]:
             result = trial.run(*filled(arguments, trial.path(name)))
             trial.require(result.status == 1, f"exit {result.status} instead of 1: {result.command}")
             trial.require(b"only be read" not in result.err, f"says what is not true: {result.reason}")
@@ -116,8 +116,8 @@ def invalid_utf8(trial: Trial) -> None:
     trial.run("put", source, "c", "k", '{"a":1}', expect=0)
     for number, name in enumerate([b"\xff.db", b"a\xc3.db", b"\xed\xa0\x80.db", b"\xc3\x28.db"]):
         path = os.path.join(folder, name)
-        for words in (["put", path, "c", "k", "{}"], ["backup", source, path], ["copy", source, path], ["recover", source, path],
-                      ["import", path, "c", trial.write("in", "{}")]):
+        for words in trial.rng.sample([["put", path, "c", "k", "{}"], ["backup", source, path], ["copy", source, path], ["recover", source, path],
+                      ["import", path, "c", trial.write("in", "{}")]], 2 if trial.short else 5):
             try:
                 result = trial.run(*words)
             except OSError:
@@ -133,7 +133,8 @@ def invalid_utf8(trial: Trial) -> None:
 @check()
 def names_with_meaning(trial: Trial) -> None:
     """Paths with %, ?, #, :, spaces and quotes are plain paths; no file of another name is made."""
-    for name in ["a?mode=ro.db", "a%20b.db", "a#b.db", "file:x.db", "a b'.db", "-dash.db", ":memory:", "été.db", "e\u0301.db", "a\nb.db"]:
+    names = ["a?mode=ro.db", "a%20b.db", "a#b.db", "file:x.db", "a b'.db", "-dash.db", ":memory:", "été.db", "e\u0301.db", "a\nb.db"]
+    for name in trial.rng.sample(names, 4) if trial.short else names:
         folder = trial.path(f"names{len(trial.files())}")
         os.mkdir(folder)
         path = name if name.startswith(("file:", ":")) else os.path.join(folder, name)

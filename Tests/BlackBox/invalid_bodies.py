@@ -70,9 +70,9 @@ def shown(trial: Trial, database: str, name: str, body: str) -> None:
 @check()
 def valid_bodies(trial: Trial) -> None:
     """A body that is a JSON object in text is accepted by verify and survives every way out, however it is spaced."""
-    for name, body in some(trial, VALID, 3):
+    for name, body in some(trial, VALID, 2):
         database = store(trial, name, body)
-        for _ in range(2):
+        for _ in range(1 if trial.short else 2):
             trial.run("verify", database, expect=0)
             shown(trial, database, name, body)
             survive(trial, database, "c", name)
@@ -84,7 +84,7 @@ def valid_bodies(trial: Trial) -> None:
 def doubtful_bodies(trial: Trial) -> None:
     """A doubtful body is reported by verify and by export, or survives every way out."""
     failures = []
-    for name, body in some(trial, DOUBTFUL, 5):
+    for name, body in some(trial, DOUBTFUL, 3):
         del trial.log[:]
         database = store(trial, name, body)
         problem = judged(trial, database, name, body)
@@ -95,7 +95,7 @@ def doubtful_bodies(trial: Trial) -> None:
 
 def judged(trial: Trial, database: str, name: str, body: str) -> str:
     try:
-        for _ in range(2):
+        for _ in range(1 if trial.short else 2):
             verdict = trial.run("verify", database)
             exported = trial.run("export", database, "c", "--no-header")
             if verdict.status == 0:
@@ -124,7 +124,7 @@ def importable(trial: Trial, exported: bytes, body: str, name: str) -> bool:
 def invalid_bodies(trial: Trial) -> None:
     """A body that is no JSON object is reported by verify and by export, and never counted as a document with exit 0."""
     failures = []
-    for name, body in some(trial, INVALID, 6):
+    for name, body in some(trial, INVALID, 3):
         del trial.log[:]
         database = store(trial, name, body)
         for when in ("", ", after a write"):

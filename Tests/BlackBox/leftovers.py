@@ -129,19 +129,19 @@ def killed(trial: Trial, command: str, tries: int, documents: int) -> None:
 @check()
 def killed_backup(trial: Trial) -> None:
     """A backup killed at any moment is whole or not there, and succeeds the next time."""
-    killed(trial, "backup", 3 if trial.short else 15, 2000 if trial.short else 20000)
+    killed(trial, "backup", 2 if trial.short else 15, 2000 if trial.short else 20000)
 
 
 @check()
 def killed_copy(trial: Trial) -> None:
     """A copy killed at any moment goes on and succeeds the next time."""
-    killed(trial, "copy", 3 if trial.short else 15, 2000 if trial.short else 20000)
+    killed(trial, "copy", 2 if trial.short else 15, 2000 if trial.short else 20000)
 
 
 @check()
 def killed_recover(trial: Trial) -> None:
     """A recover killed at any moment leaves only documented files, and succeeds the next time."""
-    killed(trial, "recover", 3 if trial.short else 15, 2000 if trial.short else 20000)
+    killed(trial, "recover", 2 if trial.short else 15, 2000 if trial.short else 20000)
 
 
 @check()

@@ -25,7 +25,7 @@ def few_descriptors(trial: Trial) -> None:
     watching = next(command for command in READING if command[0] == "watch")
     tries = [(command, count) for command in commands for count in range(3, 21)]
     if trial.short:
-        tries = trial.rng.sample(tries, 25)
+        tries = trial.rng.sample(tries, 15)
     tries += [(watching, count) for count in range(6, 13)]
     for command, count in tries:
         words = [names.get(word, word) if isinstance(word, str) else word for word in filled(command, database)]

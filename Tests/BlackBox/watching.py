@@ -13,7 +13,7 @@ from harness import Trial, check
 from tool import Background
 from values import parse, stored
 
-PATIENCE = 15.0
+PATIENCE = 10.0
 
 
 def lines(watcher: Background) -> List[Dict[str, Any]]:
@@ -94,14 +94,12 @@ def lines_add_up(trial: Trial) -> None:
 
 
 def apply(trial: Trial, shown: List[Any], line: Dict[str, Any]) -> None:
-    change, position, item = line["change"], line["position"], (line["key"], line.get("document"))
-    if change == "removed":
-        index = next((at for at, (key, _) in enumerate(shown) if key == line["key"]), None)
-        trial.require(index is not None, f"{line['key']} is removed, and was not shown")
-        del shown[index]  # type: ignore[arg-type]
-        return
-    shown[:] = [old for old in shown if old[0] != line["key"]]
-    shown.insert(position, item)
+    change, key = line["change"], line["key"]
+    before = dict(shown)
+    trial.require((key in before) == (change in ("removed", "changed", "moved")), f"{key} is {change}, shown are {list(before)}")
+    shown[:] = [old for old in shown if old[0] != key]
+    if change != "removed":
+        shown.insert(line["position"], (key, line.get("document", before.get(key))))
 
 
 def gone(trial: Trial, act: str) -> None:
