@@ -3,6 +3,8 @@
 
 import json
 import random
+import sqlite3
+from contextlib import closing
 from typing import List
 
 import witness
@@ -22,12 +24,12 @@ def lists(trial: Trial, length: int) -> str:
 
 def bounded(trial: Trial, database: str, condition: str, megabytes: int = 1000) -> None:
     """Runs a condition in every command that takes one; each answers or refuses within the limits."""
-    uses: List[List[str]] = [["find", database, "c", condition], ["count", database, "c", condition]]
+    uses: List[List[str]] = [["count", database, "c", condition]]
     if not trial.short:
-        uses += [["remove", database, "c", "--where", condition], ["schema", database, "c", condition],
+        uses += [["find", database, "c", condition], ["remove", database, "c", "--where", condition], ["schema", database, "c", condition],
                  ["export", database, "c", condition], ["find", database, "c", "[l] = 1 ORDER BY " + condition.rpartition(" ")[0].rpartition(" ")[0]]]
     for arguments in uses:
-        result = trial.run(*arguments, megabytes=megabytes, timeout=30.0)
+        result = trial.run(*arguments, megabytes=megabytes, timeout=60.0)
         if result.status != 0:
             trial.require(result.status == 1, f"exit {result.status}: {result.reason}")
 
@@ -63,7 +65,7 @@ def growing_texts(trial: Trial) -> None:
              "length(replace(replace(replace([t],'a',[t]),'a',[t]),'a',[t])) = 1",
              "length(concat(" + ",".join(["replace([t],'a',[t])"] * 400) + ")) > 1",
              "length(" + "||".join(["replace([t],'a',[t])"] * 400) + ") > 1"]
-    for condition in cases[:2] if trial.short else cases:
+    for condition in cases[:1] if trial.short else cases:
         bounded(trial, database, condition)
 
 
@@ -90,11 +92,14 @@ def wildcards(trial: Trial) -> None:
 
 
 def unlike(trial: Trial, documents: int, names: int) -> str:
-    """Documents none of which shares a name with another."""
+    """Documents none of which shares a name with another, inserted by SQLite, as that takes no time."""
     database = trial.path("s.db")
-    lines = "".join("{" + ",".join(f'"n{row}_{number}":{number}' for number in range(names)) + "}\n" for row in range(documents))
-    trial.note(f"python3: {documents} documents of {names} names each, all different > in.ndjson")
-    trial.run("import", database, "c", trial.write("in.ndjson", lines), expect=0)
+    trial.run("put", database, "c", "first", '{"n":0}', expect=0)
+    trial.note(f"sqlite3 {database}: insert {documents} documents of {names} names each, all different")
+    with closing(sqlite3.connect(database)) as connection, connection:
+        for row in range(documents):
+            body = "{" + ",".join(f'"n{row}_{number}":{number}' for number in range(names)) + "}"
+            connection.execute("INSERT INTO c(key, body) VALUES (?, ?)", (f"k{row}", body))
     return database
 
 
@@ -111,7 +116,7 @@ def csv_of_unlike_documents(trial: Trial) -> None:
     """find --csv of unlike documents writes more than 5 MB a second."""
     database = unlike(trial, 500, 200)
     result = trial.run("find", database, "c", "--csv", timeout=20.0, expect=0)
-    trial.require(result.lines[0].count(b",") == 500 * 200 - 1 and len(result.lines) == 501, "the CSV lacks columns or rows")
+    trial.require(result.lines[0].count(b",") == 500 * 200 and len(result.lines) == 502, "the CSV lacks columns or rows")
     trial.require(result.seconds < len(result.out) / 5e6, f"{len(result.out)} bytes take {result.seconds:.1f} seconds")
 
 

@@ -30,7 +30,8 @@ def files(trial: Trial) -> List[bytes]:
 def refused(trial: Trial, result: Result, destination: str, database: str) -> None:
     text = result.err.decode(errors="replace")
     trial.require(result.status == 1, f"exit {result.status} instead of 1: {result.command}: {result.reason}")
-    trial.require(os.path.basename(destination) in text, f"the error does not name the destination: {result.reason}")
+    named = destination in text or os.path.dirname(destination) + "," in text.replace(" ", ",").replace("\n", ",")
+    trial.require(named, f"the error does not name the destination: {result.reason}")
     trial.require(os.path.basename(database) not in text, f"the error names the source, which is fine: {result.reason}")
     trial.require(len(text.strip().splitlines()) == 1, f"the error is no single line: {result.reason}")
 

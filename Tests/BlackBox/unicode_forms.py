@@ -252,11 +252,14 @@ def keys(trial: Trial) -> None:
 
 @check()
 def defaults_and_aliases(trial: Trial) -> None:
-    """configure keeps defaults and aliases of two Unicode forms apart."""
+    """configure keeps defaults and aliases of two Unicode forms apart, or refuses them for that reason."""
     first, second = pair(trial)
     database = trial.path("s.db")
     setup = '{"collections":{"c":{"defaults":{"%s":1,"%s":2},"aliases":{"%s":"[a]","%s":"[b]"}}}}' % (first, second, first, second)
-    trial.run("configure", database, trial.write("setup.json", setup), expect=0)
+    result = trial.run("configure", database, trial.write("setup.json", setup))
+    if result.status == 1 and b"Unicode" in result.err:
+        return  # two such aliases may be refused, for that reason
+    trial.require(result.status == 0, f"exit {result.status}: {result.reason}")
     trial.run("put", database, "c", "k", '{"a":7,"b":8}', expect=0)
     for name, number, alias in ((first, 1, 7), (second, 2, 8)):
         count = trial.run("count", database, "c", f"[{quoted(name)}] = {number}", expect=0).out
