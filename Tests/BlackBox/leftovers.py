@@ -41,7 +41,7 @@ def source(trial: Trial, documents: int) -> str:
 
 @check()
 def reading_commands(trial: Trial) -> None:
-    """Commands that only read leave no file behind and change no byte."""
+    """Commands that only read leave no additional file and change no byte."""
     database = source(trial, 5)
     trial.run("index", "text", database, "c", "pad", "--name", "w", expect=0)
     witness.settle(database)

@@ -84,7 +84,7 @@ class Writers:
 
 @check()
 def in_turn(trial: Trial) -> None:
-    """Whoever wrote last, and whatever is indexed, queries find what a model of the documents finds."""
+    """Whichever program wrote last, and with any indexes, queries find what a model of the documents finds."""
     writers = Writers(trial)
     for _ in range(12 if trial.short else 60):
         writers.step()

@@ -124,7 +124,7 @@ def slow_reading(trial: Trial, shared: Shared, arguments: List[str], judge: Judg
 
 @check()
 def without_owner(trial: Trial) -> None:
-    """A reader without rights gets the whole answer of a store that nobody has open, or a refusal with a hint."""
+    """A reader without rights gets the whole answer of a store that no process has open, or a refusal with a hint."""
     shared = Shared(trial, 300)
     for arguments, judge in readings(shared):
         judge(trial.run(*arguments, user=OTHER_USER))
@@ -209,7 +209,7 @@ def watching(trial: Trial) -> None:
 
 @check()
 def immutable(trial: Trial) -> None:
-    """--immutable reads a file and a folder that nobody can change, with every command that reads."""
+    """--immutable reads a file and a folder that no user can change, with every command that reads."""
     shared = Shared(trial, 20)
     witness.settle(shared.database)
     os.chmod(shared.database, 0o444)

@@ -57,7 +57,7 @@ def adoption_is_no_change(trial: Trial) -> None:
 
 @check()
 def lines_add_up(trial: Trial) -> None:
-    """The lines of watch, applied in turn, give what the store holds, whoever wrote."""
+    """The lines of watch, applied in turn, give what the store holds, also after writes of other programs."""
     database = trial.path("s.db")
     model: Dict[str, Dict[str, Any]] = {}
     trial.run("put", database, "c", "k0", '{"a":0}', expect=0)
