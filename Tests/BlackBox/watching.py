@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import time
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 import spelling
 import witness
@@ -14,6 +14,7 @@ from tool import Background
 from values import parse, stored
 
 PATIENCE = 10.0
+Shown = List[Tuple[int, Tuple[str, Any]]]  # row ids, keys and documents
 
 
 def lines(watcher: Background) -> List[Dict[str, Any]]:
@@ -84,22 +85,29 @@ def lines_add_up(trial: Trial) -> None:
     trial.run("put", database, "c", "end", '{"a":100}', expect=0)
     model["end"] = {"a": 100}
     until(trial, watcher, lambda seen: any(line["key"] == "end" for line in seen), "the last write")
-    shown: List[Any] = []
+    shown: Shown = []
     for line in watcher.written().split(b"\n")[:-1]:
         apply(trial, shown, parse(line))
     watcher.kill()
-    expected = sorted(model.items(), key=lambda item: item[1]["a"])
-    trial.require([item[1]["a"] for item in shown] == [fields["a"] for _, fields in expected] and dict(shown) == model,
-                  f"the lines give {shown}, the store holds {expected}")
+    trial.require(dict(item for _, item in shown) == model, f"the lines give {shown}, the store holds {model}")
+    order = [fields["a"] for _, (_, fields) in shown]
+    trial.require(order == sorted(order), f"the lines give {shown}, which is not sorted; {context(watcher, shown)}")
 
 
-def apply(trial: Trial, shown: List[Any], line: Dict[str, Any]) -> None:
-    change, key = line["change"], line["key"]
+def apply(trial: Trial, shown: Shown, line: Dict[str, Any]) -> None:
+    change, row = line["change"], line["rowid"]
     before = dict(shown)
-    trial.require((key in before) == (change in ("removed", "changed", "moved")), f"{key} is {change}, shown are {list(before)}")
-    shown[:] = [old for old in shown if old[0] != key]
+    trial.require((row in before) == (change in ("removed", "changed", "moved")), f"row {row} is {change}, shown are {shown}")
+    shown[:] = [old for old in shown if old[0] != row]
     if change != "removed":
-        shown.insert(line["position"], (key, line.get("document", before.get(key))))
+        shown.insert(line["position"], (row, (line["key"], line.get("document", before.get(row, (None, None))[1]))))
+
+
+def context(watcher: Background, shown: Shown) -> str:
+    """The last lines about the row that stands at a wrong place."""
+    wrong = next((row for at, (row, item) in enumerate(shown[:-1]) if item[1]["a"] > shown[at + 1][1][1]["a"]), None)
+    found = [line for line in watcher.written().split(b"\n") if b'"rowid":%d,' % (wrong or 0) in line]
+    return b" ".join(found[-3:]).decode()
 
 
 def gone(trial: Trial, act: str) -> None:
