@@ -28,9 +28,9 @@ extension SQLiteWriter {
     try eachRow(of: table, where: "revision IS NOT NULL") { row in
       guard !row.isSound || row.isRewritten || row.newKey != nil else { return }
       if try adopt(row, table) { return }
-      let letGo = SQLFragment(
+      let release = SQLFragment(
         "UPDATE \(SQLName.quoted(name)) SET revision = NULL WHERE id = ?", [.int(row.id)])
-      try passingOver(row, of: table) { try connection.run(letGo) }
+      try passingOver(row, of: table) { try connection.run(release) }
     }
   }
 
@@ -130,7 +130,7 @@ extension SQLiteWriter {
     }
   }
 
-  /// Runs an update after which the row means what it meant before, so that observers need not know.
+  /// Runs an update after which the row means what it meant before, so that observers are not notified.
   private func passingOver(
     _ row: ForeignRow, of table: CollectionTable, _ update: () throws -> Void
   ) throws {

@@ -53,7 +53,7 @@ enum AnswerMark: Sendable {
     return .values(Array(writer.bytes))
   }
 
-  /// Whether both answers are the same to who observes them.
+  /// Whether observers have seen this answer already.
   func isUnchanged(since old: AnswerMark) -> Bool {
     switch (self, old) {
     case (.documents(let marks), .documents(let old)):
