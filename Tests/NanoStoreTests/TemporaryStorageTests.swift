@@ -32,7 +32,7 @@ struct TemporaryStorageTests {
     let groups = try memory["a"].find().grouped(by: "g", aggregates: aggregates)
     #expect(groups.count == 2_500)
     #expect(try files["a"].find().grouped(by: "g", aggregates: aggregates) == groups)
-    #expect(try files["a"].distinct("g") == memory["a"].distinct("g"))
+    #expect(try files["a"].find().distinct("g") == memory["a"].find().distinct("g"))
     let order = try memory["a"].find().sorted(by: "g").select(["n"]).documents().map(\.rowID)
     #expect(
       try files["a"].find().sorted(by: "g").select(["n"]).documents().map(\.rowID) == order)

@@ -14,4 +14,26 @@ enum NewFile {
       throw SystemFailure.error("The file cannot be created", path: path, errno)
     }
   }
+
+  /// Makes a folder, and those above it that are missing. Foundation's errors do not say why that failed.
+  static func createFolder(_ path: String) throws(StoreError) {
+    var missing: [String] = []
+    var folder = path
+    while mkdir(folder, 0o777) != 0, errno != EEXIST {
+      let number = errno
+      let parent = NSString(string: folder).deletingLastPathComponent
+      guard number == ENOENT, !parent.isEmpty, parent != folder else {
+        throw failure(path, number)
+      }
+      missing.append(folder)
+      folder = parent
+    }
+    for folder in missing.reversed() where mkdir(folder, 0o777) != 0 && errno != EEXIST {
+      throw failure(path, errno)
+    }
+  }
+
+  private static func failure(_ folder: String, _ number: Int32) -> StoreError {
+    SystemFailure.error("The folder of a store cannot be created", path: folder, number)
+  }
 }

@@ -16,17 +16,6 @@ enum SystemFailure {
     return hint.map { error.adding(.hint, $0) } ?? error
   }
 
-  /// An error of Foundation, which keeps the system's number inside; its own text is for programmers.
-  static func error(_ sentence: String, path: String, _ error: any Error) -> StoreError {
-    let outer = error as NSError
-    let inner = outer.userInfo[NSUnderlyingErrorKey] as? NSError
-    for error in [outer, inner].compactMap({ $0 }) where error.domain == NSPOSIXErrorDomain {
-      return self.error(sentence, path: path, Int32(truncatingIfNeeded: error.code))
-    }
-    return StoreError(
-      .inputOutput, sentence, [.path: path, .engineMessage: outer.localizedDescription])
-  }
-
   private static func meaning(_ number: Int32) -> (StoreError.Code, hint: String?) {
     switch number {
     case ENOSPC, EDQUOT, EFBIG: (.full, "free some space, or choose another folder")

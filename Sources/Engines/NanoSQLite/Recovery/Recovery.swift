@@ -26,6 +26,8 @@ struct Recovery {
     }
     var configuration = SQLiteConfiguration()
     configuration.pageSize = pages.pageSize
+    // It is written once, and what is mapped counts as memory of the process.
+    configuration.mappedSize = 0
     configuration.encoding = catalogue.encoding == .utf8 ? .utf8 : .utf16
     let engine = try SQLiteEngine(.file(path), configuration)
     do {

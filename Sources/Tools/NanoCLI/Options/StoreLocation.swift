@@ -91,7 +91,7 @@ enum StoreLocation {
 
   /// What is mapped of a file counts as memory of the process, where memory is limited. A command reads most
   /// pages once, so that mapping more makes it no faster. Arbitrary.
-  private static let mappedSize = 64 << 20
+  private static let mappedSize = 32 << 20
 
   private static func openFile(
     _ file: String, _ access: Access, _ configure: (inout Store.Configuration) -> Void
