@@ -121,7 +121,7 @@ struct UnicodeFormsTests {
       try run("find", "s.db", "m", "[y] = ?", "--arg", "'q\"\u{301}'", "--fields", odd)
         == ExactName("{\"\(odd)\":1}\n"))
     #expect(try command.run("find", "s.db", "m", "--sort", "\u{600}:desc").status == 0)
-    let sql = try command.run("sql", "s.db", "--write", "--\u{301}\nBEGIN")
+    let sql = try command.run("sql", "s.db", "--write", "/*\u{301}*/BEGIN")
     #expect(sql.status == 1 && sql.diagnostics.contains("begin or end a transaction"))
   }
 }

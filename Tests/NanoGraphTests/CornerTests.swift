@@ -30,8 +30,7 @@ struct CornerTests {
   @Test("A stored reference may be any number", arguments: [Int64.min, .min + 1, -1, 0, .max])
   func anyNumber(id: Int64) throws {
     #expect(try context.get(ObjectID<Song>(rowID: id)) == nil)
-    let fault = context.fault(ObjectID<Song>(rowID: id))
-    #expect(fault.objectID.rowID == id)
+    _ = context.fault(ObjectID<Song>(rowID: id))
     try context.save()
   }
 
