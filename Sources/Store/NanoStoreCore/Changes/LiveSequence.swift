@@ -27,13 +27,15 @@ extension LiveSequence {
   public func observe(
     on queue: DispatchQueue,
     _ handler: @escaping @Sendable (Result<Element, any Error>) -> Void
-  ) -> Observation {
-    Observation(self, queue, handler)
+  ) -> ObservationToken {
+    ObservationToken(self, queue, handler)
   }
 }
 
-/// Calls of a handler that go on until this is cancelled or let go of.
-public final class Observation: Sendable {
+/// Keeps a handler registered until it is cancelled or released.
+///
+/// It is not called `Observation`: a type of that name hides the module that `@Observable` expands to.
+public final class ObservationToken: Sendable {
   private let isCancelled = Flag()
   private let task: Task<Void, Never>
 
