@@ -252,6 +252,12 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
+      name: "NanoConsumerTests",
+      dependencies: [
+        "NanoStore", "NanoStoreModels", "NanoStoreEncryption", "NanoStorePostgres",
+      ],
+      exclude: ["Programs"], swiftSettings: strict),
+    .testTarget(
       name: "NanoQueryTests", dependencies: ["NanoQuery", "NanoDocument", "NanoTesting"],
       swiftSettings: strict),
   ]
