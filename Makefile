@@ -5,7 +5,7 @@ SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
 .PHONY: help setup demo test cases bench bench-million bench-graph bench-postgres docs format lint clean
-.PHONY: reliability crash power-loss failing-calls damage programs concurrency limits fuzz tsan asan
+.PHONY: reliability crash power-loss failing-calls damage programs concurrency limits black-box fuzz tsan asan
 help:
 	@echo "make demo    installs what is missing, builds the command line tool and shows it at work"
 	@echo "make test    runs all tests"
@@ -15,6 +15,8 @@ help:
 	@echo "make bench-postgres  measures PostgreSQL against SQLite, with a server that it starts and removes"
 	@echo "make reliability   tries what docs/RELIABILITY.md promises; crash, power-loss, failing-calls, damage,"
 	@echo "             programs, concurrency, limits: one of the trials, and its figures"
+	@echo "make black-box  tries the command line tool from outside, with Python and its SQLite as witnesses, for"
+	@echo "             BLACK_BOX_SECONDS (900)"
 	@echo "make fuzz    looks for input that breaks a promise, each target for FUZZ_SECONDS (60)"
 	@echo "make tsan, make asan  trials and tests with a sanitizer"
 	@echo "make docs    makes the reference as web pages"
@@ -47,7 +49,7 @@ bench-postgres: setup
 	@scripts/bench-postgres
 
 # Each trial is bounded, and puts its figures into docs/RELIABILITY.md.
-reliability: crash power-loss failing-calls damage programs concurrency limits
+reliability: crash power-loss failing-calls damage programs concurrency limits black-box
 
 crash: setup
 	@scripts/trial crash --kills 500 --seconds 1500
@@ -70,6 +72,10 @@ concurrency: setup
 
 limits: setup
 	@scripts/trial limits
+
+BLACK_BOX_SECONDS ?= 900
+black-box: setup
+	@scripts/black-box --seconds $(BLACK_BOX_SECONDS)
 
 fuzz: setup
 	@scripts/fuzz

@@ -243,6 +243,56 @@ struct DatabaseCommandTests {
     #expect(try command.run("recover", "no.db", "x.db").status == 1)
   }
 
+  @Test("recover and backup name the file that is at fault, in one line")
+  func faults() throws {
+    try command.write("text", "this is no database")
+    let noStore = try command.run("recover", "text", "saved.db")
+    #expect(noStore.status == 1)
+    #expect(
+      noStore.diagnostics.hasPrefix("error: Nothing in the file looks like a store: ")
+        && noStore.diagnostics.hasSuffix("/text\n"))
+    for name in ["recover", "backup"] {
+      let noFolder = try command.run(name, "library.db", "none/saved.db")
+      #expect(noFolder.status == 1)
+      #expect(noFolder.diagnostics.contains("none/saved.db, No such file or directory"))
+      #expect(noFolder.lines.isEmpty && noFolder.diagnostics.split(separator: "\n").count == 1)
+    }
+  }
+
+  @Test(
+    "What a killed command leaves is removed when it is run again",
+    arguments: ["recover", "backup", "compact"])
+  func killed(name: String) throws {
+    let text = String(repeating: "long ", count: 100)
+    try command.write(
+      "in.json", (0..<20_000).map { "{\"n\":\($0),\"t\":\"\(text)\"}\n" }.joined())
+    try command.run("import", "big.db", "c", "in.json")
+    let arguments = name == "compact" ? [name, "big.db"] : [name, "big.db", "saved.db"]
+    for milliseconds in [5, 10, 20, 30, 40, 60, 80, 120, 200, 300] {
+      let process = Process()
+      process.executableURL = CommandRunner.binary
+      process.arguments = arguments + (name == "compact" ? [] : ["--force"])
+      process.currentDirectoryURL = command.folder
+      process.standardOutput = FileHandle.nullDevice
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      usleep(UInt32(milliseconds) * 1_000)
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+    }
+
+    #expect(try command.run(arguments + (name == "compact" ? [] : ["--force"])).status == 0)
+
+    #expect(try command.run("count", "big.db", "c").output == "20000\n")
+    #expect(try command.run("verify", "big.db").output == "no problems\n")
+    if name != "compact" {
+      #expect(try command.run("count", "saved.db", "c").output == "20000\n")
+    }
+    let left = try FileManager.default.contentsOfDirectory(atPath: command.folder.path)
+      .filter { $0.contains(".nanostore-") || $0.contains("-journal") }
+    #expect(left == [])
+  }
+
   @Test("collections and stats count")
   func collectionsAndStats() throws {
     #expect(

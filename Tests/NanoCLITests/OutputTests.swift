@@ -44,6 +44,54 @@ struct OutputTests {
     #expect(widths([], 10) == [])
   }
 
+  @Test("A table of more columns than have room names some and counts the others")
+  func manyColumns() throws {
+    let command = try CommandRunner()
+    let names = (0..<30_000).map { "f\($0)" }
+    try command.write("wide.json", "{" + names.map { "\"\($0)\":1" }.joined(separator: ",") + "}")
+    try command.run("import", "wide.db", "c", "wide.json")
+
+    let table = try command.run("find", "wide.db", "c", "--table")
+    #expect(table.lines.first?.hasPrefix("f0  f1  f2") == true)
+    #expect(table.diagnostics.hasPrefix("note: no room for f"))
+    #expect(table.diagnostics.hasSuffix(" more fields\n"))
+    #expect(table.diagnostics.count < 200)
+
+    let csv = try command.run("find", "wide.db", "c", "--csv")
+    #expect(
+      csv.lines == [names.joined(separator: ","), names.map { _ in "1" }.joined(separator: ",")])
+  }
+
+  @Test("Documents with unlike fields stand in the columns of their names")
+  func unlikeDocuments() throws {
+    let command = try CommandRunner()
+    try command.write(
+      "in.json",
+      #"""
+      {"a":1,"b":"x, y"}
+      {"c":true}
+      {"b":" blank","a":2,"d":null}
+      {}
+      {"d":"say \"hi\"","c":[1,2]}
+      {"a":"line\nend"}
+      """#)
+    try command.run("import", "s.db", "c", "in.json")
+
+    let csv = try command.run("find", "s.db", "c", "--csv").output
+    #expect(
+      csv == #"""
+        a,b,c,d
+        1,"x, y",,
+        ,,true,
+        2," blank",,null
+        ,,,
+        ,,"[1,2]","say ""hi"""
+        "line
+        end",,,
+
+        """#)
+  }
+
   @Test("Control characters and changes of direction are escaped, everything else stays")
   func printable() {
     #expect(Printable.text("a\tb\r\n\u{1B}[0m\u{7F}\u{9B}") == #"a\tb\r\n\u{1b}[0m\u{7f}\u{9b}"#)

@@ -27,6 +27,13 @@ struct CornerTests {
     #expect(context.fault(id).title == "a")
   }
 
+  @Test("A stored reference may be any number", arguments: [Int64.min, .min + 1, -1, 0, .max])
+  func anyNumber(id: Int64) throws {
+    #expect(try context.get(ObjectID<Song>(rowID: id)) == nil)
+    _ = context.fault(ObjectID<Song>(rowID: id))
+    try context.save()
+  }
+
   @Test("What the block of a save changes in the context is saved with it")
   func blockOfSave() throws {
     let song = try context.insert(Song("a"))

@@ -35,7 +35,8 @@ struct DamagedRowTests {
     ("nano_indexes", "sql_name", "'nano_index_b_n'"), ("nano_indexes", "sql_name", "'a'"),
     ("nano_indexes", "origin", "''"), ("nano_indexes", "filled", "'x'"),
     ("nano_paths", "types", "-1"), ("nano_paths", "types", "'x'"),
-    ("nano_paths", "attribute", "2147483647"), ("nano_paths", "attribute", "-5"),
+    ("nano_paths", "attribute", "2147483647"), ("nano_paths", "attribute", "2147483646"),
+    ("nano_paths", "attribute", "-5"),
     ("nano_paths", "path", "printf('%.*c', 5000, '[')"),
   ]
 
@@ -75,6 +76,31 @@ struct DamagedRowTests {
     #expect(thrown.code == .corruptFile && thrown[.column] == "high_water")
     #expect(try store["a"].count() == 1)
     try store["b"].save(["n": 2])
+  }
+
+  @Test(
+    "What the ledger of indexes says may be any number",
+    arguments: [
+      ("measured", #"{"documents":9223372036854775807,"scan":1e300,"fields":1e308}"#),
+      ("measured", #"{"documents":-9223372036854775808,"scan":{"$numberDouble":"NaN"}}"#),
+      ("index n", #"{"uses":9223372036854775807,"cost":1e-300,"debit":1e308,"serves":[]}"#),
+      (
+        "index \u{301}",
+        #"{"uses":-1,"cost":-1e308,"debit":{"$numberDouble":"Infinity"},"serves":[]}"#
+      ),
+      (
+        #"{"kind":"fields","equal":["n"]}"#,
+        #"{"charge":1e300,"scans":9223372036854775807,"refusals":9223372036854775807,"drops":9223372036854775807,"attempts":9223372036854775807}"#
+      ),
+    ])
+  func ledger(subject: String, state: String) throws {
+    let store = try damagedStore(
+      "INSERT INTO nano_index_ledger VALUES ('a', 'measured', '{\"documents\":5000,\"scan\":1e9}')",
+      "INSERT OR REPLACE INTO nano_index_ledger VALUES ('a', '\(subject)', '\(state)')")
+    for advice in try store.indexAdvice() { #expect(!advice.reason.isEmpty) }
+    _ = try store.indexUses(in: "a")
+    _ = try store.applyIndexAdvice()
+    try store.close()
   }
 
   @Test("A value of the metadata that does not decode is an error that names it")

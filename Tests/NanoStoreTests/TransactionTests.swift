@@ -138,7 +138,10 @@ struct TransactionTests {
   @Test("Statements can neither begin nor end a transaction, and come one by one", .sqlite)
   func statements() throws {
     try notes.save(["n": 1], key: "a")
-    for text in ["BEGIN", "  commit", "/* x */ ROLLBACK", "-- x\nSAVEPOINT a", "End", "RELEASE a"] {
+    for text in [
+      "BEGIN", "  commit", "/* x */ ROLLBACK", "-- x\nSAVEPOINT a", "End", "RELEASE a",
+      "--\u{301}\nBEGIN", "/*\u{301}*/COMMIT", "\u{FEFF}BEGIN", ";;BEGIN",
+    ] {
       #expect(code { _ = try store.sql(text) } == .invalidArgument)
       #expect(code { try store.execute(text) } == .invalidArgument)
     }

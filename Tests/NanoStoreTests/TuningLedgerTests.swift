@@ -189,7 +189,7 @@ struct TuningLedgerTests {
     for _ in 0..<8 { ledger.charge(scan()) }
     ledger.used("c", plan.index.name, 1)
     for _ in 0..<8 { ledger.charge(scan()) }
-    #expect(ledger.collections["c"]?.built[plan.index.name] != nil)
+    #expect(ledger.collections["c"]?.built[ExactName(plan.index.name)] != nil)
     for _ in 0..<8 { ledger.charge(scan()) }
     #expect(ledger.collections["c"]?.built.isEmpty == true)
   }

@@ -13,10 +13,12 @@ struct ByteObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   var allKeys: [Key] {
     var keys: [Key] = []
-    var seen: Set<String> = []
+    var seen: Set<ExactName> = []
     var reader = core.pointee.reader(at: object)
     while let name = try? reader.rawName().text {
-      if seen.insert(name).inserted, let key = Key(stringValue: name) { keys.append(key) }
+      if seen.insert(ExactName(name)).inserted, let key = Key(stringValue: name) {
+        keys.append(key)
+      }
       guard (try? reader.skipValue()) != nil, reader.peekConsume(ASCII.comma) else { break }
     }
     return keys

@@ -64,6 +64,20 @@ public struct Document: @unchecked Sendable {
       revision: revision, body: body)
   }
 
+  /// Copies a document out of a row that another program wrote.
+  ///
+  /// - Parameter isAltered: Whether what is given is not all that stands in the row; then it cannot be written
+  ///   anywhere else.
+  package init(
+    foreignIn collection: UnsafeRawBufferPointer, rowID: Int64, key: BorrowedKey,
+    type: UnsafeRawBufferPointer?, version: Int64?, added: Int64?, isAltered: Bool,
+    copying body: UnsafeRawBufferPointer
+  ) {
+    storage = DocumentStorage.make(
+      collection: collection, rowID: rowID, key: key, type: type, version: version, added: added,
+      revision: nil, isForeign: true, isAltered: isAltered, body: body)
+  }
+
   /// What is known of a document beside its fields.
   public struct Header: Sendable {
     /// The collection that the document was read from or written to.
@@ -190,12 +204,14 @@ extension Document {
     edits = copy
   }
 
-  /// Writes the document in stored form; bytes that were not changed are copied.
+  /// Writes the document in stored form; bytes that were not changed are copied, unless another program
+  /// wrote them in another form.
   ///
-  /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/typeMismatch`` for a field
-  ///   that was set where it cannot stand.
+  /// - Throws: ``StoreError/Code/corruptDocument``, also for what another program wrote and no document
+  ///   can hold, such as two fields of one name; ``StoreError/Code/typeMismatch`` for a field that was
+  ///   set where it cannot stand.
   public func write(to writer: inout JSONWriter) throws(StoreError) {
-    guard let edits else { return storage.write(to: &writer) }
+    guard let edits else { return try storage.write(to: &writer) }
     if let failure = edits.failure { throw failure }
     writer.object(edits.object)
   }
@@ -213,7 +229,7 @@ extension Document {
 
   /// The same fields as another document.
   public func with(_ header: Header) throws(StoreError) -> Document {
-    if edits == nil { return storage.withCopy(header) }
+    if edits == nil, !storage.isForeign { return storage.withCopy(header) }
     var writer = JSONWriter()
     try write(to: &writer)
     if let failure = writer.failure { throw failure }

@@ -69,7 +69,7 @@ extension DocumentKey {
     switch (a, b) {
     case (.uuid(let high, let low), .uuid(let otherHigh, let otherLow)):
       high == otherHigh && low == otherLow
-    case (.text(let text), .text(let other)): text.utf8.elementsEqual(other.utf8)
+    case (.text(let text), .text(let other)): text.isSame(as: other)
     default: false
     }
   }
@@ -79,7 +79,7 @@ extension DocumentKey {
     case .uuid(let high, let low):
       hasher.combine(high)
       hasher.combine(low)
-    case .text(let text): for byte in text.utf8 { hasher.combine(byte) }
+    case .text(let text): hasher.combine(ExactName(text))
     }
   }
 }

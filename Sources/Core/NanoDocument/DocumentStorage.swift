@@ -34,6 +34,10 @@ final class DocumentStorage: ManagedBuffer<DocumentStorage.Contents, UInt8> {
     static let revision = Present(rawValue: 128)
     /// Not a part: only chosen fields were read.
     static let partial = Present(rawValue: 256)
+    /// Not a part: another program wrote the body, perhaps not in stored form.
+    static let foreign = Present(rawValue: 512)
+    /// Not a part: its row holds something that no document can have.
+    static let altered = Present(rawValue: 1024)
   }
 
   /// Copies everything; what is borrowed may end with the call.
@@ -41,10 +45,12 @@ final class DocumentStorage: ManagedBuffer<DocumentStorage.Contents, UInt8> {
   static func make(
     collection: UnsafeRawBufferPointer?, rowID: Int64?, key: BorrowedKey,
     type: UnsafeRawBufferPointer?, version: Int64?, added: Int64?, revision: Int64?,
-    isPartial: Bool = false, body: UnsafeRawBufferPointer
+    isPartial: Bool = false, isForeign: Bool = false, isAltered: Bool = false,
+    body: UnsafeRawBufferPointer
   ) -> DocumentStorage {
     var contents = Contents(bodyCount: body.count)
     var present: Present = isPartial ? .partial : []
+    if isForeign { present.insert(isAltered ? [.foreign, .altered] : .foreign) }
     if let rowID {
       contents.rowID = rowID
       present.insert(.rowID)
@@ -137,6 +143,7 @@ extension DocumentStorage {
   var added: Int64? { contents.present.contains(.added) ? contents.added : nil }
   var revision: Int64? { contents.present.contains(.revision) ? contents.revision : nil }
   var isPartial: Bool { contents.present.contains(.partial) }
+  var isForeign: Bool { contents.present.contains(.foreign) }
 
   var key: DocumentKey? {
     let contents = contents
@@ -184,7 +191,21 @@ extension DocumentStorage {
     withBytes { Document(header, copying: $0) }
   }
 
-  func write(to writer: inout JSONWriter) { withBytes { writer.raw($0) } }
+  func write(to writer: inout JSONWriter) throws(StoreError) {
+    guard _slowPath(isForeign) else { return withBytes { writer.raw($0) } }
+    do throws(StoreError) {
+      if contents.present.contains(.altered) { throw CanonicalBody.alteredRow }
+      try withBytes { (bytes) throws(StoreError) in
+        if let rewritten = try CanonicalBody.rewritten(bytes) {
+          rewritten.withUnsafeBytes { writer.raw($0) }
+        } else {
+          writer.raw(bytes)
+        }
+      }
+    } catch {
+      throw placed(error)
+    }
+  }
 
   func object() throws(StoreError) -> DocumentObject {
     do throws(StoreError) {

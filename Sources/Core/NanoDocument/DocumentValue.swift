@@ -5,7 +5,8 @@ public import Foundation
 /// One value of a document: what JSON knows, and dates, data and URLs.
 ///
 /// Every value comes back from a store exactly as it went in: an integer stays an integer, `1.0`
-/// stays a double, a date keeps its bits, an object its order.
+/// stays a double, a date keeps its bits, an object its order. Strings are equal if they have the
+/// same UTF-8 bytes, as texts are in queries.
 ///
 /// ```swift
 /// let film: DocumentValue = ["title": "Alien", "year": 1979, "cast": ["Weaver", "Hurt"]]
@@ -25,6 +26,40 @@ public enum DocumentValue: Sendable, Hashable {
   case url(URL)
   case array([DocumentValue])
   case object(DocumentObject)
+}
+
+extension DocumentValue {
+  public static func == (a: DocumentValue, b: DocumentValue) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.int(let a), .int(let b)): a == b
+    case (.double(let a), .double(let b)): a == b
+    case (.string(let a), .string(let b)): a.isSame(as: b)
+    case (.date(let a), .date(let b)): a == b
+    case (.data(let a), .data(let b)): a == b
+    case (.url(let a), .url(let b)):
+      a == b && a.relativeString.isSame(as: b.relativeString)
+    case (.array(let a), .array(let b)): a == b
+    case (.object(let a), .object(let b)): a == b
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let value): hasher.combine(value)
+    case .int(let value): hasher.combine(value)
+    case .double(let value): hasher.combine(value)
+    case .string(let value): hasher.combine(ExactName(value))
+    case .date(let value): hasher.combine(value)
+    case .data(let value): hasher.combine(value)
+    case .url(let value): hasher.combine(value)
+    case .array(let value): hasher.combine(value)
+    case .object(let value): hasher.combine(value)
+    }
+  }
 }
 
 /// What can be stored as one value.

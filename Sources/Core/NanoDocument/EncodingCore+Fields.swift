@@ -50,7 +50,7 @@ extension EncodingCore {
   private mutating func lookForTwin(_ name: String, _ index: Int) {
     let frame = frames[index]
     if largeNames[index] != nil {
-      if largeNames[index]?.insert(name).inserted != true { needsTree = true }
+      if largeNames[index]?.insert(ExactName(name)).inserted != true { needsTree = true }
       return
     }
     var reader = JSONReader(
@@ -59,14 +59,14 @@ extension EncodingCore {
     let mine = UnsafeRawBufferPointer(
       start: writer.base + frame.name + 1, count: writer.count - frame.name - 3)
     let isLarge = frame.count > 32  // arbitrary: from here on a set is worth its memory
-    var names: Set<String> = []
+    var names: Set<ExactName> = []
     while let other = try? reader.rawName() {
       if other.matches(mine) { needsTree = true }
-      if isLarge, let text = try? other.text { names.insert(text) }
+      if isLarge, let text = try? other.text { names.insert(ExactName(text)) }
       guard (try? reader.skipValue()) != nil, reader.peekConsume(ASCII.comma) else { break }
     }
     guard isLarge else { return }
-    names.insert(name)
+    names.insert(ExactName(name))
     largeNames[index] = names
     frames[index].seen = .max  // from here on every name is looked for
   }

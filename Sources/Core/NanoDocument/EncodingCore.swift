@@ -46,7 +46,7 @@ struct EncodingCore: ~Copyable {
   private(set) var depth = 0
   private var lastID: UInt32 = 0
   /// The names of objects so large that searching the text would take long, by frame.
-  var largeNames: [Int: Set<String>] = [:]
+  var largeNames: [Int: Set<ExactName>] = [:]
 
   init() { frames = .allocate(capacity: capacity) }
 

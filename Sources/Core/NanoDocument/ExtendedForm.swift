@@ -98,9 +98,10 @@ enum ExtendedForm {
   }
 
   private static func interval(milliseconds: Int64) -> Double {
-    let seconds = milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
-    let rest = Int(milliseconds - seconds * 1000)
-    return DateText.join(seconds: Int(seconds), nanoseconds: rest * 1_000_000)
+    // The smallest integer is no multiple of 1000: one second less is still an integer, 999 less is not.
+    let (whole, part) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+    let (seconds, rest) = part < 0 ? (whole - 1, part + 1000) : (whole, part)
+    return DateText.join(seconds: Int(seconds), nanoseconds: Int(rest) * 1_000_000)
   }
 
   private static func integer(_ value: DocumentValue) -> Int64? {

@@ -7,11 +7,11 @@ import OrderedCollections
 /// Asking an ordered dictionary for every name whether it has that one costs more than the parsing.
 /// Here 64 bits remember roughly which names came, so that few of them are compared.
 struct FieldCollector {
-  private var names: ContiguousArray<String> = []
+  private var names: ContiguousArray<ExactName> = []
   private var values: ContiguousArray<DocumentValue> = []
   private var seen: UInt64 = 0
   /// Takes over when an object is large.
-  private var large: OrderedDictionary<String, DocumentValue>?
+  private var large: OrderedDictionary<ExactName, DocumentValue>?
 
   /// From so many fields on hashing is faster than comparing. Ordered dictionaries do as much.
   private static let largeCount = 16
@@ -27,11 +27,11 @@ struct FieldCollector {
   @inline(__always)
   func contains(_ name: String, trace: UInt64) -> Bool {
     // Once an object is large, every bit is set and the dictionary is asked.
-    trace & ~seen != 0 ? false : lookUp(name)
+    trace & ~seen != 0 ? false : lookUp(ExactName(name))
   }
 
   @inline(never)
-  private func lookUp(_ name: String) -> Bool {
+  private func lookUp(_ name: ExactName) -> Bool {
     large.map { $0.index(forKey: name) != nil } ?? names.contains(name)
   }
 
@@ -40,15 +40,15 @@ struct FieldCollector {
   mutating func append(
     _ name: consuming String, _ value: consuming DocumentValue, trace: UInt64
   ) {
-    if _slowPath(names.count == Self.largeCount) { return appendLarge(name, value) }
-    names.append(name)
+    if _slowPath(names.count == Self.largeCount) { return appendLarge(ExactName(name), value) }
+    names.append(ExactName(name))
     values.append(value)
     seen |= trace == 0 ? .max : trace  // after such a name every other must be compared
     if _slowPath(names.count == Self.largeCount) { seen = .max }
   }
 
   @inline(never)
-  private mutating func appendLarge(_ name: String, _ value: DocumentValue) {
+  private mutating func appendLarge(_ name: ExactName, _ value: DocumentValue) {
     if large == nil { large = OrderedDictionary(uncheckedUniqueKeys: names, values: values) }
     large?[name] = value
   }
@@ -58,8 +58,7 @@ struct FieldCollector {
       fields: large ?? OrderedDictionary(uncheckedUniqueKeys: names, values: values))
   }
 
-  /// One bit for a name; names with different bits are different. No bit if only a comparison can
-  /// tell: Swift takes two strings for equal that have the same characters in different bytes.
+  /// One bit for a name; names with different bits have different bytes.
   @inline(__always)
   static func trace(_ utf8: UnsafeRawBufferPointer) -> UInt64 {
     let count = utf8.count
@@ -67,29 +66,24 @@ struct FieldCollector {
       return 1
     }
     var mixed: UInt64
-    var all: UInt64
     if count >= 8 {
       let last = load64(base + (count &- 8))
       mixed = last &* 31
-      all = last
       var at = 0
       while at &+ 8 <= count {
         let word = load64(base + at)
         mixed = (mixed ^ word) &* 0x9E37_79B9_7F4A_7C15
-        all |= word
         at &+= 8
       }
     } else {
       mixed = 0
       for index in 0..<count { mixed = mixed << 8 | UInt64(base[index]) }
-      all = mixed
       mixed = mixed &* 0x9E37_79B9_7F4A_7C15
     }
-    if all & 0x8080_8080_8080_8080 != 0 { return 0 }
     return 1 << (mixed >> 58)
   }
 }
 
 extension DocumentObject {
-  init(fields: OrderedDictionary<String, DocumentValue>) { self.fields = fields }
+  init(fields: OrderedDictionary<ExactName, DocumentValue>) { self.fields = fields }
 }

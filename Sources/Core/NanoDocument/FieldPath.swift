@@ -85,14 +85,11 @@ extension FieldPath {
   /// Names are the same if they have the same bytes, as in a stored document; String's equality
   /// takes differently composed ones for the same.
   public static func == (a: FieldPath, b: FieldPath) -> Bool {
-    a.components.elementsEqual(b.components) { $0.utf8.elementsEqual($1.utf8) }
+    a.components.isSame(as: b.components)
   }
 
   public func hash(into hasher: inout Hasher) {
-    for name in components {
-      for byte in name.utf8 { hasher.combine(byte) }
-      hasher.combine(UInt8(0xFF))
-    }
+    for name in components { hasher.combine(ExactName(name)) }
   }
 }
 

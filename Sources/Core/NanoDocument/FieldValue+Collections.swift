@@ -124,7 +124,9 @@ extension Dictionary: FieldValue where Key: FieldNameConvertible, Value: FieldVa
   /// Written in the order of the names, so that equal dictionaries are equal documents.
   public func write(to writer: inout JSONWriter) {
     guard writer.enter() else { return }
-    let named = map { (name: $0.key.fieldName, value: $0.value) }.sorted { $0.name < $1.name }
+    let named = map { (name: $0.key.fieldName, value: $0.value) }.sorted {
+      $0.name.isBefore($1.name)
+    }
     writer.byte(ASCII.openBrace)
     var isFirst = true
     for (name, value) in named {
@@ -140,7 +142,8 @@ extension Dictionary: FieldValue where Key: FieldNameConvertible, Value: FieldVa
   /// Of two fields with one name the first counts. An array of names and values in turns is read too, which
   /// Codable writes for most types of keys.
   ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` also for a name that no key has.
+  /// - Throws: ``StoreError/Code/typeMismatch`` also for a name that no key has, and for two names that are one
+  ///   key, as two Unicode forms of a text are for Swift.
   public init(reading reader: inout JSONReader) throws(StoreError) {
     try reader.enter()
     if reader.isAtArray {
@@ -150,8 +153,9 @@ extension Dictionary: FieldValue where Key: FieldNameConvertible, Value: FieldVa
       var read: Self = [:]
       try reader.fields { (reader: inout JSONReader, name) throws(StoreError) in
         guard let key = Key(fieldName: try name.text) else { throw reader.unknownName() }
+        let before = reader
         let value = try Value(reading: &reader)
-        if read[key] == nil { read[key] = value }
+        try before.add(value, key, to: &read)
       }
       self = read
     }
@@ -174,10 +178,25 @@ extension JSONReader {
       guard let key = Key(fieldName: name) else { throw before.unknownName() }
       guard peekConsume(ASCII.comma) else { throw before.mismatch("a name with a value") }
       let value = try Value(reading: &self)
-      if read[key] == nil { read[key] = value }
+      try before.add(value, key, to: &read)
     } while peekConsume(ASCII.comma)
     try expect(ASCII.closeBracket)
     return read
+  }
+
+  /// Of two fields with one name the first counts. Two names that Swift takes for one key, as two
+  /// Unicode forms of a text, do not fit into a dictionary: saving it would lose a field.
+  @inline(__always)
+  fileprivate func add<Key: FieldNameConvertible, Value>(
+    _ value: Value, _ key: Key, to read: inout [Key: Value]
+  ) throws(StoreError) {
+    guard let known = read.index(forKey: key) else {
+      read[key] = value
+      return
+    }
+    guard read[known].key.fieldName.isSame(as: key.fieldName) else {
+      throw mismatch("names that are different keys of a dictionary")
+    }
   }
 
   @inline(never)

@@ -27,7 +27,7 @@ extension JSONReader {
           bytes.count)
         if isSame { return true }
       }
-      return _slowPath(isEscaped) ? matchesUnescaped(stored) : false
+      return _slowPath(isEscaped || stored.first == ASCII.dollar) ? matchesUnescaped(stored) : false
     }
 
     /// Whether this is a name known at compile time, given in stored form.
@@ -41,14 +41,29 @@ extension JSONReader {
       guard let mine = JSONReader.unescaped(bytes.assumingMemoryBound(to: UInt8.self)) else {
         return false
       }
-      return mine == JSONReader.unescaped(stored.assumingMemoryBound(to: UInt8.self))
+      guard let other = JSONReader.unescaped(stored.assumingMemoryBound(to: UInt8.self)) else {
+        return false
+      }
+      // A single `$` that begins none of our forms, which only other programs write, is part of the name.
+      return mine == other || (Self.isReserved(mine) && other == [ASCII.dollar] + mine)
     }
 
     /// Whether the name begins with just one `$`, as those of the forms for dates and so on do.
     @inlinable @inline(__always)
     var isReserved: Bool {
+      if _slowPath(isEscaped) { return isReservedUnescaped }
       guard bytes.count > 0, bytes[0] == ASCII.dollar else { return false }
       return bytes.count == 1 || bytes[1] != ASCII.dollar
+    }
+
+    /// As ``isReserved``, for a name whose `$` may be written as an escape.
+    @usableFromInline @inline(never)
+    var isReservedUnescaped: Bool {
+      JSONReader.unescaped(bytes.assumingMemoryBound(to: UInt8.self)).map(Self.isReserved) ?? false
+    }
+
+    private static func isReserved(_ name: [UInt8]) -> Bool {
+      name.first == ASCII.dollar && name.dropFirst().first != ASCII.dollar
     }
 
     /// The name itself, without escapes and without the `$` that was put before another.
@@ -63,17 +78,13 @@ extension JSONReader {
 
     private var unusualText: String {
       get throws(StoreError) {
-        var text = bytes.assumingMemoryBound(to: UInt8.self)
-        if text.count >= 2, text[0] == ASCII.dollar, text[1] == ASCII.dollar {
-          text = UnsafeBufferPointer(rebasing: text[1...])
-        }
-        guard isEscaped else { return String(decoding: text, as: UTF8.self) }
-        guard let plain = JSONReader.unescaped(text) else {
+        guard let plain = JSONReader.unescaped(bytes.assumingMemoryBound(to: UInt8.self)) else {
           throw StoreError(
             .corruptDocument, "A stored document does not decode",
             [.expected: "a field name with well-formed escapes"])
         }
-        return String(decoding: plain, as: UTF8.self)
+        let isDoubled = plain.count >= 2 && plain[0] == ASCII.dollar && plain[1] == ASCII.dollar
+        return String(decoding: isDoubled ? plain[1...] : plain[...], as: UTF8.self)
       }
     }
   }

@@ -35,7 +35,17 @@ extension JSONReader {
     guard ahead.peekConsume(ASCII.openBrace), ahead.peekConsume(ASCII.quote),
       ahead.cursor + 1 < end
     else { return false }
+    if _slowPath(ahead.cursor[0] == ASCII.backslash) { return ahead.isReservedNameAhead }
     return ahead.cursor[0] == ASCII.dollar && ahead.cursor[1] != ASCII.dollar
+  }
+
+  /// Whether the name whose first byte stands here begins with one `$`, written as an escape.
+  @usableFromInline @inline(never)
+  var isReservedNameAhead: Bool {
+    var ahead = self
+    guard let isEscaped = try? ahead.finishString() else { return false }
+    let bytes = UnsafeRawBufferPointer(start: cursor, count: ahead.cursor - cursor - 1)
+    return Name(bytes, isEscaped: isEscaped).isReserved
   }
 
   /// Moves ahead by so many bytes, at most to the end.

@@ -99,7 +99,7 @@ extension JSONWriter {
     let elements = object.fields.elements
     for index in 0..<elements.count {
       if index > 0 { byte(ASCII.comma) }
-      fieldName(elements[index].key)
+      fieldName(elements[index].key.text)
       value(elements[index].value, depth: depth)
     }
     byte(ASCII.closeBrace)

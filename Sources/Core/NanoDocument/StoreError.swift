@@ -43,6 +43,8 @@ public struct StoreError: Error, Sendable, Hashable {
     case alreadyExists
     /// A document holds a value of another type than was asked for.
     case typeMismatch
+    /// Evaluating a query on a document would cost more than its budget; `limit` says of what.
+    case tooComplex
     /// A document with only some of its fields cannot replace the whole one.
     case partialDocument
     /// A stored document does not decode.

@@ -94,7 +94,7 @@ final class TreeNode {
   enum Content {
     case empty
     case value(DocumentValue)
-    case object(OrderedDictionary<String, TreeNode>)
+    case object(OrderedDictionary<ExactName, TreeNode>)
     case array([TreeNode])
   }
 
@@ -118,7 +118,7 @@ private struct TreeObject<Key: CodingKey>: KeyedEncodingContainerProtocol {
   private func put(_ child: TreeEncoder, _ name: String) {
     guard case .object(var fields) = encoder.node.content else { return }
     encoder.node.content = .empty  // or the dictionary would be copied
-    fields[name] = child.node
+    fields[ExactName(name)] = child.node
     encoder.node.content = .object(fields)
   }
 

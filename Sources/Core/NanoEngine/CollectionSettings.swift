@@ -25,6 +25,22 @@ public struct CollectionSettings: Sendable, Hashable {
   }
 
   /// Whether they say nothing, as those of a new collection.
+  /// By UTF-8 bytes, also where `String` takes two texts for equal: what differs is to be stored.
+  public static func == (a: CollectionSettings, b: CollectionSettings) -> Bool {
+    a.defaults == b.defaults && a.queryableFields == b.queryableFields
+      && a.exactAliases == b.exactAliases
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(defaults)
+    hasher.combine(exactAliases)
+    hasher.combine(queryableFields)
+  }
+
+  private var exactAliases: [ExactName: ExactName] {
+    aliases.byExactName.mapValues { ExactName($0) }
+  }
+
   public var isEmpty: Bool { self == CollectionSettings() }
 
   /// Throws if a path is none.
@@ -37,7 +53,7 @@ extension CollectionSettings {
     var object = DocumentObject()
     if !defaults.isEmpty { object["defaults"] = .object(defaults) }
     if !aliases.isEmpty {
-      let pairs = aliases.sorted { $0.key < $1.key }.map {
+      let pairs = aliases.sorted { $0.key.isBefore($1.key) }.map {
         ($0.key, DocumentValue.string($0.value))
       }
       object["aliases"] = .object(DocumentObject(pairs))

@@ -5,14 +5,18 @@ import NanoQuery
 
 /// A collection as the engine keeps it.
 public struct CollectionDescription: Sendable, Hashable {
-  public var name: String
+  public var name: String {
+    get { exactName.text }
+    set { exactName = ExactName(newValue) }
+  }
+  private var exactName: ExactName
   /// What its documents are known by.
   public var identity: CollectionIdentity
   /// Whether it is one of the store's own, see ``InternalCollection``. Engines make a collection of
   /// such a name only if this is set, and set it in what they list.
   public var isInternal: Bool
   public init(name: String, identity: CollectionIdentity = .key, isInternal: Bool = false) {
-    self.name = name
+    exactName = ExactName(name)
     self.identity = identity
     self.isInternal = isInternal
   }
@@ -36,6 +40,12 @@ public struct IndexDefinition: Sendable, Hashable {
       self.path = path
       self.descending = descending
     }
+
+    /// A path, descending if a hyphen stands before it.
+    package init(signed path: String) {
+      descending = path.utf8.first == UInt8(ascii: "-")
+      self.path = FieldPath(descending ? String(path.unicodeScalars.dropFirst()) : path)
+    }
   }
   /// What an index has an entry for.
   public enum Kind: String, Sendable, Hashable {
@@ -45,7 +55,11 @@ public struct IndexDefinition: Sendable, Hashable {
     case elements
   }
 
-  public var name: String
+  public var name: String {
+    get { exactName.text }
+    set { exactName = ExactName(newValue) }
+  }
+  private var exactName: ExactName
   /// The fields, most important first.
   public var columns: [Column]
   /// Whether no two documents may have the same values.
@@ -74,7 +88,7 @@ public struct IndexDefinition: Sendable, Hashable {
     self.kind = kind
     self.origin = origin
     self.reason = reason
-    self.name = name ?? Self.defaultName(columns, isUnique, kind)
+    exactName = ExactName(name ?? Self.defaultName(columns, isUnique, kind))
   }
 
   private static func defaultName(_ columns: [Column], _ isUnique: Bool, _ kind: Kind) -> String {
@@ -106,11 +120,15 @@ public struct IndexDefinition: Sendable, Hashable {
 /// A path that documents hold, with every type that was ever seen there.
 public struct ObservedPath: Sendable, Hashable {
   /// Names joined by dots, `[]` behind each array that is entered: `friends[].name`.
-  public var path: String
+  public var path: String {
+    get { exactPath.text }
+    set { exactPath = ExactName(newValue) }
+  }
+  private var exactPath: ExactName
   /// Every type ever seen there.
   public var types: ObservedTypes
   public init(path: String, types: ObservedTypes) {
-    self.path = path
+    exactPath = ExactName(path)
     self.types = types
   }
 }
@@ -169,12 +187,20 @@ public struct Explanation: Sendable, Hashable {
 /// One thing that is wrong with a database.
 public struct VerificationProblem: Sendable, Hashable {
   /// What is concerned: a collection, an index, or `file`.
-  public var subject: String
+  public var subject: String {
+    get { exactSubject.text }
+    set { exactSubject = ExactName(newValue) }
+  }
+  private var exactSubject: ExactName
   /// What is wrong, as a sentence.
-  public var message: String
+  public var message: String {
+    get { exactMessage.text }
+    set { exactMessage = ExactName(newValue) }
+  }
+  private var exactMessage: ExactName
   public init(subject: String, message: String) {
-    self.subject = subject
-    self.message = message
+    exactSubject = ExactName(subject)
+    exactMessage = ExactName(message)
   }
 }
 

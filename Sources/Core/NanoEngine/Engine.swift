@@ -127,6 +127,12 @@ extension EngineReader {
 
   public func highestRowID(in collection: String) throws -> Int64? { nil }
 
+  public func aggregate(
+    _ query: AggregateQuery, in collection: String, _ show: (AggregateRow) throws -> Bool
+  ) throws {
+    for row in try aggregate(query, in: collection) where try !show(row) { return }
+  }
+
   public func contents(
     _ query: Query, in collection: String, withKeys: Bool,
     _ show: (StoredContent) throws -> Bool
@@ -139,14 +145,14 @@ extension EngineReader {
   }
 
   public func types(in collection: String) throws -> [String] {
-    var names: Set<String> = []
+    var names: Set<ExactName> = []
     var query = Query(!Condition.isNull(.attribute(.type)))
     query.fields = []
     try find(query, in: collection) { document in
-      if let type = document.type { names.insert(type) }
+      if let type = document.type { names.insert(ExactName(type)) }
       return true
     }
-    return names.sorted()
+    return names.sorted().map(\.text)
   }
 }
 
@@ -212,6 +218,11 @@ public protocol EngineReader: AnyObject {
   func count(_ query: Query, in collection: String) throws -> Int
   /// Aggregates over what a query finds, in the sort order of their groups.
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow]
+  /// Shows the rows of ``aggregate(_:in:)`` one after the other until the closure says false. An engine need
+  /// not have them all in memory.
+  func aggregate(
+    _ query: AggregateQuery, in collection: String, _ show: (AggregateRow) throws -> Bool
+  ) throws
   /// The distinct values that a field reaches, in sort order.
   func distinct(_ field: FieldPath, _ query: Query, in collection: String) throws -> [DocumentValue]
   /// How a query would run.

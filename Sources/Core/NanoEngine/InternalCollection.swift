@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+package import NanoDocument
+
 /// The collections that the store layer keeps for itself, beside those of its users.
 ///
 /// Their names begin with `nano_`, as those of an engine's own tables do, so that no collection of a
@@ -28,8 +30,8 @@ public enum InternalCollection: String, Sendable, CaseIterable {
 }
 
 extension String {
-  /// Whether it stands before another name in lists of names: by code points, whatever a database's order is.
-  public func isBefore(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+  /// A collection's name without regard to the case of ASCII letters, under which it is known.
+  package var folded: ExactName { ExactName(foldingASCII) }
 
   /// The text with ASCII capitals made small: names of collections that agree in it are one name.
   public var foldingASCII: String {

@@ -40,7 +40,7 @@ public struct SQLRow: Sendable, Hashable {
   }
   /// The value of the first column of this name.
   public subscript(column: String) -> DocumentValue? {
-    columns.firstIndex(of: column).map { values[$0] }
+    columns.firstIndex { $0.isSame(as: column) }.map { values[$0] }
   }
 }
 

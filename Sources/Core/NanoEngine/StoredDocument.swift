@@ -21,6 +21,9 @@ public struct StoredDocument {
   public var incarnation: Int64?
   /// The fields as stored JSON.
   public var body: UnsafeRawBufferPointer
+  /// Whether another program wrote a key, a class, a version or a moment that no document can have, and that is
+  /// shown as something else.
+  package var isAltered = false
 
   @inlinable
   public init(
@@ -49,6 +52,31 @@ public struct StoredDocument {
   public var contentVersion: ContentVersion? {
     guard let incarnation, let revision else { return nil }
     return ContentVersion(incarnation: incarnation, revision: revision)
+  }
+}
+
+extension StoredDocument {
+  /// Shows the document with its body in stored form, in which another program need not have written it.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument`` with the row id, for a body without such a form, and for a
+  ///   document that is shown as something else than what stands in its row.
+  package func inStoredForm<Result>(
+    _ show: (StoredDocument) throws -> Result
+  ) throws -> Result {
+    guard revision == nil else { return try show(self) }
+    let rewritten: [UInt8]?
+    do throws(StoreError) {
+      if isAltered { throw CanonicalBody.alteredRow }
+      rewritten = try CanonicalBody.rewritten(body)
+    } catch {
+      throw error.adding(.rowID, "\(rowID)")
+    }
+    guard let rewritten else { return try show(self) }
+    return try rewritten.withUnsafeBytes { bytes in
+      var document = self
+      document.body = bytes
+      return try show(document)
+    }
   }
 }
 

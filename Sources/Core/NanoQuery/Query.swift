@@ -19,6 +19,15 @@ public struct Ordering: Sendable, Hashable {
   public init(_ path: FieldPath, descending: Bool = false) {
     self.init(.field(path), descending: descending)
   }
+
+  /// A path, descending if a hyphen stands before it.
+  package init(signed path: String) {
+    let descending = path.utf8.first == UInt8(ascii: "-")
+    self.init(
+      FieldPath(descending ? String(path.unicodeScalars.dropFirst()) : path),
+      descending: descending)
+  }
+
   /// By a field, the smallest first.
   public static func ascending(_ path: FieldPath) -> Ordering { Ordering(path) }
   /// By a field, the largest first.

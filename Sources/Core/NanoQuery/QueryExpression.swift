@@ -42,6 +42,21 @@ public enum Attribute: String, Sendable, Hashable, CaseIterable {
 public enum Parameter: Sendable, Hashable {
   case position(Int)
   case name(String)
+
+  public static func == (a: Parameter, b: Parameter) -> Bool {
+    switch (a, b) {
+    case (.position(let a), .position(let b)): a == b
+    case (.name(let a), .name(let b)): a.isSame(as: b)
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .position(let number): hasher.combine(number)
+    case .name(let name): hasher.combine(ExactName(name))
+    }
+  }
 }
 
 /// An operator between two values.

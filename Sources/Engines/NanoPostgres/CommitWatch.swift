@@ -13,7 +13,7 @@ import Synchronization
 /// sooner, but makes all commits of a database wait for each other, and does not pass a pooler.
 final class CommitWatch: Sendable {
   private struct State {
-    var known: [ExactText: Int64] = [:]
+    var known: [ExactName: Int64] = [:]
     var observers = 0
     var timer: Timer?
   }
@@ -29,12 +29,12 @@ final class CommitWatch: Sendable {
   }
 
   /// These writes are ours.
-  func note(_ changes: [ExactText: Int64]) {
+  func note(_ changes: [ExactName: Int64]) {
     state.withLock { $0.known.merge(changes) { max($0, $1) } }
   }
 
   /// A single write to a collection is ours.
-  func noteOwn(_ folded: ExactText) {
+  func noteOwn(_ folded: ExactName) {
     state.withLock { state in
       if let count = state.known[folded] { state.known[folded] = count + 1 }
     }
@@ -85,14 +85,14 @@ final class CommitWatch: Sendable {
   }
 
   /// The number of writes of each collection. One that was dropped and made again has another number.
-  private func counts() throws -> [ExactText: Int64] {
+  private func counts() throws -> [ExactName: Int64] {
     let rows = try core.pool.withConnection { connection in
       try connection.run(
         PostgresStatement(
           "SELECT folded, changes FROM \(core.names.qualified("nano_collections"))"))
     }
-    var counts: [ExactText: Int64] = [:]
-    for row in 0..<rows.count { counts[ExactText(rows.text(row, 0))] = rows.int(row, 1) }
+    var counts: [ExactName: Int64] = [:]
+    for row in 0..<rows.count { counts[ExactName(rows.text(row, 0))] = rows.int(row, 1) }
     return counts
   }
 }

@@ -9,7 +9,7 @@ public struct CollectionFacts {
   public var table: String
   public var indexes: [IndexDefinition]
   /// The side tables of indexes on elements, by index name.
-  public var elementTables: [String: String]
+  package var elementTables: [ExactName: String]
   /// Whether the database compares texts by code point; if not, it can only find equal ones.
   public var ordersText: Bool
   /// What documents have beside their fields, and perhaps more.
@@ -19,14 +19,17 @@ public struct CollectionFacts {
   /// What questions take for fields that a document does not have.
   public var defaults: FieldDefaults?
   public var textIndexes: [TextIndexFacts]
+  /// Whether there are rows that another program wrote and that neither indexes nor paths know. They are
+  /// read in addition to what an index finds.
+  public var hasForeignRows: Bool
   /// What stands at a path; nil if that is not known.
   public var observed: (FieldPath) -> PathFacts?
 
-  public init(
-    table: String, indexes: [IndexDefinition], elementTables: [String: String],
+  package init(
+    table: String, indexes: [IndexDefinition], elementTables: [ExactName: String],
     ordersText: Bool = true, parts: DocumentParts = .all, leaves: LeafIndexFacts? = nil,
     defaults: FieldDefaults? = nil, textIndexes: [TextIndexFacts] = [],
-    observed: @escaping (FieldPath) -> PathFacts?
+    hasForeignRows: Bool = false, observed: @escaping (FieldPath) -> PathFacts?
   ) {
     self.table = table
     self.indexes = indexes
@@ -36,6 +39,7 @@ public struct CollectionFacts {
     self.leaves = leaves
     self.defaults = defaults
     self.textIndexes = textIndexes
+    self.hasForeignRows = hasForeignRows
     self.observed = observed
   }
 
@@ -47,6 +51,7 @@ public struct CollectionFacts {
   /// The class of values at a path, if SQLite sorts all of them as we do: not where something else
   /// stands for what is missing.
   func sortableClass(_ path: FieldPath) -> PathFacts.PlainClass? {
+    if hasForeignRows { return nil }
     if let defaults, defaults.reaches(path) { return nil }
     let found = observed(path)?.plainClass
     return found == .text && !ordersText ? nil : found
@@ -54,6 +59,6 @@ public struct CollectionFacts {
 
   func elementTable(for path: FieldPath) -> String? {
     indexes.first { $0.kind == .elements && $0.columns[0].path == path }
-      .flatMap { elementTables[$0.name] }
+      .flatMap { elementTables[ExactName($0.name)] }
   }
 }

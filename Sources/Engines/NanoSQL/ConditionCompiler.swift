@@ -26,11 +26,20 @@ struct ConditionCompiler {
       if case .constant(true) = conjunct { continue }
       let answer = asStored(conjunct).flatMap(answer)
       if let answer { answers.append(answer) }
-      if answer?.isExact != true { rest.append(conjunct) }
+      if answer?.isExact != true || facts.hasForeignRows { rest.append(conjunct) }
     }
     return Split(
-      sql: SQLFragment.all(Self.useful(answers).map(\.sql)),
+      sql: SQLFragment.all(Self.useful(answers).map(\.sql)).map(orForeign),
       rest: rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .all(rest))
+  }
+
+  /// What other programs wrote is read as well, and all of it is checked. With OR, SQLite would read the whole
+  /// table instead of two indexes.
+  private func orForeign(_ sql: SQLFragment) -> SQLFragment {
+    guard facts.hasForeignRows else { return sql }
+    let rows = "SELECT id FROM \(SQLName.quoted(facts.table)) WHERE "
+    return SQLFragment("id IN (" + rows, []) + sql
+      + SQLFragment(" UNION ALL " + rows + "revision IS NULL)", [])
   }
 
   /// What documents are seen with defaults is asked of the stored ones, which is what indexes hold.
@@ -70,8 +79,7 @@ struct ConditionCompiler {
 
   private func leafAnswer(_ condition: Condition) -> Answer? {
     guard let leaves = facts.leaves else { return nil }
-    let compiler = LeafCompiler(
-      index: leaves, collection: facts.table, ordersText: facts.ordersText)
+    let compiler = LeafCompiler(index: leaves, ordersText: facts.ordersText)
     return compiler.answer(condition).map {
       Answer(
         sql: $0.sql, isExact: false, leaves: $0.isEquality ? .equality : .range,

@@ -9,8 +9,6 @@ import NanoQuery
 /// always checked on the documents.
 struct LeafCompiler {
   let index: LeafIndexFacts
-  /// The collection's table.
-  let collection: String
   let ordersText: Bool
 
   struct Answer {
@@ -62,16 +60,12 @@ struct LeafCompiler {
     guard places.reduce(0, { $0 + ($1.key?.sql.bindings.count ?? 0) }) <= Self.mostBindings,
       places.reduce(0, { $0 + $1.value.count }) <= Self.mostAttributes
     else { return nil }
-    var selects = places.map { test, attributes in
+    let selects = places.map { test, attributes in
       let numbers = attributes.map { "\($0)" }.joined(separator: ", ")
       let select = SQLFragment(
         "SELECT id FROM \(SQLName.quoted(index.table)) WHERE attribute "
           + (attributes.count == 1 ? "= \(numbers)" : "IN (\(numbers))"))
       return test.map { select + " AND " + $0.sql } ?? select
-    }
-    if index.lacksForeignRows {
-      selects.append(
-        SQLFragment("SELECT id FROM \(SQLName.quoted(collection)) WHERE revision IS NULL"))
     }
     let isEquality = places.allSatisfy { $0.key?.isEquality == true }
     if selects.isEmpty { return Answer(sql: "0", isEquality: true) }

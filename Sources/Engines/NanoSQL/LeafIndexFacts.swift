@@ -13,15 +13,12 @@ public struct LeafIndexFacts {
   public var attributes: (FieldPath) -> [Int32]
   /// Every path at which leaves stand.
   public var all: () -> [LeafAttribute]
-  /// Whether the collection has rows that another program wrote and the table does not know.
-  public var lacksForeignRows: Bool
 
   public init(
-    table: String, lacksForeignRows: Bool, attributes: @escaping (FieldPath) -> [Int32],
+    table: String, attributes: @escaping (FieldPath) -> [Int32],
     all: @escaping () -> [LeafAttribute]
   ) {
     self.table = table
-    self.lacksForeignRows = lacksForeignRows
     self.attributes = attributes
     self.all = all
   }

@@ -62,7 +62,7 @@ extension LeafTest {
   private static func textRange(_ text: String, isUpper: Bool) -> LeafTest {
     let certain = LeafValue.certainPrefix(of: text)
     guard isUpper else { return .range(.text(certain), nil, afterTexts) }
-    if certain == text { return .range(.text(""), .text(text)) }
+    if certain.isSame(as: text) { return .range(.text(""), .text(text)) }
     return .range(
       .text(""), nil, TextRange.upperBound(ofPrefix: certain).map { .text($0) } ?? afterTexts)
   }

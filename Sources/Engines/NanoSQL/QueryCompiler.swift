@@ -34,7 +34,9 @@ public struct QueryCompiler {
   public func candidate(_ query: Query) -> Compiled {
     let columns = facts.parts.columns(body: query.bodyColumn)
     let split = ConditionCompiler(facts: facts).split(query.condition)
-    let parts = (split.sql.map { [$0] } ?? []) + (split.rest.map { [check($0)] } ?? [])
+    // With foreign rows all of it is left to be checked, and the list of rows would be made for each one.
+    let asked = facts.hasForeignRows ? nil : split.sql
+    let parts = (asked.map { [$0] } ?? []) + (split.rest.map { [check($0)] } ?? [])
     var sql = SQLFragment("SELECT \(columns) FROM \(SQLName.quoted(facts.table)) WHERE ")
     if let condition = SQLFragment.all(parts) { sql.append("(" + condition + ") AND ") }
     return Compiled(sql: sql + "id = ?", rest: split.rest)
@@ -96,11 +98,20 @@ extension QueryCompiler {
   private func source(_ query: Query, ordered: Bool = true) -> (SQLFragment, Condition?) {
     var sql = SQLFragment("FROM \(SQLName.quoted(facts.table))")
     let ranks = ordered && query.isRanked ? ranks(query) : nil
-    if let ranks { sql.append(" JOIN (" + ranks + ") ON id = nano_row") }
+    // Foreign rows that the index does not have come last.
+    let join = facts.hasForeignRows ? " LEFT JOIN (" : " JOIN ("
+    if let ranks { sql.append(SQLFragment(join) + ranks + ") ON id = nano_row") }
     let (condition, rest) = condition(query)
     sql.append(condition)
     if ordered {
-      let best = ranks == nil ? [] : [Term(sql: "nano_rank", isPlain: true, descending: false)]
+      let best =
+        ranks == nil
+        ? []
+        : [
+          Term(
+            sql: facts.hasForeignRows ? "coalesce(nano_rank, 0)" : "nano_rank", isPlain: true,
+            descending: false)
+        ]
       let terms =
         best + query.orderings.map(term) + [Term(sql: "id", isPlain: true, descending: false)]
       let parts = terms.map { $0.sql + ($0.descending ? " DESC" : "") }
@@ -123,9 +134,10 @@ extension QueryCompiler {
     return (" WHERE " + sql, split.rest)
   }
 
-  /// The attributes are passed only to a condition that asks for one of them.
+  /// The attributes are passed only to a condition that asks for one of them, or whose errors name the row.
   func check(_ condition: Condition) -> SQLFragment {
-    let attributes = condition.usesAttributes ? ", id, key, type, version, added" : ""
+    let isAsked = condition.usesAttributes || condition.mayExceedBudget
+    let attributes = isAsked ? ", id, key, type, version, added" : ""
     return SQLFragment("nano_match(") + .parameter(.condition(condition, facts.defaults))
       + ", body\(attributes))"
   }
@@ -140,6 +152,9 @@ extension QueryCompiler {
   private func term(_ ordering: Ordering) -> Term {
     let descending = ordering.descending
     switch ordering.expression {
+    case .attribute(.type) where facts.hasForeignRows,
+      .attribute(.version) where facts.hasForeignRows:
+      break
     case .field(let path):
       if facts.sortableClass(path) != nil, let sql = FieldExpression.extract(path) {
         return Term(sql: SQLFragment(sql), isPlain: true, descending: descending)
@@ -154,8 +169,9 @@ extension QueryCompiler {
   }
 
   private func made(_ ordering: Ordering) -> Term {
-    let usesAttributes = Condition.truth(ordering.expression).usesAttributes
-    let attributes = usesAttributes ? ", id, key, type, version, added" : ""
+    let asked = Condition.truth(ordering.expression)
+    let isAsked = asked.usesAttributes || asked.mayExceedBudget
+    let attributes = isAsked ? ", id, key, type, version, added" : ""
     let sql =
       SQLFragment("nano_sort(") + .parameter(.ordering(ordering, facts.defaults))
       + ", body\(attributes))"

@@ -66,6 +66,57 @@ public enum SQLBinding: Sendable, Hashable {
   case distinct(FieldPath, FieldDefaults?)
 }
 
+extension SQLFragment {
+  /// SQL that names another Unicode form is another statement.
+  public static func == (a: SQLFragment, b: SQLFragment) -> Bool {
+    a.text.isSame(as: b.text) && a.bindings == b.bindings
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(ExactName(text))
+    hasher.combine(bindings)
+  }
+}
+
+extension SQLBinding {
+  public static func == (a: SQLBinding, b: SQLBinding) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.int(let a), .int(let b)): a == b
+    case (.double(let a), .double(let b)): a == b
+    case (.text(let a), .text(let b)): a.isSame(as: b)
+    case (.data(let a), .data(let b)): a == b
+    case (.uuid(let a, let low), .uuid(let b, let other)): a == b && low == other
+    case (.condition(let a, let defaults), .condition(let b, let others)):
+      a == b && defaults == others
+    case (.ordering(let a, let defaults), .ordering(let b, let others)):
+      a == b && defaults == others
+    case (.aggregates(let a, let defaults), .aggregates(let b, let others)):
+      a == b && defaults == others
+    case (.distinct(let a, let defaults), .distinct(let b, let others)):
+      a == b && defaults == others
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: break
+    case .int(let value): hasher.combine(value)
+    case .double(let value): hasher.combine(value)
+    case .text(let value): hasher.combine(ExactName(value))
+    case .data(let value): hasher.combine(value)
+    case .uuid(let high, let low):
+      hasher.combine(high)
+      hasher.combine(low)
+    case .condition(let condition, _): hasher.combine(condition)
+    case .ordering(let ordering, _): hasher.combine(ordering)
+    case .aggregates(let query, _): hasher.combine(query)
+    case .distinct(let field, _): hasher.combine(field)
+    }
+  }
+}
+
 /// How names are written in SQL.
 ///
 /// By scalars: a quote with a combining mark behind it is one character for String and another than

@@ -10,8 +10,8 @@ final class CollectionTable {
   let description: CollectionDescription
   var indexes: [IndexDefinition]
   /// The names of SQLite's indexes, and of the side tables of indexes on elements, by index name.
-  var sqlNames: [String: String]
-  private let elementTables: [String: String]
+  var sqlNames: [ExactName: String]
+  private let elementTables: [ExactName: String]
   /// Indexes that were begun: kept like the others, and used for nothing.
   let unfinished: [IndexSchema]
   /// Whether queries of it are told to the connection's observer.
@@ -41,6 +41,8 @@ final class CollectionTable {
   var incarnation: Int64 { generation >> 20 }
   /// Whether rows stand in the table that another program wrote and the paths do not know.
   var hasForeignRows = false
+  /// Whether some of them could not be adopted.
+  var hasStuckRows = false
   /// The id for the next row, if it must not be left to SQLite: the last row was removed.
   var nextRowID: Int64?
   /// Whether the two above were found out by the writing connection.
@@ -52,7 +54,7 @@ final class CollectionTable {
 
   init(
     _ description: CollectionDescription, generation: Int64, indexes: [IndexDefinition],
-    sqlNames: [String: String], unfinished: [IndexSchema] = [], paths: PathTrie,
+    sqlNames: [ExactName: String], unfinished: [IndexSchema] = [], paths: PathTrie,
     indexing: IndexingPolicy, parts: DocumentParts, settings: CollectionSettings, ordersText: Bool,
     text: TextIndexes? = nil
   ) {
@@ -66,7 +68,7 @@ final class CollectionTable {
     self.sqlNames = sqlNames
     self.ordersText = ordersText
     elementTables = sqlNames.filter { name, _ in
-      indexes.contains { $0.name == name && $0.kind == .elements }
+      indexes.contains { $0.name.isSame(as: name.text) && $0.kind == .elements }
     }
     self.paths = paths
     self.settings = settings
@@ -120,34 +122,35 @@ final class CollectionTable {
 
   var schemas: [IndexSchema] {
     indexes.compactMap { index in
-      sqlNames[index.name].map {
+      sqlNames[ExactName(index.name)].map {
         IndexSchema(collection: description.name, index: index, sqlName: $0)
       }
     }
   }
 
-  /// What may be concluded when a query is compiled: nothing of the paths, while rows are there that
-  /// they do not know.
+  /// What may be concluded when a query is compiled. The paths and the indexes know nothing of foreign
+  /// rows.
   var facts: CollectionFacts {
     let paths = paths
-    let isKnown = !hasForeignRows
     let leaves = leaves.map { index in
       LeafIndexFacts(
-        table: index.name, lacksForeignRows: hasForeignRows,
-        attributes: { paths.attributes(at: $0) }, all: { paths.leafAttributes() })
+        table: index.name, attributes: { paths.attributes(at: $0) },
+        all: { paths.leafAttributes() })
     }
     return CollectionFacts(
       table: description.name, indexes: indexes, elementTables: elementTables,
-      ordersText: ordersText, parts: isKnown ? parts : .all, leaves: leaves, defaults: defaults,
-      textIndexes: text?.facts ?? [],
-      observed: { isKnown ? paths.facts(at: $0) : nil })
+      ordersText: ordersText, parts: hasForeignRows ? .all : parts, leaves: leaves,
+      defaults: defaults,
+      textIndexes: text?.facts ?? [], hasForeignRows: hasForeignRows,
+      observed: { paths.facts(at: $0) })
   }
 }
 
 extension CollectionTable {
   /// What is done with single documents.
   enum Statement: Int, CaseIterable {
-    case getByKey, getByRowID, insert, insertPlain, insertTogether, insertTogetherAt, insertAgain,
+    case getByKey, getForeignByKey, getByRowID, insert, insertPlain, insertTogether,
+      insertTogetherAt, insertAgain,
       save, replaceByKey,
       replaceByRowID, removeByKey
     case removeByRowID, rowIDOfKey, lastRowID, bodyByKey, bodyByRowID, revision
@@ -172,6 +175,10 @@ extension CollectionTable {
         + "revision = \(nextRevision) WHERE (?5 IS NULL OR revision = ?5) AND "
       switch self {
       case .getByKey: return "SELECT \(columns) FROM \(table) WHERE key = ?1"
+      // Other programs may write a key as a number, or the text of a UUID.
+      case .getForeignByKey:
+        return "SELECT \(columns) FROM \(table) WHERE revision IS NULL AND typeof(key) <> 'blob' "
+          + "AND CAST(key AS TEXT) = ?1"
       case .getByRowID: return "SELECT \(columns) FROM \(table) WHERE id = ?1"
       case .insert: return insert
       // A row of this id may have been there: counting from 1 would name another content of it.
@@ -247,19 +254,19 @@ extension SQLiteConnection {
       )
     }
     guard let (description, generation, indexing, parts) = state else {
-      tables[name] = nil
+      tables[ExactName(name)] = nil
       return nil
     }
     // Under the name that the collection was made with: other spellings share what is known of it.
-    if let known = tables[description.name], known.generation == generation,
+    if let known = tables[ExactName(description.name)], known.generation == generation,
       known.description == description
     {
-      if name != description.name { tables[name] = known }
+      if !name.isSame(as: description.name) { tables[ExactName(name)] = known }
       return known
     }
     let table = try load(description, generation, indexing, parts)
-    tables[name] = table
-    tables[description.name] = table
+    tables[ExactName(name)] = table
+    tables[ExactName(description.name)] = table
     return table
   }
 
@@ -281,7 +288,7 @@ extension SQLiteConnection {
     _ parts: DocumentParts
   ) throws -> CollectionTable {
     var indexes: [IndexDefinition] = []
-    var sqlNames: [String: String] = [:]
+    var sqlNames: [ExactName: String] = [:]
     var unfinished: [IndexSchema] = []
     var textSchemas: [TextIndexSchema] = []
     for row in try indexRows(of: description.name) {
@@ -294,7 +301,7 @@ extension SQLiteConnection {
           IndexSchema(collection: description.name, index: index, sqlName: row.sqlName))
       case .index(let index):
         indexes.append(index)
-        sqlNames[index.name] = row.sqlName
+        sqlNames[ExactName(index.name)] = row.sqlName
       }
     }
     // What SQLite would do with a statement that is kept may have changed.
@@ -317,7 +324,7 @@ extension SQLiteConnection {
         [.text(collection)])
     ) { try IndexRow($0.values(IndexRow.columns.count)) }.sorted { $0.name.isBefore($1.name) }
     // Only a table whose order is damaged has a name twice.
-    for (row, next) in zip(rows, rows.dropFirst()) where row.name == next.name {
+    for (row, next) in zip(rows, rows.dropFirst()) where row.name.isSame(as: next.name) {
       throw RowDamage.error(
         IndexRow.table, column: "name", collection: collection, index: row.name,
         expected: "a name that no other index has", actual: .string(row.name))
@@ -336,6 +343,29 @@ extension SQLiteConnection {
           table: CollectionRow.table, columns: ["settings"], values: [row.value(0)],
           collection: collection))
     } ?? CollectionSettings()
+  }
+
+  /// The names of all collections and what stands beside them, in the order of the names.
+  ///
+  /// - Throws: ``StoreError/Code/corruptFile`` for what is no name, and for a name that several rows have, as in a
+  ///   table whose pages are damaged.
+  func collectionNames() throws -> [(name: String, identity: String?)] {
+    let rows = try all("SELECT name, identity FROM nano_collections") { row in
+      guard case .string(let name) = row.value(0) else {
+        throw RowDamage.error(
+          CollectionRow.table, column: "name", collection: nil, expected: "a text",
+          actual: row.value(0))
+      }
+      return (name: name, folded: name.folded, identity: row.text(1))
+    }
+    // Sorted here: a database that keeps texts in UTF-16 sorts them by their bytes.
+    let sorted = rows.sorted { $0.folded < $1.folded }
+    for (row, next) in zip(sorted, sorted.dropFirst()) where row.folded == next.folded {
+      throw RowDamage.error(
+        CollectionRow.table, column: "name", collection: row.name,
+        expected: "a name that no other collection has", actual: .string(row.name))
+    }
+    return sorted.map { ($0.name, $0.identity) }
   }
 
   /// What is wrong with the row of a collection.

@@ -32,16 +32,7 @@ enum DatabaseFile {
       throw StoreError(.cannotOpen, "There is no file to open for reading", [.path: path])
     }
     let folder = NSString(string: path).deletingLastPathComponent
-    if !folder.isEmpty {
-      do {
-        try FileManager.default.createDirectory(
-          atPath: folder, withIntermediateDirectories: true)
-      } catch {
-        throw StoreError(
-          .cannotOpen, "The folder of a store cannot be created",
-          [.path: folder, .engineMessage: "\(error)"])
-      }
-    }
+    if !folder.isEmpty { try NewFile.createFolder(folder) }
     if configuration.isPrivate { try NewFile.create(path, mode: 0o600) }
     return (path, true)
   }

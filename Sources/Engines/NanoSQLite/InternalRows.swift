@@ -214,7 +214,8 @@ struct PathRow {
   static let table = "nano_paths"
   static let columns = ["collection", "path", "types", "attribute"]
   static let allTypes: ClosedRange<Int64> = 0...4095
-  static let attributes: ClosedRange<Int64> = 0...Int64(Int32.max - 1)
+  /// Numbers are given one after the other, to so many paths of a collection at most that none comes near the end.
+  static let attributes: ClosedRange<Int64> = 0...(1 << 30)
 
   let collection: String
   let path: CataloguePath
@@ -226,7 +227,7 @@ struct PathRow {
     let text = try row.text("path")
     path = CataloguePath(text)
     // Nobody else writes one, so it comes back as it is.
-    guard path.isSound, path.text.utf8.elementsEqual(text.utf8) else {
+    guard path.isSound, path.text.isSame(as: text) else {
       throw row.damage("path", "a path of names")
     }
     _ = try row.int("types", Self.allTypes)

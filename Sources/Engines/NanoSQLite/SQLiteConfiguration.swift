@@ -67,8 +67,11 @@ public struct SQLiteConfiguration: Sendable {
   public var busyTimeout = 5.0
   /// Counts when the file is made.
   public var encoding: TextEncoding = .utf8
-  /// Where SQLite keeps what it needs for a moment.
-  public var temporaryStorage: TemporaryStorage = .memory
+  /// Where SQLite keeps what it needs for a moment and has no room for in its cache: large sorts and groups,
+  /// what it would take to undo a statement, the copy that compacting makes. In files, without a name and gone
+  /// with the process, a sort takes the memory of the cache however much it sorts. In memory it
+  /// takes several times the size of what is sorted.
+  public var temporaryStorage: TemporaryStorage = .file
   /// Whether a file that is made, what SQLite keeps beside it, and backups are for their owner alone (mode 0600).
   /// Otherwise they are what the process's `umask` leaves of 0644. A file that is there keeps its permissions, and
   /// backups have those of their source.

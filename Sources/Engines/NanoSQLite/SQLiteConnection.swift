@@ -13,7 +13,7 @@ import Synchronization
 /// Confined: only code that GRDB's queue for this connection runs may touch it.
 final class SQLiteConnection {
   let handle: OpaquePointer
-  private var statements: [String: SQLiteStatement] = [:]
+  private var statements: [ExactName: SQLiteStatement] = [:]
   /// The statements that begin and end transactions, found without hashing their texts.
   private var boundaries: [(text: String, statement: SQLiteStatement)] = []
   /// Ends a transaction that failed. Prepared before one begins: if memory ran out, there may be none to prepare
@@ -22,7 +22,7 @@ final class SQLiteConnection {
   /// Whether memory ran out. SQLite undoes what it wrote then, but its text indexes may keep pages in mind that
   /// are not in the file, and a snapshot that is long past (seen with 3.40).
   private var ranOutOfMemory = false
-  var tables: [String: CollectionTable] = [:] {
+  var tables: [ExactName: CollectionTable] = [:] {
     didSet { last = nil }
   }
   /// The collection that the running call asked about last, for errors.
@@ -74,7 +74,7 @@ final class SQLiteConnection {
 
   @inline(__always)
   func lastTable(_ name: String) -> CollectionTable? {
-    guard let last, last.name == name else { return nil }
+    guard let last, last.name.isSame(as: name) else { return nil }
     return last.table
   }
 
@@ -112,15 +112,16 @@ final class SQLiteConnection {
     _ sql: String, _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
     if ranOutOfMemory { renew() }
-    if let statement = statements[sql], !statement.isInUse {
+    let text = ExactName(sql)
+    if let statement = statements[text], !statement.isInUse {
       return try use(statement, work)
     }
     let statement = try SQLiteStatement(sql, on: self)
-    if statements[sql] == nil {
+    if statements[text] == nil {
       if statements.count >= Self.maximumStatements {
         statements = statements.filter { $0.value.isInUse }
       }
-      statements[sql] = statement
+      statements[text] = statement
     }
     return try use(statement, work)
   }

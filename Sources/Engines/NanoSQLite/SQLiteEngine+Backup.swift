@@ -14,10 +14,10 @@ extension SQLiteEngine {
     to destination: BackupDestination, progress: ((Double) throws -> Void)?
   ) throws {
     let target = try BackupTarget(destination, source: path)
-    defer { target.removeCopy() }
+    defer { target.file.remove() }
     do {
       try target.makeCopy(isPrivate: configuration.isPrivate)
-      let copy = try DatabaseQueue(path: target.copy)
+      let copy = try DatabaseQueue(path: target.file.copy)
       do {
         // SQLite opens a file for reading when the system does not let it write.
         let isReadOnly = copy.unsafeRead { sqlite3_db_readonly($0.sqliteConnection, "main") } != 0
@@ -33,7 +33,7 @@ extension SQLiteEngine {
     } catch {
       throw DatabaseFile.explained(error, target.path)
     }
-    try target.moveIntoPlace()
+    try target.file.moveIntoPlace()
   }
 
   /// Pages that one step copies: about 4 MB, so that others wait a few milliseconds at most.
@@ -111,10 +111,10 @@ private final class BackupSteps {
   }
 }
 
-/// Where a backup goes, and the file beside it that becomes the backup when it is whole.
+/// Where a new file goes that is made of a store, and the file beside it that becomes it when it is whole.
 struct BackupTarget {
   let path: String
-  let copy: String
+  let file: UnfinishedFile
   private let source: String?
 
   init(_ destination: BackupDestination, source: String?) throws(StoreError) {
@@ -123,7 +123,7 @@ struct BackupTarget {
     }
     self.source = source
     path = Self.file(try DatabaseFile.absolute(destination.path), source)
-    copy = path + ".nanostore-\(UUID().uuidString)"
+    file = UnfinishedFile(for: path)
     if let source, Self.isSame(source, path) {
       throw StoreError(
         .invalidArgument, "A store cannot be backed up onto itself", [.path: path])
@@ -145,9 +145,7 @@ struct BackupTarget {
   func makeCopy(isPrivate: Bool) throws(StoreError) {
     var source = stat()
     let isThere = self.source.map { stat($0, &source) == 0 } ?? false
-    try NewFile.create(
-      copy, mode: isPrivate ? 0o600 : isThere ? source.st_mode & 0o666 | 0o600 : 0o644,
-      shownAs: path)
+    try file.create(mode: isPrivate ? 0o600 : isThere ? source.st_mode & 0o666 | 0o600 : 0o644)
   }
 
   /// In a folder, a file with the name of the source, or "store.db" if that has none.
@@ -166,31 +164,4 @@ struct BackupTarget {
     guard stat(a, &first) == 0, stat(b, &second) == 0 else { return false }
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
-
-  /// The log of the file that was there must not be taken for one of the new file.
-  func moveIntoPlace() throws(StoreError) {
-    for suffix in Self.suffixes.dropFirst() { unlink(path + suffix) }
-    guard rename(copy, path) == 0 else {
-      throw StoreError(
-        .inputOutput, "The backup cannot be moved into place",
-        [.path: path, .engineMessage: String(cString: strerror(errno))])
-    }
-    try syncFolder()
-  }
-
-  /// Only then does the new name survive a power loss. File systems that cannot do it say `EINVAL`, and folders that
-  /// may be written to and not read `EACCES`; there nothing better can be had.
-  private func syncFolder() throws(StoreError) {
-    let folder = open(NSString(string: path).deletingLastPathComponent, O_RDONLY)
-    defer { if folder >= 0 { close(folder) } }
-    let isSynced = folder >= 0 && fsync(folder) == 0
-    guard !isSynced, errno != EINVAL, errno != EACCES else { return }
-    throw StoreError(
-      .inputOutput, "The backup is in place, but would perhaps not be after a power loss",
-      [.path: path, .engineMessage: String(cString: strerror(errno))])
-  }
-
-  func removeCopy() { for suffix in Self.suffixes { unlink(copy + suffix) } }
-
-  private static let suffixes = ["", "-wal", "-shm", "-journal"]
 }

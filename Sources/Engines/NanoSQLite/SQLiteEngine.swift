@@ -291,11 +291,13 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     }
   }
 
-  /// An error of damage says in which file and collection it was met.
+  /// An error of damage, of space or of the system names the file and the collection.
   private func named(_ error: StoreError, _ collection: String?) -> StoreError {
-    guard [.corruptFile, .notADatabase, .corruptDocument, .database].contains(error.code) else {
-      return error
-    }
+    if error.code == .tooComplex, let collection { return error.adding(.collection, collection) }
+    let codes: [StoreError.Code] = [
+      .corruptFile, .notADatabase, .corruptDocument, .database, .full, .inputOutput,
+    ]
+    guard codes.contains(error.code) else { return error }
     let known = collection.map { error.adding(.collection, $0) } ?? error
     // What SQLite says of a statement of the caller's own needs no file.
     guard error.code != .database || error[.operation] == "execute", let path else { return known }

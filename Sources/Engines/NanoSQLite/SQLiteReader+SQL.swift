@@ -61,7 +61,8 @@ extension SQLiteReader: SQLReader {
       return try SQLiteStatement(text, on: connection, persistent: false)
     }
     // What is read needs no permission.
-    let names = SQLText(text).isReading ? [] : try collections().map(\.name.foldingASCII)
+    let names =
+      SQLText(text).isReading ? [] : try collections().map { $0.name.folded }
     return try statementGuard.preparing(with: Set(names)) {
       try SQLiteStatement(text, on: connection, persistent: false)
     }
@@ -69,13 +70,15 @@ extension SQLiteReader: SQLReader {
 
   private func bind(_ arguments: SQLArguments, _ statement: SQLiteStatement) throws {
     let count = sqlite3_bind_parameter_count(statement.handle)
-    var unused = Set(arguments.named.keys)
+    let named = arguments.named.byExactName
+    var unused = Set(named.keys)
     var position = 0
     for index in stride(from: Int32(1), through: count, by: 1) {
       let name = sqlite3_bind_parameter_name(statement.handle, index).map { String(cString: $0) }
-      if let name, !name.hasPrefix("?") {
-        let plain = String(name.dropFirst())
-        guard let value = arguments.named[plain] else { throw Self.missing(name) }
+      if let name, name.utf8.first != UInt8(ascii: "?") {
+        // By scalars: a mark at the beginning of a name would make one character with the sign before it.
+        let plain = ExactName(String(name.unicodeScalars.dropFirst()))
+        guard let value = named[plain] else { throw Self.missing(name) }
         unused.remove(plain)
         try statement.bind(value, at: index)
       } else {

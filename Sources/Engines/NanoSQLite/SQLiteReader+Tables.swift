@@ -9,7 +9,8 @@ import NanoSQL
 extension SQLiteReader {
   func tables() throws -> [SQLTable] {
     try connection.consistently {
-      let collections = Set(try collections().filter { !$0.isInternal }.map(\.name.foldingASCII))
+      let collections = Set(
+        try collections().filter { !$0.isInternal }.map { $0.name.folded })
       let found = try connection.all(
         "SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view')"
       ) { ($0.text(0) ?? "", $0.text(1) == "view", $0.text(2) ?? "") }
@@ -24,10 +25,10 @@ extension SQLiteReader {
   }
 
   private static func kind(
-    _ name: String, isView: Bool, _ collections: Set<String>
+    _ name: String, isView: Bool, _ collections: Set<ExactName>
   ) -> SQLTable.Kind {
-    if collections.contains(name) { return .collection }
-    if name.hasPrefix("nano_") || name.hasPrefix("sqlite_") { return .internal }
+    if collections.contains(ExactName(name)) { return .collection }
+    if name.hasExactPrefix("nano_") || name.hasExactPrefix("sqlite_") { return .internal }
     return isView ? .view : .table
   }
 

@@ -22,12 +22,11 @@ class SQLiteReader: EngineReader {
 
   func collections() throws -> [CollectionDescription] {
     // Sorted here: a database that keeps texts in UTF-16 sorts them by their bytes.
-    try connection.all("SELECT name, identity FROM nano_collections") {
-      let name = $0.text(0) ?? ""
-      return CollectionDescription(
-        name: name, identity: CollectionIdentity(rawValue: $0.text(1) ?? "") ?? .key,
+    try connection.collectionNames().map { name, identity in
+      CollectionDescription(
+        name: name, identity: identity.flatMap(CollectionIdentity.init) ?? .key,
         isInternal: InternalCollection(named: name) != nil)
-    }.sorted { $0.name.foldingASCII.isBefore($1.name.foldingASCII) }
+    }
   }
 
   func identity(of collection: String) throws -> CollectionIdentity {
@@ -40,7 +39,7 @@ class SQLiteReader: EngineReader {
   ) throws -> Bool {
     // The table that was known last is tried at once: the statement fails if it is gone.
     guard
-      let table = try connection.lastTable(collection) ?? connection.tables[collection]
+      let table = try connection.lastTable(collection) ?? connection.tables[ExactName(collection)]
         ?? connection.table(collection)
     else { return false }
     connection.noteLast(collection, table)
@@ -57,8 +56,13 @@ class SQLiteReader: EngineReader {
   ) throws -> Bool {
     switch identity {
     case .key(let key):
-      return try connection.with(table, .getByKey) { statement in
+      let isFound = try connection.with(table, .getByKey) { statement in
         try statement.bind(key, at: 1)
+        return try showRow(statement, table, show)
+      }
+      if isFound { return true }
+      return try connection.with(table, .getForeignByKey) { statement in
+        try statement.bind(key.description, at: 1)
         return try showRow(statement, table, show)
       }
     case .rowID(let id):
@@ -98,14 +102,15 @@ class SQLiteReader: EngineReader {
     _ row: SQLiteStatement, _ incarnation: Int64?, _ layout: DocumentParts.Layout = .all
   ) -> StoredDocument {
     switch layout {
-    case .all: whole(row, incarnation)
+    case .all:
+      return row.optionalNumber(5) == nil ? foreign(row, incarnation) : whole(row, incarnation)
     case .keyed:
-      StoredDocument(
+      return StoredDocument(
         rowID: row.int(0), key: row.borrowedKey(1), type: nil, version: nil,
         added: row.optionalNumber(2), revision: row.optionalNumber(3),
         incarnation: incarnation, body: row.storedBytes(4))
     case .bare:
-      StoredDocument(
+      return StoredDocument(
         rowID: row.int(0), key: .none, type: nil, version: nil,
         added: row.optionalNumber(1), revision: row.optionalNumber(2),
         incarnation: incarnation, body: row.storedBytes(3))
@@ -119,6 +124,20 @@ class SQLiteReader: EngineReader {
       version: row.optionalInt(3),
       added: row.optionalNumber(4), revision: row.optionalNumber(5),
       incarnation: incarnation, body: row.storedBytes(6))
+  }
+
+  /// A row of another program, in which anything may stand in any column.
+  @inline(never)
+  private static func foreign(_ row: SQLiteStatement, _ incarnation: Int64?) -> StoredDocument {
+    // Before anything is read: reading a value as text may change its type.
+    let types = (0..<5).map { sqlite3_column_type(row.handle, $0) }
+    var document = whole(row, incarnation)
+    if types[3] != SQLITE_INTEGER { document.version = nil }
+    if types[4] != SQLITE_INTEGER { document.added = nil }
+    let expected = [SQLITE_TEXT, SQLITE_INTEGER, SQLITE_INTEGER]
+    document.isAltered = zip(types[2...], expected).contains { $0 != $1 && $0 != SQLITE_NULL }
+    if types[1] == SQLITE_BLOB, case .text = document.borrowedKey { document.isAltered = true }
+    return document
   }
 
   func find(
@@ -172,7 +191,7 @@ class SQLiteReader: EngineReader {
           try show(
             StoredContent(
               key: hasKeys ? row.borrowedKey(1) : .none,
-              version: hasVersions ? row.optionalInt(hasKeys ? 2 : 1) : nil,
+              version: hasVersions && row.isInt(hasKeys ? 2 : 1) ? row.int(hasKeys ? 2 : 1) : nil,
               body: row.storedBytes(0)))
         }
       }
@@ -257,17 +276,32 @@ class SQLiteReader: EngineReader {
   }
 
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
-    try querying(query.query, collection) { table, asked in
+    var rows: [AggregateRow] = []
+    try aggregate(query, in: collection) { row in
+      rows.append(row)
+      return true
+    }
+    return rows
+  }
+
+  func aggregate(
+    _ query: AggregateQuery, in collection: String, _ show: (AggregateRow) throws -> Bool
+  ) throws {
+    let isThere: Void? = try querying(query.query, collection) { table, asked in
       var query = query
       query.query = asked
-      return try connection.with(QueryCompiler(table.facts).aggregate(query).sql) { statement in
+      try connection.with(QueryCompiler(table.facts).aggregate(query).sql) { statement in
         let watch = connection.watch(statement, table, query.query)
         try statement.finish()
         watch?.end(found: nil)
         let program = statement.held.lazy.compactMap { $0 as? AggregateProgram }.first
-        return program?.aggregation.rows ?? []
+        try program?.aggregation.eachRow {
+          try connection.interruption?.check()
+          return try show($0)
+        }
       }
-    } ?? GroupedAggregation(query).rows
+    }
+    if isThere == nil { try GroupedAggregation(query).eachRow(show) }
   }
 
   func distinct(
@@ -279,7 +313,7 @@ class SQLiteReader: EngineReader {
         try statement.finish()
         watch?.end(found: nil)
         let program = statement.held.lazy.compactMap { $0 as? DistinctProgram }.first
-        return program?.values.values ?? []
+        return try program?.values.all() ?? []
       }
     } ?? []
   }
@@ -296,14 +330,14 @@ class SQLiteReader: EngineReader {
       SQLFragment("EXPLAIN QUERY PLAN ") + compiled.sql
     ) { $0.text(3) ?? "" }
     let used = table.indexes.filter { index in
-      guard let name = table.sqlNames[index.name] else { return false }
+      guard let name = table.sqlNames[ExactName(index.name)] else { return false }
       return plan.contains { Self.mentions($0, name) }
     }
     let usesLeaves = table.leaves.map { leaves in
       plan.contains { Self.mentions($0, leaves.name) }
     }
     let usedTexts = table.text?.schemas.filter { schema in
-      compiled.sql.text.contains(SQLName.quoted(schema.sqlName))
+      compiled.sql.text.contains(exactly: SQLName.quoted(schema.sqlName))
     }
     return Explanation(
       statement: compiled.sql.text, plan: plan,
@@ -314,7 +348,7 @@ class SQLiteReader: EngineReader {
 
   /// Whether a line of the plan names the index, and not one whose name only begins like it.
   static func mentions(_ line: String, _ name: String) -> Bool {
-    (line + " ").contains(" \(name) ")
+    (line + " ").contains(exactly: " \(name) ")
   }
 
   func indexes(in collection: String) throws -> [IndexDefinition] {
@@ -360,7 +394,7 @@ class SQLiteReader: EngineReader {
     let name = SQLName.quoted(table.description.name)
     return try connection.all(
       SQLFragment("SELECT DISTINCT type FROM \(name) WHERE type IS NOT NULL")
-    ) { $0.text(0) ?? "" }.sorted()
+    ) { $0.text(0) ?? "" }.sorted { $0.isBefore($1) }
   }
 
   func highestRowID(in collection: String) throws -> Int64? {
@@ -399,9 +433,13 @@ class SQLiteReader: EngineReader {
     guard try connection.hasForeignRows(table.description.name) else { return [] }
     let paths = PathTrie()
     let name = SQLName.quoted(table.description.name)
-    _ = try connection.all(SQLFragment("SELECT body FROM \(name) WHERE revision IS NULL")) {
-      // What does not decode has no paths that could be named.
-      try? paths.observe($0.bytes(0))
+    try connection.with(
+      SQLFragment("SELECT \(ForeignRow.columns) FROM \(name) WHERE revision IS NULL")
+    ) { row in
+      while try row.step() {
+        // What does not decode has no paths that could be named.
+        try? ForeignRow(row).body.withUnsafeBytes { try paths.observe($0) }
+      }
     }
     return paths.takeChanged().map {
       (paths.path(of: $0), ObservedTypes(rawValue: Int(paths.nodes[Int($0)].types)))

@@ -207,9 +207,14 @@ extension SQLiteStatement {
         bind(object: SortProgram(ordering, defaults), kind: SortProgram.kind, at: index)
       case .aggregates(let query, let defaults):
         bind(
-          object: AggregateProgram(query, defaults), kind: AggregateProgram.kind, at: index)
+          object: AggregateProgram(
+            query, defaults, spills: TemporarySpill.isPermitted(on: connection)),
+          kind: AggregateProgram.kind, at: index)
       case .distinct(let field, let defaults):
-        bind(object: DistinctProgram(field, defaults), kind: DistinctProgram.kind, at: index)
+        bind(
+          object: DistinctProgram(
+            field, defaults, spills: TemporarySpill.isPermitted(on: connection)),
+          kind: DistinctProgram.kind, at: index)
       }
     }
   }
@@ -305,21 +310,30 @@ extension SQLiteStatement {
         start.loadUnaligned(as: UInt64.self).bigEndian,
         start.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian)
     case SQLITE_NULL: return .none
-    default: return .text(bytes(column))
+    default:
+      let text = bytes(column)
+      // As another program may have written one.
+      if text.count == 36, let (high, low) = DocumentKey.uuid(text) { return .uuid(high, low) }
+      return .text(text)
     }
   }
 
   /// A blob that is no UUID can only come from another program; its hexadecimal form is shown.
   @inline(never)
   private func foreignKey(_ column: Int32) -> BorrowedKey {
-    let bytes = data(column) ?? Data()
-    let hexadecimal = "0123456789abcdef".utf8.map(\.self)
-    let digits = bytes.flatMap { [hexadecimal[Int($0 >> 4)], hexadecimal[Int($0 & 15)]] }
+    let digits = (data(column) ?? Data()).withUnsafeBytes { Self.hexadecimal($0) }
     foreignKeyText?.deallocate()
-    let text = UnsafeMutableRawBufferPointer.allocate(byteCount: digits.count, alignment: 1)
-    text.copyBytes(from: digits)
+    let text = UnsafeMutableRawBufferPointer.allocate(byteCount: digits.utf8.count, alignment: 1)
+    text.copyBytes(from: digits.utf8)
     foreignKeyText = text
     return .text(UnsafeRawBufferPointer(text))
+  }
+
+  /// How a key is shown that is neither a text nor a UUID.
+  static func hexadecimal(_ bytes: UnsafeRawBufferPointer) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 
   func key(_ column: Int32) -> DocumentKey? { borrowedKey(column).key }

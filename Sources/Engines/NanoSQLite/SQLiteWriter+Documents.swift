@@ -236,10 +236,66 @@ extension SQLiteWriter {
     let query = try table.resolved(query)
     if query.condition.searches { try prepareForQuery(table) }
     table.hasForeignRows = try connection.hasForeignRows(table.description.name)
-    let count = try table.leaves == nil ? removeRows(query, table) : removeEach(query, table)
+    let count = try removeInPieces(query, table)
     table.writes += count
     try removed(count, from: table)
     return count
+  }
+
+  /// SQLite keeps the ids of all rows that a statement removes in memory. One that looks at all rows of a
+  /// large table is taken apart, and undone as a whole if a part fails.
+  private func removeInPieces(_ query: Query, _ table: CollectionTable) throws -> Int {
+    guard try isLarge(table), try scans(query, table) else { return try removePiece(query, table) }
+    return try savepoint {
+      var count = 0
+      var first: Int64? = .min
+      while let from = first {
+        first = try rowID(after: Self.rowsPerRemoval, from: from, table)
+        var piece = query
+        piece.condition = .all([
+          query.condition, .comparison(.attribute(.rowID), .greaterOrEqual, .value(.int(from))),
+          .comparison(
+            .attribute(.rowID), first == nil ? .lessOrEqual : .less, .value(.int(first ?? .max))),
+        ])
+        count += try removePiece(piece, table)
+      }
+      return count
+    }
+  }
+
+  /// Rows that one statement removes at most, if it looks at all of them. Arbitrary: their ids take 24 MB.
+  private static let rowsPerRemoval = 1_000_000
+
+  /// Whether there may be more rows than one statement should remove. Row ids are given one after the other.
+  private func isLarge(_ table: CollectionTable) throws -> Bool {
+    let name = SQLName.quoted(table.description.name)
+    return try connection.first(
+      SQLFragment("SELECT (SELECT min(id) FROM \(name)), (SELECT max(id) FROM \(name))")
+    ) { row in
+      let (length, overflow) = row.int(1).subtractingReportingOverflow(row.int(0))
+      return overflow || length >= Int64(Self.rowsPerRemoval)
+    } ?? false
+  }
+
+  private func scans(_ query: Query, _ table: CollectionTable) throws -> Bool {
+    let isPage = query.limit != nil || query.offset > 0 || query.after != nil
+    guard !isPage, query.condition != .constant(true) else { return !isPage }
+    let removal = QueryCompiler(table.facts).remove(query).sql
+    let plan = try connection.all(SQLFragment("EXPLAIN QUERY PLAN ") + removal) { $0.text(3) ?? "" }
+    return plan.first?.hasPrefix("SCAN") == true
+  }
+
+  /// The row id so many rows after one; nil if there are not so many.
+  private func rowID(after count: Int, from id: Int64, _ table: CollectionTable) throws -> Int64? {
+    try connection.first(
+      SQLFragment(
+        "SELECT id FROM \(SQLName.quoted(table.description.name)) WHERE id >= ? "
+          + "ORDER BY id LIMIT 1 OFFSET ?", [.int(id), .int(Int64(count))])
+    ) { $0.int(0) }
+  }
+
+  private func removePiece(_ query: Query, _ table: CollectionTable) throws -> Int {
+    try table.leaves == nil ? removeRows(query, table) : removeEach(query, table)
   }
 
   private func removeRows(_ query: Query, _ table: CollectionTable) throws -> Int {

@@ -10,6 +10,7 @@ extension SQLiteWriter {
     guard let place = try placeForIndex(index, in: collection) else { return }
     let schema = IndexSchema(
       collection: place, index: index, sqlName: try freeName(for: index, in: place))
+    if let failure = try unreadable(schema) { throw failure }
     // An index on elements is made by several statements, of which the first would remain.
     try savepoint { try create(schema) }
     try note(schema, filled: nil)
@@ -24,7 +25,8 @@ extension SQLiteWriter {
     }
     // Another process may have begun it.
     let begun = try existing(collection)?.unfinished ?? []
-    if begun.contains(where: { $0.index.name == index.name && $0.index.isSame(as: index) }) {
+    if begun.contains(where: { $0.index.name.isSame(as: index.name) && $0.index.isSame(as: index) })
+    {
       return false
     }
     guard let place = try placeForIndex(index, in: collection) else { return true }
@@ -37,7 +39,7 @@ extension SQLiteWriter {
 
   func continueIndex(_ name: String, in collection: String, documents: Int) throws -> Bool {
     guard let table = try existing(collection),
-      let schema = table.unfinished.first(where: { $0.index.name == name })
+      let schema = table.unfinished.first(where: { $0.index.name.isSame(as: name) })
     else { return true }
     let place = table.description.name
     let filled =
@@ -71,12 +73,12 @@ extension SQLiteWriter {
     let table = try tableForWriting(collection)
     let name = table.description.name
     let isDeclared = index.origin == .declared
-    if table.text?.schemas.contains(where: { $0.index.name == index.name }) == true {
+    if table.text?.schemas.contains(where: { $0.index.name.isSame(as: index.name) }) == true {
       guard isDeclared else { return nil }
       throw StoreError(
         .alreadyExists, "A text index has this name", [.collection: name, .index: index.name])
     }
-    if let known = table.indexes.first(where: { $0.name == index.name }) {
+    if let known = table.indexes.first(where: { $0.name.isSame(as: index.name) }) {
       let isInTheWay = isDeclared && known.origin == .adaptive
       guard known.isSame(as: index) || isInTheWay else {
         throw StoreError(
@@ -97,7 +99,7 @@ extension SQLiteWriter {
       }
     }
     for begun in table.unfinished
-    where begun.index.isSame(as: index) || begun.index.name == index.name {
+    where begun.index.isSame(as: index) || begun.index.name.isSame(as: index.name) {
       guard isDeclared else { return nil }
       _ = try dropIndex(begun.index.name, in: name)
     }
@@ -136,10 +138,26 @@ extension SQLiteWriter {
     do {
       try connection.execute(try schema.create())
     } catch {
-      guard error.isConstraint else { throw error }
+      guard error.isConstraint else { throw try unreadable(schema) ?? error }
       throw StoreError(
         .uniqueViolation, "Documents have equal values, so the index cannot be unique",
         [.collection: schema.collection, .index: schema.index.name])
+    }
+  }
+
+  /// The error for a document that SQLite cannot read, which it needs for an index.
+  private func unreadable(_ schema: IndexSchema) throws -> StoreError? {
+    guard connection.isInTransaction else { return nil }
+    let name = SQLName.quoted(schema.collection)
+    return try connection.first(
+      SQLFragment("SELECT id FROM \(name) WHERE revision IS NULL AND NOT json_valid(body) LIMIT 1")
+    ) { row in
+      StoreError(
+        .corruptDocument, "A document that another program wrote does not decode",
+        [
+          .collection: schema.collection, .index: schema.index.name, .rowID: "\(row.int(0))",
+          .hint: "mend or remove it; verify lists all of them",
+        ])
     }
   }
 
@@ -156,8 +174,8 @@ extension SQLiteWriter {
 
   func dropIndex(_ indexName: String, in collection: String) throws -> Bool {
     guard let table = try existing(collection) else { return false }
-    let textSchema = table.text?.schemas.first { $0.index.name == indexName }
-    let schema = table.allSchemas.first { $0.index.name == indexName }
+    let textSchema = table.text?.schemas.first { $0.index.name.isSame(as: indexName) }
+    let schema = table.allSchemas.first { $0.index.name.isSame(as: indexName) }
     guard let definitions = schema?.drop() ?? textSchema?.drop() else { return false }
     let name = table.description.name
     try flush()

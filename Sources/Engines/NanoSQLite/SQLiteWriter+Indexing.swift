@@ -37,6 +37,8 @@ extension SQLiteWriter {
     let done = Double(table.schemas.count + textSchemas.count)
     let steps = max(1, done + (table.leaves == nil ? 0 : 1))
     try savepoint {
+      try rewriteAdoptedRows(table)
+      try flush()
       try reporting(progress) { report in
         for (number, schema) in table.schemas.enumerated() {
           try report(Double(number) / steps)

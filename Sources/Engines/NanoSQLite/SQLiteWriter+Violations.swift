@@ -15,20 +15,22 @@ extension SQLiteWriter {
     guard let error = error as? StoreError, error.isConstraint else { return error }
     let name = table.description.name
     let message = error[.engineMessage] ?? ""
-    if message.hasSuffix(": \(name).key") {
+    if message.hasExactSuffix(": \(name).key") {
       return StoreError(
         .duplicateKey, "A document with this key exists already",
         [.collection: name, .key: document.key?.description ?? ""])
     }
-    if message.hasSuffix(": \(name).id") {
+    if message.hasExactSuffix(": \(name).id") {
       return StoreError(
         .duplicateKey, "A document with this row id exists already",
         [.collection: name, .rowID: "\(document.rowID ?? 0)"])
     }
     let index = table.indexes.first { index in
-      guard index.isUnique, let sqlName = table.sqlNames[index.name] else { return false }
-      return message.hasSuffix(": index " + SQLName.literal(sqlName))
-        || message.hasSuffix(": \(sqlName).value")
+      guard index.isUnique, let sqlName = table.sqlNames[ExactName(index.name)] else {
+        return false
+      }
+      return message.hasExactSuffix(": index " + SQLName.literal(sqlName))
+        || message.hasExactSuffix(": \(sqlName).value")
     }
     guard let index else { return error }
     let holder = try holder(of: index, document, identity, table)
@@ -61,7 +63,7 @@ extension SQLiteWriter {
       }
       sql.append(SQLFragment.joined(terms, by: " AND "))
     case .elements:
-      guard let side = table.sqlNames[index.name] else { return nil }
+      guard let side = table.sqlNames[ExactName(index.name)] else { return nil }
       let values = PathValues.values(in: try Self.value(document.body), at: index.columns[0].path)
       let parameters = values.compactMap { PlainBinding.binding($0) }
       guard !parameters.isEmpty else { return nil }

@@ -9,7 +9,7 @@ import NanoSQL
 /// A transaction in progress on the writing connection.
 final class SQLiteWriter: SQLiteReader, EngineWriter {
   /// The collections whose paths may have changed, by the name they were made with.
-  private var touched: [String: CollectionTable] = [:]
+  private var touched: [ExactName: CollectionTable] = [:]
   private var last: (name: String, table: CollectionTable)?
   private var savepoints = 0
   /// The table whose documents may be inserted several at a time, or may not.
@@ -56,10 +56,10 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   /// The table of a collection, made if there is none.
   func tableForWriting(_ name: String) throws -> CollectionTable {
     try requireFree()
-    if let last, last.name == name { return last.table }
+    if let last, last.name.isSame(as: name) { return last.table }
     connection.asked = name
     let table = try touchedTable(name) ?? existingOrNew(name)
-    touched[table.description.name] = table
+    touched[ExactName(table.description.name)] = table
     last = (name, table)
     return table
   }
@@ -79,7 +79,8 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
 
   /// Nobody else has committed since this connection did, so it knows what is in the file.
   private func knownTable(_ name: String) -> CollectionTable? {
-    guard connection.isUnchanged, let table = connection.lastTable(name) ?? connection.tables[name],
+    guard connection.isUnchanged,
+      let table = connection.lastTable(name) ?? connection.tables[ExactName(name)],
       table.isPrepared
     else { return nil }
     connection.noteLast(name, table)
@@ -88,7 +89,10 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
 
   /// SQLite gives a new row the largest id and one more, which would use the id of a removed last
   /// row again; then we give the id.
-  private func prepareRowIDs(_ table: CollectionTable) throws {
+  ///
+  /// - Parameter isNew: Whether the transaction uses the table for the first time, so that rows of other
+  ///   programs that could not be adopted are tried again.
+  private func prepareRowIDs(_ table: CollectionTable, isNew: Bool = true) throws {
     let name = table.description.name
     let (next, hasForeignRows) = try connection.with(table, .rowIDState) { row in
       try row.bind(name, at: 1)
@@ -99,40 +103,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     }
     table.nextRowID = next
     table.isPrepared = true
-    if hasForeignRows { try adoptForeignRows(table) }
-  }
-
-  /// Adds rows that another program wrote to the path catalogue. One that does not decode stays
-  /// foreign, so that nothing is concluded from paths until it is mended or removed.
-  private func adoptForeignRows(_ table: CollectionTable) throws {
-    let name = SQLName.quoted(table.description.name)
-    let ids = try connection.all(
-      SQLFragment(
-        "SELECT id, body, key IS NOT NULL, type IS NOT NULL OR version IS NOT NULL "
-          + "FROM \(name) WHERE revision IS NULL")
-    ) { row in
-      if row.int(2) != 0 { table.note(.key) }
-      if row.int(3) != 0 { table.note(.type) }
-      do {
-        try table.paths.observe(row.bytes(1), table.leaves?.buffer)
-        table.leaves?.buffer.commit(id: row.int(0))
-        return row.int(0) as Int64?
-      } catch {
-        table.leaves?.buffer.discard()
-        return nil
-      }
-    }
-    // Rows that the other program replaced were removed without the triggers that remove entries.
-    for schema in table.allSchemas where schema.index.kind == .elements {
-      let side = SQLName.quoted(schema.sqlName)
-      try connection.execute("DELETE FROM \(side) WHERE id NOT IN (SELECT id FROM \(name))")
-    }
-    try table.text?.removeOrphans(connection)
-    for id in ids.compactMap(\.self) {
-      let any = CollectionTable.Statement.anyRevision
-      try connection.run(
-        SQLFragment("UPDATE \(name) SET revision = \(any) WHERE id = ?", [.int(id)]))
-    }
+    if hasForeignRows, !table.hasStuckRows || isNew { try adoptForeignRows(table) }
   }
 
   func existing(_ name: String) throws -> CollectionTable? {
@@ -143,16 +114,16 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   }
 
   private func touchedTable(_ name: String) throws -> CollectionTable? {
-    if let table = touched[name] { return table }
+    if let table = touched[ExactName(name)] { return table }
     guard !touched.isEmpty, let table = try connection.table(name) else { return nil }
-    return touched[table.description.name]
+    return touched[ExactName(table.description.name)]
   }
 
   /// Rows were removed, perhaps the last ones.
   func removed(_ count: Int, from table: CollectionTable) throws {
     guard count > 0 else { return }
     freeRowIDs.removeAll()
-    try prepareRowIDs(table)
+    try prepareRowIDs(table, isNew: false)
   }
 }
 

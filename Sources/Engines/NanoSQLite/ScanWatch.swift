@@ -67,7 +67,8 @@ struct ScanWatch {
     let seconds = ProcessorClock.seconds - start
     let facts = table.facts
     var candidates = IndexCandidates(
-      query, ordersText: facts.ordersText, defaults: facts.defaults, observed: facts.observed)
+      query, ordersText: facts.ordersText, defaults: facts.defaults,
+      observed: facts.hasForeignRows ? { _ in nil } : facts.observed)
     candidates.remove(servedBy: table.indexes)
     if rows < observer.minimumRows { candidates.condition = [] }
     if !sorts { candidates.order = nil }
@@ -88,11 +89,13 @@ extension SQLiteConnection {
   /// A query that would scan lets whoever makes indexes have it wait for one that is nearly there. Not one
   /// whose snapshot was taken already: it would not see the index.
   func waitForIndex(_ query: Query, _ collection: String, _ observer: QueryObserver) throws {
-    guard sqlite3_txn_state(handle, "main") == SQLITE_TXN_NONE, let table = tables[collection]
+    guard sqlite3_txn_state(handle, "main") == SQLITE_TXN_NONE,
+      let table = tables[ExactName(collection)]
     else { return }
     let facts = table.facts
     var candidates = IndexCandidates(
-      query, ordersText: facts.ordersText, defaults: facts.defaults, observed: facts.observed)
+      query, ordersText: facts.ordersText, defaults: facts.defaults,
+      observed: facts.hasForeignRows ? { _ in nil } : facts.observed)
     candidates.remove(servedBy: table.indexes)
     guard !candidates.isEmpty else { return }
     try observer.willScan(table.description.name, candidates) { try interruption?.check() }
@@ -136,7 +139,7 @@ extension SQLiteConnection {
       while (try? explanation.step()) == true { plan.append(explanation.text(3) ?? "") }
     }
     let used = table.indexes.filter { index in
-      table.sqlNames[index.name].map { name in
+      table.sqlNames[ExactName(index.name)].map { name in
         plan.contains { SQLiteReader.mentions($0, name) }
       } ?? false
     }

@@ -205,6 +205,46 @@ struct IndexSchema {
       + "+ (SELECT count(*) FROM (\(right) EXCEPT \(stored)))"
   }
 
+  /// A query that says whether two bodies, its parameters, have the same entries.
+  func sameEntries() throws(StoreError) -> String {
+    switch index.kind {
+    case .fields:
+      func terms(_ body: String) -> String {
+        index.columns.compactMap { FieldExpression.extract($0.path, from: body) }
+          .joined(separator: ", ")
+      }
+      return "SELECT (\(terms("?1"))) IS (\(terms("?2")))"
+    case .elements:
+      let (first, second) = (try elements(ofBody: "?1"), try elements(ofBody: "?2"))
+      return "SELECT NOT EXISTS (\(first) EXCEPT \(second)) "
+        + "AND NOT EXISTS (\(second) EXCEPT \(first))"
+    }
+  }
+
+  /// A query for other rows that have an entry of a body, its first parameter; its second one is the row id.
+  func otherRows() throws(StoreError) -> String {
+    switch index.kind {
+    case .fields:
+      let terms = index.columns.compactMap { column -> String? in
+        guard let stored = FieldExpression.extract(column.path),
+          let given = FieldExpression.extract(column.path, from: "?1")
+        else { return nil }
+        return "\(stored) = \(given)"
+      }
+      return
+        "SELECT id FROM \(table) WHERE id <> ?2 AND \(terms.joined(separator: " AND ")) LIMIT 1"
+    case .elements:
+      let values = "SELECT value FROM (\(try elements(ofBody: "?1")))"
+      return "SELECT id FROM \(SQLName.quoted(sqlName)) "
+        + "WHERE id <> ?2 AND value IN (\(values)) LIMIT 1"
+    }
+  }
+
+  private func elements(ofBody body: String) throws(StoreError) -> String {
+    try elements(
+      index.columns[0].path, of: "d", source: "(SELECT \(body) AS body, 0 AS id) AS d, ")
+  }
+
   private func elements(
     _ path: FieldPath, of row: String, source: String
   ) throws(StoreError) -> String {

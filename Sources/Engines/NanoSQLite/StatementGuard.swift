@@ -21,7 +21,7 @@ final class StatementGuard {
   /// Whether the statement that is prepared is the caller's own.
   private var isForeign = false
   /// The names of the collections, in small letters.
-  private var collections: Set<String> = []
+  private var collections: Set<ExactName> = []
   private var refusal: StoreError?
 
   init(_ handle: OpaquePointer) {
@@ -42,7 +42,7 @@ final class StatementGuard {
   ///
   /// - Throws: ``StoreError/Code/notPermitted`` if it must not run.
   func preparing(
-    with collections: Set<String>, _ prepare: () throws -> SQLiteStatement
+    with collections: Set<ExactName>, _ prepare: () throws -> SQLiteStatement
   ) throws -> SQLiteStatement {
     self.collections = collections
     isForeign = true
@@ -86,9 +86,9 @@ extension StatementGuard {
     let second: String?
     let database: String?
 
-    func problem(_ collections: Set<String>) -> StoreError? {
+    func problem(_ collections: Set<ExactName>) -> StoreError? {
       func isCollection(_ name: String?) -> Bool {
-        name.map { collections.contains($0.foldingASCII) } ?? false
+        name.map { collections.contains($0.folded) } ?? false
       }
       switch action {
       case SQLITE_INSERT, SQLITE_DELETE:
@@ -122,7 +122,7 @@ extension StatementGuard {
     /// Tables of ours, and the one that gives every page of the file.
     private static func isInternal(_ name: String?) -> Bool {
       guard let name = name?.foldingASCII else { return false }
-      return name.hasPrefix("nano_") || name == "sqlite_dbpage"
+      return name.hasExactPrefix("nano_") || name == "sqlite_dbpage"
     }
 
     /// Those that take an argument and set nothing that lasts; the others belong to the

@@ -12,7 +12,7 @@ extension BlindIndexes.Field {
     var bytes: [UInt8] = []
     bytes.append(part: "value".utf8)
     bytes.append(part: collection)
-    bytes.append(number: UInt64(number))
+    bytes.append(number: UInt64(bitPattern: Int64(number)))
     SortKey.append(value, to: &bytes)
     return Base64.text(key.hash(bytes))
   }
@@ -42,10 +42,8 @@ extension BlindIndexes.Field {
   private static func value(of path: FieldPath, in document: DocumentValue) -> DocumentValue? {
     var value = document
     for name in path.components {
-      guard
-        let field = value.object?.first(where: { $0.name.utf8.elementsEqual(name.utf8) })
-      else { return nil }
-      value = field.value
+      guard let field = value.object?[name] else { return nil }
+      value = field
     }
     return value.isNull ? nil : value
   }

@@ -34,7 +34,7 @@ struct BlindIndexes: Sendable, Hashable {
 
   init(keyNumber: UInt32) { self.keyNumber = keyNumber }
 
-  func index(named name: String) -> Index? { indexes.first { $0.definition.name == name } }
+  func index(named name: String) -> Index? { indexes.first { $0.definition.name.isSame(as: name) } }
 
   /// The name by which somebody knows an index of the database.
   func name(ofInner name: String) -> String? {
@@ -62,7 +62,7 @@ struct BlindIndexes: Sendable, Hashable {
 
   /// Removes an index, and the fields that no other one has.
   mutating func remove(_ name: String) {
-    indexes.removeAll { $0.definition.name == name }
+    indexes.removeAll { $0.definition.name.isSame(as: name) }
     let indexes = indexes
     fields.removeAll { field in
       !indexes.contains { index in
@@ -116,7 +116,7 @@ extension BlindIndexes {
   }
 
   init(_ value: DocumentValue) {
-    keyNumber = UInt32(value["key"]?.int ?? 0)
+    keyNumber = UInt32(clamping: value["key"]?.int ?? 0)
     lastNumber = Int(value["last"]?.int ?? 0)
     for field in value["fields"]?.array ?? [] {
       fields.append(

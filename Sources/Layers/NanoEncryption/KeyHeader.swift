@@ -16,7 +16,7 @@ struct KeyHeader: Sendable {
   /// The one by which entries of the metadata are named and sealed.
   var values: UInt32
   /// Folded names; nil for everything.
-  var collections: Set<String>?
+  var collections: Set<ExactName>?
   /// Whether every document is sealed, so that one which is not was put there by somebody else.
   var isStrict: Bool
 
@@ -31,7 +31,7 @@ struct KeyHeader: Sendable {
           ["number": .int(Int64($0.key)), "wrapped": .data($0.value)]
         }),
       "current": .int(Int64(current)), "values": .int(Int64(values)),
-      "sealed": collections.map { .array($0.sorted().map { .string($0) }) } ?? "all",
+      "sealed": collections.map { .array($0.sorted().map { .string($0.text) }) } ?? "all",
       "strict": .bool(isStrict),
     ]
   }
@@ -68,7 +68,9 @@ struct KeyHeader: Sendable {
     self.current = current
     self.values = values
     self.isStrict = isStrict
-    collections = object["sealed"]?.array.map { Set($0.compactMap(\.string)) }
+    collections = object["sealed"]?.array.map { names in
+      Set(names.compactMap { $0.string.map { ExactName($0) } })
+    }
     keys = [:]
     for entry in entries {
       guard let number = entry["number"]?.int.flatMap({ UInt32(exactly: $0) }),
@@ -145,10 +147,10 @@ extension KeyHeader {
 
 extension Encryption.Scope {
   /// Folded names; nil for everything.
-  var folded: Set<String>? {
+  var folded: Set<ExactName>? {
     switch self {
     case .all: nil
-    case .only(let names): Set(names.map(\.foldingASCII))
+    case .only(let names): Set(names.map(\.folded))
     }
   }
 }

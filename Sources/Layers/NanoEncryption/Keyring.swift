@@ -35,7 +35,7 @@ struct Keyring: Sendable {
   /// Whether documents of a collection are sealed.
   func seals(_ collection: String) -> Bool {
     guard let names = header.collections else { return true }
-    return names.contains(collection.foldingASCII)
+    return names.contains(collection.folded)
   }
 
   /// Whether metadata are sealed.

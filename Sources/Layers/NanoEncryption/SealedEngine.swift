@@ -90,7 +90,7 @@ public final class SealedEngine: Engine {
   public func write<Result>(
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
-    var paths: [String: KnownPaths] = [:]
+    var paths: [ExactName: KnownPaths] = [:]
     let result = try inner.write(interruption) { inner in
       let writer = SealedWriter(inner, self, try current(inner))
       let result = try work(writer)

@@ -14,41 +14,41 @@ final class SealedKnowledge: Sendable {
     let value: Value
   }
   private struct State {
-    var indexes: [String: Entry<BlindIndexes>] = [:]
-    var settings: [String: Entry<CollectionSettings>] = [:]
-    var paths: [String: KnownPaths] = [:]
+    var indexes: [ExactName: Entry<BlindIndexes>] = [:]
+    var settings: [ExactName: Entry<CollectionSettings>] = [:]
+    var paths: [ExactName: KnownPaths] = [:]
   }
   private let state = Mutex(State())
 
   func indexes(
     _ collection: String, _ sealed: DocumentValue, _ open: () throws -> BlindIndexes
   ) throws -> BlindIndexes {
-    if let entry = state.withLock({ $0.indexes[collection] }), entry.sealed == sealed {
+    if let entry = state.withLock({ $0.indexes[ExactName(collection)] }), entry.sealed == sealed {
       return entry.value
     }
     let opened = try open()
-    state.withLock { $0.indexes[collection] = Entry(sealed: sealed, value: opened) }
+    state.withLock { $0.indexes[ExactName(collection)] = Entry(sealed: sealed, value: opened) }
     return opened
   }
 
   func settings(
     _ collection: String, _ sealed: DocumentValue, _ open: () throws -> CollectionSettings
   ) throws -> CollectionSettings {
-    if let entry = state.withLock({ $0.settings[collection] }), entry.sealed == sealed {
+    if let entry = state.withLock({ $0.settings[ExactName(collection)] }), entry.sealed == sealed {
       return entry.value
     }
     let opened = try open()
-    state.withLock { $0.settings[collection] = Entry(sealed: sealed, value: opened) }
+    state.withLock { $0.settings[ExactName(collection)] = Entry(sealed: sealed, value: opened) }
     return opened
   }
 
   /// Gives away the paths of a collection: to one transaction, which changes them.
   func takePaths(_ collection: String) -> KnownPaths? {
-    state.withLock { $0.paths.removeValue(forKey: collection) }
+    state.withLock { $0.paths.removeValue(forKey: ExactName(collection)) }
   }
 
   /// Keeps what a transaction has committed.
-  func keep(_ paths: [String: KnownPaths]) {
+  func keep(_ paths: [ExactName: KnownPaths]) {
     state.withLock { $0.paths.merge(paths) { $1 } }
   }
 }

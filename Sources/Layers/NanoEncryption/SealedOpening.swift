@@ -81,7 +81,7 @@ struct SealedOpening {
       guard let known = before.header.collections else { return before }
       var header = before.header
       header.collections = asked.map { $0.union(known) }
-      let isNew = { (name: String) in !known.contains(name.foldingASCII) }
+      let isNew = { (name: String) in !known.contains(name.folded) }
       if try !isEmpty(writer, isNew) { header.isStrict = false }
       return try write(header, ring.wrapping, writer, isNew)
     }
@@ -136,8 +136,8 @@ extension Encryption {
     case .refused: return false
     case .blind: return true
     case .blindOn(let fields):
-      let name = collection.foldingASCII
-      let allowed = fields.filter { $0.key.foldingASCII == name }.flatMap(\.value)
+      let name = collection.folded
+      let allowed = fields.filter { $0.key.folded == name }.flatMap(\.value)
       return index.columns.allSatisfy { allowed.contains($0.path) }
     }
   }

@@ -55,8 +55,8 @@ extension SealedReader {
   /// it, and the engine says so.
   private func resolved(_ query: Query, _ collection: String) throws -> Query? {
     do { return try query.resolvingSearches(in: []) } catch {
-      let name = collection.foldingASCII
-      guard try inner.collections().contains(where: { $0.name.foldingASCII == name }) else {
+      let name = collection.folded
+      guard try inner.collections().contains(where: { $0.name.folded == name }) else {
         return nil
       }
       throw error

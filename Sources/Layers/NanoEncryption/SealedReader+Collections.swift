@@ -9,7 +9,7 @@ extension SealedReader {
   func indexes(in collection: String) throws -> [IndexDefinition] {
     guard ring.seals(collection) else { return try inner.indexes(in: collection) }
     let blind = try blindIndexes(of: collection)?.indexes ?? []
-    return blind.map(\.definition).sorted { $0.name < $1.name }
+    return blind.map(\.definition).sorted { $0.name.isBefore($1.name) }
   }
 
   /// Nil if the collection has none.
@@ -46,14 +46,16 @@ extension SealedReader {
 
   func observedPaths(in collection: String) throws -> [ObservedPath] {
     guard ring.seals(collection) else { return try inner.observedPaths(in: collection) }
-    var types: [String: ObservedTypes] = [:]
-    for path in try paths(of: collection)?.observed ?? [] { types[path.path] = path.types }
+    var types: [ExactName: ObservedTypes] = [:]
+    for path in try paths(of: collection)?.observed ?? [] {
+      types[ExactName(path.path)] = path.types
+    }
     if !ring.isStrict {
       for path in try inner.observedPaths(in: collection) where !Self.isEnvelope(path.path) {
-        types[path.path, default: []].formUnion(path.types)
+        types[ExactName(path.path), default: []].formUnion(path.types)
       }
     }
-    return types.map { ObservedPath(path: $0.key, types: $0.value) }
+    return types.map { ObservedPath(path: $0.key.text, types: $0.value) }
       .sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
   }
 
@@ -85,6 +87,6 @@ extension SealedReader {
       let opened = try SealedEntry.open(sealed, .metadata, entry, ring.values)
       if let name = opened["name"]?.string { names.append(name) }
     }
-    return names.sorted()
+    return names.sorted { $0.isBefore($1) }
   }
 }

@@ -8,9 +8,9 @@ import NanoQuery
 final class SealedWriter: SealedReader, EngineWriter {
   let writer: any EngineWriter
   /// The paths of the collections that were written to.
-  private var paths: [String: KnownPaths] = [:]
+  private var paths: [ExactName: KnownPaths] = [:]
   /// Folded names of the collections without blind indexes.
-  private var hasNoIndexes: Set<String> = []
+  private var hasNoIndexes: Set<ExactName> = []
 
   init(_ writer: any EngineWriter, _ engine: SealedEngine, _ ring: Keyring) {
     self.writer = writer
@@ -31,7 +31,7 @@ final class SealedWriter: SealedReader, EngineWriter {
 
   private func paths(written collection: String) throws -> KnownPaths {
     let name = collection.foldingASCII
-    if let found = paths[name] { return found }
+    if let found = paths[ExactName(name)] { return found }
     let sealed = try inner.metadata(SealedEntry.name(.paths, name, ring.values))
     var found = known.takePaths(name)
     if found == nil || found?.sealed != sealed {
@@ -39,23 +39,24 @@ final class SealedWriter: SealedReader, EngineWriter {
       found = KnownPaths(paths: opened.map { SealedPaths($0) } ?? SealedPaths(), sealed: sealed)
     }
     let taken = found ?? KnownPaths(paths: SealedPaths(), sealed: sealed)
-    paths[name] = taken
+    paths[ExactName(name)] = taken
     return taken
   }
 
   override func paths(of collection: String) throws -> SealedPaths? {
-    if let written = paths[collection.foldingASCII] { return written.paths }
+    if let written = paths[collection.folded] { return written.paths }
     return try super.paths(of: collection)
   }
 
   /// Writes the paths that are new, and gives all that are known.
   @discardableResult
-  func flush() throws -> [String: KnownPaths] {
-    for (name, known) in paths where known.paths.isChanged {
+  func flush() throws -> [ExactName: KnownPaths] {
+    for (exact, known) in paths where known.paths.isChanged {
+      let name = exact.text
       let sealed = try SealedEntry.seal(known.paths.value, .paths, name, ring.values)
       try writer.setMetadata(sealed, SealedEntry.name(.paths, name, ring.values))
       known.paths.noteWritten()
-      paths[name]?.sealed = sealed
+      paths[exact]?.sealed = sealed
     }
     return paths
   }
@@ -67,13 +68,13 @@ final class SealedWriter: SealedReader, EngineWriter {
       hasNoIndexes = []
       return
     }
-    paths[collection.foldingASCII] = nil
-    hasNoIndexes.remove(collection.foldingASCII)
+    paths[collection.folded] = nil
+    hasNoIndexes.remove(collection.folded)
   }
 
   /// The blind indexes that a document gets hashes for; nil if there are none.
   func blindIndexes(written collection: String) throws -> BlindIndexes? {
-    let name = collection.foldingASCII
+    let name = collection.folded
     if hasNoIndexes.contains(name) { return nil }
     let found = try blindIndexes(of: collection)
     if found == nil { hasNoIndexes.insert(name) }
@@ -83,7 +84,7 @@ final class SealedWriter: SealedReader, EngineWriter {
   func keepBlindIndexes(_ blind: BlindIndexes, of collection: String) throws {
     let name = collection.foldingASCII
     let entry = SealedEntry.name(.indexes, name, ring.values)
-    hasNoIndexes.remove(name)
+    hasNoIndexes.remove(ExactName(name))
     try writer.setMetadata(
       try SealedEntry.seal(blind.value, .indexes, name, ring.values), entry)
   }

@@ -165,4 +165,60 @@ struct CopyRestartTests {
     #expect(report.isContinued && report.isEqual)
     #expect(report.collections.first { $0.name == "films" }?.copied == CopySource.films - 1)
   }
+
+  @Test("A complete copy is recognized when the call is repeated, and one that was changed is not")
+  func repeated() throws {
+    try store.copy(to: target)
+    let before = try target.checksums()
+
+    // As after a process that was killed before it could say that it was done.
+    for options in [CopyOptions(), CopyOptions(skippingUnsupported: true)] {
+      let report = try store.copy(to: target, options)
+      #expect(report.isEqual && report.isContinued && report.copied == 0)
+      #expect(report.documents == before.values.reduce(0) { $0 + $1.documents })
+    }
+    #expect(try target.checksums() == before)
+    #expect(try !target.isMarked())
+
+    // The same number of documents, one of them another.
+    try target["films"].update(rowID: 2, set: ["n": -7])
+    let changed = try target.checksums()
+    #expect(code { try store.copy(to: target) } == .alreadyExists)
+    #expect(try target.checksums() == changed)
+    try target["films"].update(rowID: 2, set: ["n": 1])
+    #expect(try store.copy(to: target).copied == 0)
+    try target.setMetadata(2, "mine")
+    #expect(code { try store.copy(to: target) } == .alreadyExists)
+    try target.setMetadata(nil, "mine")
+    try target["films"].dropIndex("n_unique")
+    #expect(code { try store.copy(to: target) } == .alreadyExists)
+  }
+
+  @Test("A complete copy without what its engine cannot have is recognized as well")
+  func repeatedWithoutIndexes() throws {
+    let target = try Store.reference()
+    let options = CopyOptions(skippingUnsupported: true)
+    let first = try store.copy(to: target, options)
+
+    let second = try store.copy(to: target, options)
+
+    #expect(second.hasEqualDocuments && second.isContinued && second.copied == 0)
+    #expect(second.leftOut == first.leftOut)
+  }
+
+  @Test("Whichever call of the target fails, repeating the copy ends with a complete one twice")
+  func failingTwice() throws {
+    for call in stride(from: 1, to: .max, by: 11) {
+      let engine = FailingEngine(ReferenceEngine())
+      let target = try Store(opening: { engine })
+      engine.fail(at: call, StoreError(.full, "No space is left for the database"))
+      _ = code { try store.copy(to: target, CopyOptions(batchDocuments: 20)) }
+      let isReached = engine.calls >= call
+      engine.succeed()
+      #expect(try store.copy(to: target).isEqual, "call \(call)")
+      let report = try store.copy(to: target)
+      #expect(report.isEqual && report.copied == 0, "call \(call)")
+      guard isReached else { break }
+    }
+  }
 }

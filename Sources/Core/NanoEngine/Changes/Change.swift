@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import NanoDocument
+
 /// What happened to the documents of one collection.
 ///
 /// ```swift
@@ -14,13 +16,17 @@ public struct Change: Sendable, Hashable {
   }
 
   /// The collection, as it was named when it was made.
-  public var collection: String
+  public var collection: String {
+    get { exactCollection.text }
+    set { exactCollection = ExactName(newValue) }
+  }
+  private var exactCollection: ExactName
   /// What happened to which document, by row id. Nil if that is not known; then any document of the
   /// collection may be new, another one or gone.
   public var rows: [Int64: Kind]?
 
   public init(_ collection: String, _ rows: [Int64: Kind]?) {
-    self.collection = collection
+    exactCollection = ExactName(collection)
     self.rows = rows
   }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import NanoDocument
+
 /// What one commit changed, or several in a row that were put together.
 public struct Commit: Sendable, Hashable {
   /// The collections whose documents changed, each once. Empty if ``isEverything``.
@@ -31,7 +33,7 @@ public struct Commit: Sendable, Hashable {
   public func change(in collection: String) -> Change? {
     if isEverything { return Change(collection, nil) }
     let name = collection.foldingASCII
-    return changes.first { $0.collection.foldingASCII == name }
+    return changes.first { $0.collection.foldingASCII.isSame(as: name) }
   }
 
   /// Adds what a later commit did.
@@ -42,7 +44,7 @@ public struct Commit: Sendable, Hashable {
     }
     for change in later.changes {
       let name = change.collection.foldingASCII
-      if let known = changes.firstIndex(where: { $0.collection.foldingASCII == name }) {
+      if let known = changes.firstIndex(where: { $0.collection.foldingASCII.isSame(as: name) }) {
         changes[known].merge(change)
       } else {
         changes.append(change)

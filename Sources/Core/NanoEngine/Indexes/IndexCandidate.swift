@@ -21,7 +21,7 @@ public struct IndexCandidate: Sendable, Hashable {
 
   public init(kind: IndexDefinition.Kind = .fields, equalities: [FieldPath], tail: Tail = .none) {
     self.kind = kind
-    self.equalities = Set(equalities).sorted { $0.description < $1.description }
+    self.equalities = Set(equalities).sorted { $0.description.isBefore($1.description) }
     self.tail = tail
   }
 

@@ -14,24 +14,36 @@ public enum IndexTuning: String, Sendable, Hashable, CaseIterable {
 
 /// An index that is being filled.
 public struct UnfinishedIndex: Sendable, Hashable {
-  public var collection: String
+  public var collection: String {
+    get { exactCollection.text }
+    set { exactCollection = ExactName(newValue) }
+  }
+  private var exactCollection: ExactName
   public var index: IndexDefinition
   public init(collection: String, index: IndexDefinition) {
-    self.collection = collection
+    exactCollection = ExactName(collection)
     self.index = index
   }
 }
 
 /// What the store layer keeps of one possible index; engines do not look into it.
 public struct IndexLedgerRow: Sendable, Hashable {
-  public var collection: String
+  public var collection: String {
+    get { exactCollection.text }
+    set { exactCollection = ExactName(newValue) }
+  }
+  private var exactCollection: ExactName
   /// What the row is about, different for each row of a collection.
-  public var subject: String
+  public var subject: String {
+    get { exactSubject.text }
+    set { exactSubject = ExactName(newValue) }
+  }
+  private var exactSubject: ExactName
   /// A JSON object.
   public var state: String
   public init(collection: String, subject: String, state: String) {
-    self.collection = collection
-    self.subject = subject
+    exactCollection = ExactName(collection)
+    exactSubject = ExactName(subject)
     self.state = state
   }
 }

@@ -62,8 +62,8 @@ public final class QueryObserver: Sendable {
   public let commits = Atomic(0)
 
   private struct Subject: Hashable {
-    var collection: String
-    var index: String
+    var collection: ExactName
+    var index: ExactName
   }
   private let uses = Mutex<[Subject: UseCount]>([:])
 
@@ -86,7 +86,7 @@ public final class QueryObserver: Sendable {
   /// Where uses of an index are counted.
   public func uses(of index: String, in collection: String) -> UseCount {
     uses.withLock { uses in
-      let subject = Subject(collection: collection, index: index)
+      let subject = Subject(collection: ExactName(collection), index: ExactName(index))
       if let known = uses[subject] { return known }
       let made = UseCount()
       uses[subject] = made
@@ -99,7 +99,7 @@ public final class QueryObserver: Sendable {
     uses.withLock { uses in
       uses.compactMap { subject, use in
         let count = use.count.exchange(0, ordering: .relaxed)
-        return count == 0 ? nil : (subject.collection, subject.index, count)
+        return count == 0 ? nil : (subject.collection.text, subject.index.text, count)
       }
     }
   }

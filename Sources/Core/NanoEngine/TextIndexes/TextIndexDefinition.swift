@@ -6,14 +6,18 @@ public import NanoQuery
 /// An index of the words, or of all parts, of texts, kept by the database itself.
 public struct TextIndexDefinition: Sendable, Hashable {
   /// Different from those of all other indexes of the collection.
-  public var name: String
+  public var name: String {
+    get { exactName.text }
+    set { exactName = ExactName(newValue) }
+  }
+  private var exactName: ExactName
   /// The fields and how they are taken apart.
   public var scope: TextScope
 
   /// - Parameter name: Made from the fields if nil.
   public init(name: String? = nil, fields: [FieldPath], tokens: TextTokens = .words) {
     scope = TextScope(fields, tokens: tokens)
-    self.name = name ?? Self.defaultName(scope)
+    exactName = ExactName(name ?? Self.defaultName(scope))
   }
 
   /// The fields whose texts are indexed, in the order in which they were given.
@@ -54,7 +58,7 @@ extension TextSearch {
     if let scope { return scope }
     let names = indexes.map(\.name).joined(separator: ", ")
     if let index {
-      if let found = indexes.first(where: { $0.name == index }) { return found.scope }
+      if let found = indexes.first(where: { $0.name.isSame(as: index) }) { return found.scope }
       throw StoreError(
         .invalidArgument, "There is no text index of this name", [.index: index, .expected: names])
     }

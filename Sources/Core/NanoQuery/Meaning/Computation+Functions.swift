@@ -4,7 +4,21 @@ import Foundation
 import NanoDocument
 
 extension Computation {
-  static func call(_ function: Function, _ operands: [DocumentValue]) -> DocumentValue {
+  /// - Throws: ``StoreError/Code/tooComplex`` for a text that is longer than the budget allows.
+  static func call(
+    _ function: Function, _ operands: [DocumentValue], _ budget: EvaluationBudget
+  ) throws(StoreError) -> DocumentValue {
+    switch function {
+    case .replace: return try replacing(operands, budget)
+    case .concat, .hex:
+      let result = text(function, operands)
+      try budget.spend(text: result)
+      return result
+    default: return call(function, operands)
+    }
+  }
+
+  private static func call(_ function: Function, _ operands: [DocumentValue]) -> DocumentValue {
     switch function {
     case .abs, .sign, .round, .ceil, .floor, .mod, .pow, .sqrt, .exp, .ln, .log10, .pi:
       return number(function, operands)
@@ -97,6 +111,9 @@ extension Computation {
     default: break
     }
     guard let string = text(operands[0]) else { return .null }
+    if function == .instr {
+      return text(operands[1]).map { .int(Int64(position(of: $0, in: string))) } ?? .null
+    }
     let scalars = Array(string.unicodeScalars)
     switch function {
     case .lower: return .string(string.lowercased())
@@ -106,12 +123,6 @@ extension Computation {
       guard let set = operands.count == 2 ? text(operands[1]) : " " else { return .null }
       return .string(trimmed(scalars, Set(set.unicodeScalars), function))
     case .substr: return substring(scalars, operands)
-    case .instr:
-      guard let part = text(operands[1]).map({ Array($0.unicodeScalars) }) else { return .null }
-      return .int(Int64(position(of: part, in: scalars)))
-    case .replace:
-      guard let old = text(operands[1]), let new = text(operands[2]) else { return .null }
-      return .string(replaced(scalars, Array(old.unicodeScalars), Array(new.unicodeScalars)))
     default: return .null
     }
   }
@@ -158,31 +169,40 @@ extension Computation {
     return .string(low < high ? string(scalars[low..<high]) : "")
   }
 
-  private static func position(of part: [Unicode.Scalar], in whole: [Unicode.Scalar]) -> Int {
+  /// Counted in code points from one; 0 if it is nowhere. In UTF-8 a text stands where its bytes do.
+  private static func position(of part: String, in whole: String) -> Int {
     if part.isEmpty { return 1 }
-    guard part.count <= whole.count else { return 0 }
-    let found = (0...(whole.count - part.count)).first { start in
-      whole[start..<(start + part.count)].elementsEqual(part)
+    let (whole, part) = (Array(whole.utf8), Array(part.utf8))
+    return whole.withUnsafeBytes { whole in
+      guard let offset = ByteSearch.offset(of: part, in: whole) else { return 0 }
+      // All bytes but those that continue a code point.
+      return whole[..<offset].count { $0 & 0xC0 != 0x80 } + 1
     }
-    return found.map { $0 + 1 } ?? 0
   }
 
-  private static func replaced(
-    _ whole: [Unicode.Scalar], _ old: [Unicode.Scalar], _ new: [Unicode.Scalar]
-  ) -> String {
-    guard !old.isEmpty else { return string(whole) }
-    var out: [Unicode.Scalar] = []
+  private static func replacing(
+    _ operands: [DocumentValue], _ budget: EvaluationBudget
+  ) throws(StoreError) -> DocumentValue {
+    guard let whole = text(operands[0]), let old = text(operands[1]), let new = text(operands[2])
+    else { return .null }
+    if old.isEmpty { return .string(whole) }
+    let pieces = (whole: Array(whole.utf8), old: Array(old.utf8), new: Array(new.utf8))
+    var out: [UInt8] = []
     var at = 0
-    while at < whole.count {
-      if at + old.count <= whole.count, whole[at..<(at + old.count)].elementsEqual(old) {
-        out += new
-        at += old.count
-      } else {
-        out.append(whole[at])
-        at += 1
+    var isTooLong = false
+    pieces.whole.withUnsafeBytes { bytes in
+      while !isTooLong {
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[at...])
+        let found = ByteSearch.offset(of: pieces.old, in: rest)
+        out.append(contentsOf: rest[..<(found ?? rest.count)])
+        guard let found else { return }
+        out.append(contentsOf: pieces.new)
+        at += found + pieces.old.count
+        isTooLong = out.count > budget.remainingTextBytes
       }
     }
-    return string(out)
+    try budget.spend(textBytes: out.count)
+    return .string(String(decoding: out, as: UTF8.self))
   }
 
   private static func date(_ function: Function, _ value: DocumentValue) -> DocumentValue {

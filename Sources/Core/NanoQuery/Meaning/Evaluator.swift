@@ -24,9 +24,18 @@ extension Subject {
 /// (docs/QUERY-SEMANTICS.md follows it rule by rule); engines are compared with it.
 public struct Evaluator<Asked: Subject> {
   public let subject: Asked
-  public init(_ subject: Asked) { self.subject = subject }
+  private let budget: EvaluationBudget
 
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a regular expression that does not parse.
+  public init(_ subject: Asked) { self.init(subject, EvaluationBudget()) }
+
+  /// - Parameter budget: What is left for the document.
+  init(_ subject: Asked, _ budget: EvaluationBudget) {
+    self.subject = subject
+    self.budget = budget
+  }
+
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a regular expression that does not parse,
+  ///   ``StoreError/Code/tooComplex``.
   public func holds(_ condition: Condition) throws(StoreError) -> Bool {
     switch condition {
     case .constant(let truth): return truth
@@ -38,57 +47,78 @@ public struct Evaluator<Asked: Subject> {
       return false
     case .not(let part): return try !holds(part)
     case .comparison(let left, let comparison, let right):
-      let others = try values(right)
-      return try values(left).contains { value in
-        others.contains { Self.compares(value, comparison, $0) }
-      }
+      return try isAny(values(left), values(right)) { Self.compares($0, comparison, $1) }
     case .text(let operand, let match, let pattern):
       let texts = try values(operand).filter(Self.isText).map(ValueOrder.text)
       guard !texts.isEmpty else { return false }
-      for pattern in try values(pattern) where Self.isText(pattern) {
+      let patterns = try values(pattern)
+      let cost = texts.reduce(0) { $0 + 1 + $1.utf8.count / Self.bytesPerComparison }
+      for pattern in patterns where Self.isText(pattern) {
+        if patterns.count > 1 { try budget.spend(comparisons: cost) }
         let pattern = try TextPattern(match, ValueOrder.text(pattern))
         if texts.contains(where: pattern.matches) { return true }
       }
       return false
     case .membership(let operand, let list):
       let values = try values(operand)
-      for candidate in list {
-        for other in try self.values(candidate)
-        where values.contains(where: { Self.compares($0, .equal, other) }) { return true }
+      for candidate in list
+      where try isAny(self.values(candidate), values, { Self.compares($1, .equal, $0) }) {
+        return true
       }
       return false
     case .between(let operand, let low, let high):
       let (lows, highs) = (try values(low), try values(high))
-      return try values(operand).contains { value in
-        lows.contains { Self.compares(value, .greaterOrEqual, $0) }
-          && highs.contains { Self.compares(value, .lessOrEqual, $0) }
+      for value in try values(operand) {
+        if lows.count > 1 || highs.count > 1 {
+          try budget.spend(comparisons: lows.count + highs.count)
+        }
+        if lows.contains(where: { Self.compares(value, .greaterOrEqual, $0) }),
+          highs.contains(where: { Self.compares(value, .lessOrEqual, $0) })
+        {
+          return true
+        }
       }
+      return false
     case .isNull(let operand):
       let values = try values(operand)
       return values.isEmpty || values.contains(.null)
     case .same(let left, let right):
-      let (values, others) = (try scalarValues(left), try scalarValues(right))
-      return values.contains { value in
-        others.contains { ValueOrder.compare(value, $0) == 0 }
-      }
+      return try isAny(scalarValues(left), scalarValues(right)) { ValueOrder.compare($0, $1) == 0 }
     case .exists(let path): return subject.exists(at: path)
     case .element(let path, let condition):
       for element in subject.values(at: path) {
         if case .array = element { continue }
         let inner = Evaluator<ElementSubject<Asked>>(
-          ElementSubject(element: element, document: subject))
+          ElementSubject(element: element, document: subject), budget)
         if try inner.holds(condition) { return true }
       }
       return false
     case .leaf(let condition):
       for leaf in subject.leaves() {
-        let inner = Evaluator<LeafSubject<Asked>>(LeafSubject(leaf: leaf, document: subject))
+        let inner = Evaluator<LeafSubject<Asked>>(
+          LeafSubject(leaf: leaf, document: subject), budget)
         if try inner.holds(condition) { return true }
       }
       return false
     case .truth(let operand): return try values(operand).contains(where: Self.isTrue)
     case .search(let search): return try search.matcher().matches(subject.texts)
     }
+  }
+
+  /// Bytes of text that are matched in about the time of a comparison. Arbitrary.
+  private static var bytesPerComparison: Int { 64 }
+
+  /// Whether some value and some other one stand in a relation.
+  private func isAny(
+    _ values: [DocumentValue], _ others: [DocumentValue],
+    _ relation: (DocumentValue, DocumentValue) -> Bool
+  ) throws(StoreError) -> Bool {
+    let isProduct = values.count > 1 && others.count > 1
+    for value in values {
+      if isProduct { try budget.spend(comparisons: others.count) }
+      if others.contains(where: { relation(value, $0) }) { return true }
+    }
+    return false
   }
 
   /// Every value of an expression; empty if it has none.
@@ -105,11 +135,22 @@ public struct Evaluator<Asked: Subject> {
       return try scalarValues(operand).map { Computation.arithmetic(.int(0), .subtract, $0) }
     case .arithmetic(let left, let operation, let right):
       let others = try scalarValues(right)
-      return try scalarValues(left).flatMap { value in
-        others.map { Computation.arithmetic(value, operation, $0) }
+      let values = try scalarValues(left)
+      try budget.spend(combining: [values.count, others.count])
+      var results: [DocumentValue] = []
+      results.reserveCapacity(values.count * others.count)
+      for value in values {
+        for other in others {
+          let result = Computation.arithmetic(value, operation, other)
+          if operation == .concatenate { try budget.spend(text: result) }
+          results.append(result)
+        }
       }
+      return results
     case .function(let function, let operands):
-      return try combinations(operands).map { Computation.call(function, $0) }
+      return try combined(operands) { (values) throws(StoreError) in
+        try Computation.call(function, values, budget)
+      }
     case .cast(let operand, let type):
       return try scalarValues(operand).map { Computation.cast($0, to: type) }
     case .choice(let branches, let otherwise):
@@ -125,13 +166,29 @@ public struct Evaluator<Asked: Subject> {
     return values.isEmpty ? [.null] : values
   }
 
-  private func combinations(_ operands: [QueryExpression]) throws(StoreError) -> [[DocumentValue]] {
-    var lists: [[DocumentValue]] = [[]]
-    for operand in operands {
-      let values = try scalarValues(operand)
-      lists = lists.flatMap { list in values.map { list + [$0] } }
+  /// The results for each combination of the operands' values, the last operand's changing first.
+  private func combined(
+    _ operands: [QueryExpression],
+    _ result: ([DocumentValue]) throws(StoreError) -> DocumentValue
+  ) throws(StoreError) -> [DocumentValue] {
+    var lists: [[DocumentValue]] = []
+    for operand in operands { lists.append(try scalarValues(operand)) }
+    try budget.spend(combining: lists.map(\.count))
+    var results: [DocumentValue] = []
+    var places = Array(repeating: 0, count: lists.count)
+    var values = lists.map { $0[0] }
+    while true {
+      results.append(try result(values))
+      var turned = lists.count - 1
+      while turned >= 0, places[turned] == lists[turned].count - 1 {
+        places[turned] = 0
+        values[turned] = lists[turned][0]
+        turned -= 1
+      }
+      guard turned >= 0 else { return results }
+      places[turned] += 1
+      values[turned] = lists[turned][places[turned]]
     }
-    return lists
   }
 
   /// Null never compares; other values only within their rank, and containers only for equality.

@@ -37,11 +37,8 @@ public enum PathValues {
     guard let name = names.first else { return found(value) }
     switch value {
     case .object(let object):
-      // By bytes: Swift's String equality would find a differently composed name.
-      guard let field = object.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
-        return
-      }
-      reach(field.value, names.dropFirst(), found)
+      guard let value = object[name] else { return }
+      reach(value, names.dropFirst(), found)
     case .array(let array):
       if let index = elementIndex(name) {
         if array.indices.contains(index) { reach(array[index], names.dropFirst(), found) }

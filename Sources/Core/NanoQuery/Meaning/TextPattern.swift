@@ -44,13 +44,8 @@ public struct TextPattern {
     }
   }
 
-  static func contains(_ text: String, _ part: String) -> Bool {
-    if part.isEmpty { return true }
-    let (text, part) = (Array(text.utf8), Array(part.utf8))
-    guard part.count <= text.count else { return false }
-    return (0...(text.count - part.count)).contains { start in
-      text[start] == part[0] && text[start..<(start + part.count)].elementsEqual(part)
-    }
+  private static func contains(_ text: String, _ part: String) -> Bool {
+    Array(text.utf8).withUnsafeBytes { ByteSearch.contains($0, Array(part.utf8)) }
   }
 }
 

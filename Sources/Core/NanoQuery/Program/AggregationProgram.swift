@@ -12,9 +12,13 @@ public final class AggregationProgram {
   /// The path and the aggregation of each aggregate, where no groups are asked for.
   private var plain: [(path: CountedPath?, aggregation: Aggregation)] = []
 
-  /// - Parameter defaults: What stands for fields that a document does not have.
-  public init(_ query: AggregateQuery, defaults: FieldDefaults? = nil) {
-    groups = GroupedAggregation(query)
+  /// - Parameters:
+  ///   - defaults: What stands for fields that a document does not have.
+  ///   - makeSpill: Where groups go that memory has no room for; nil to keep all.
+  public init(
+    _ query: AggregateQuery, defaults: FieldDefaults? = nil, makeSpill: SpillMaker? = nil
+  ) {
+    groups = GroupedAggregation(query, makeSpill: makeSpill)
     var names = FieldNames()
     var paths: [FieldPath: CountedPath] = [:]
     for path in query.groups + query.aggregates.compactMap(\.field) {
@@ -27,7 +31,7 @@ public final class AggregationProgram {
     }
   }
 
-  /// - Throws: ``StoreError/Code/corruptDocument``.
+  /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/tooComplex``.
   public func add(_ body: UnsafeRawBufferPointer) throws(StoreError) {
     document.reset(body)
     if groups.query.groups.isEmpty { return try addPlain() }
@@ -57,40 +61,16 @@ public final class AggregationProgram {
     guard groups.query.groups.isEmpty else { return groups.rows }
     return [AggregateRow(group: [], values: plain.map(\.aggregation.result))]
   }
-}
 
-/// The distinct values that a field reaches in many stored documents.
-///
-/// Confined to one thread at a time.
-public final class DistinctValues {
-  private var seen: [[UInt8]: DocumentValue] = [:]
-  private var document: DocumentBytes
-  private let path: CountedPath
-
-  /// - Parameter defaults: What stands for the field where a document does not have it.
-  public init(_ field: FieldPath, defaults: FieldDefaults? = nil) {
-    var names = FieldNames()
-    path = CountedPath(field, &names, defaults)
-    document = DocumentBytes(names.names)
-  }
-
-  /// - Throws: ``StoreError/Code/corruptDocument``.
-  public func add(_ body: UnsafeRawBufferPointer) throws(StoreError) {
-    document.reset(body)
-    try path.each(&document) { value in
-      let key = SortKey.bytes(value)
-      if seen[key] == nil { seen[key] = value }
-    }
-  }
-
-  /// In sort order.
-  public var values: [DocumentValue] {
-    seen.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
+  /// As ``rows``, one after the other until the closure says false.
+  public func eachRow(_ show: (AggregateRow) throws -> Bool) throws {
+    guard groups.query.groups.isEmpty else { return try groups.eachRow(show) }
+    for row in rows where try !show(row) { return }
   }
 }
 
 /// A path whose values are counted: arrays that it reaches give their elements, not themselves.
-private struct CountedPath {
+struct CountedPath {
   private let path: BytePath
   /// What is counted where a document has nothing there.
   private let defaults: [DocumentValue]

@@ -154,6 +154,7 @@ private final class EvaluatedNode: ConditionNode {
   let asksForLeaves: Bool
   let paths: [FieldPath: BytePath]
   let defaults: FieldDefaults?
+  private let budget = EvaluationBudget()
   init(
     _ condition: Condition, _ paths: [FieldPath: BytePath], _ defaults: FieldDefaults? = nil
   ) {
@@ -168,6 +169,7 @@ private final class EvaluatedNode: ConditionNode {
   ) throws(StoreError) -> Bool {
     let subject = try StoredSubject(
       fields, paths, &document, attributes, defaults, asksForLeaves: asksForLeaves)
-    return try Evaluator(subject).holds(condition)
+    budget.reset()
+    return try Evaluator(subject, budget).holds(condition)
   }
 }

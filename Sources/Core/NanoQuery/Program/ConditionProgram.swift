@@ -22,12 +22,16 @@ public final class ConditionProgram {
     document = DocumentBytes(names.names)
   }
 
-  /// - Throws: ``StoreError/Code/corruptDocument``.
+  /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/tooComplex``.
   public func holds(
     for body: UnsafeRawBufferPointer, _ attributes: (Attribute) -> DocumentValue
   ) throws(StoreError) -> Bool {
     document.reset(body)
-    return try node.holds(&document, attributes)
+    do {
+      return try node.holds(&document, attributes)
+    } catch {
+      throw error.naming(attributes(.rowID))
+    }
   }
 }
 

@@ -24,7 +24,7 @@ public final class OrderingProgram {
 
   /// The value by which a document is sorted; null if it has none.
   ///
-  /// - Throws: ``StoreError/Code/corruptDocument``.
+  /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/tooComplex``.
   public func value(
     _ body: UnsafeRawBufferPointer, _ attributes: (Attribute) -> DocumentValue
   ) throws(StoreError) -> DocumentValue {
@@ -42,7 +42,11 @@ public final class OrderingProgram {
       let subject = try StoredSubject(
         fields, paths, &document, attributes, defaults,
         asksForLeaves: Condition.truth(ordering.expression).asksForLeaves)
-      values = try Evaluator(subject).values(ordering.expression)
+      do {
+        values = try Evaluator(subject).values(ordering.expression)
+      } catch {
+        throw error.naming(attributes(.rowID))
+      }
     }
     return ordering.sortValue(of: values)
   }

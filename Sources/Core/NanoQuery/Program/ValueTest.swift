@@ -119,13 +119,35 @@ private final class RangeTest: ValueTest {
 }
 
 private final class MembershipTest: ValueTest {
-  let literals: [Literal]
-  init(_ literals: [Literal]) { self.literals = literals }
+  /// In order, so that a long list is not looked through for each value.
+  private let texts: [Literal]
+  private let others: [Literal]
+  init(_ literals: [Literal]) {
+    texts = literals.filter(\.isText).sorted { $0.text.lexicographicallyPrecedes($1.text) }
+    others = literals.filter { !$0.isText && !$0.value.isNull }
+      .sorted { ValueOrder.compare($0.value, $1.value) < 0 }
+  }
   override func passes(_ value: DocumentValue) -> Bool {
-    literals.contains { $0.compares(value, .equal) }
+    if Evaluator<DocumentSubject>.isText(value) {
+      return Array(ValueOrder.text(value).utf8).withUnsafeBytes { passes(text: $0) }
+    }
+    return Self.holds(others) { ValueOrder.compare(value, $0.value) }
   }
   override func passes(text: UnsafeRawBufferPointer) -> Bool {
-    literals.contains { $0.equals(text) }
+    Self.holds(texts) { $0.order(text) ?? 0 }
+  }
+
+  /// Whether one of them is equal, given how what is looked for stands to each.
+  @inline(__always)
+  private static func holds(_ literals: [Literal], _ order: (Literal) -> Int) -> Bool {
+    var (low, high) = (0, literals.count)
+    while low < high {
+      let middle = (low + high) / 2
+      let order = order(literals[middle])
+      if order == 0 { return true }
+      if order < 0 { high = middle } else { low = middle + 1 }
+    }
+    return false
   }
 }
 

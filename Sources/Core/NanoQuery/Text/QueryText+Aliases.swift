@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import NanoDocument
+
 extension QueryText {
   /// Puts the text of an alias in the place of each word that is one, so that queries can use a
   /// model's names.
@@ -22,7 +24,7 @@ extension QueryText {
 /// Walks a text that need not parse: what is open at its end is copied.
 private struct AliasScanner {
   let source: QuerySource
-  let aliases: [String: String]
+  let aliases: [ExactName: String]
   private var index = 0
   private var result = ""
   /// What has been passed over and is copied as it is.
@@ -30,7 +32,7 @@ private struct AliasScanner {
 
   init(source: QuerySource, aliases: [String: String]) {
     self.source = source
-    self.aliases = aliases
+    self.aliases = aliases.byExactName
   }
 
   mutating func replaced() -> String {
@@ -51,7 +53,7 @@ private struct AliasScanner {
   private mutating func takeWord() {
     let start = index
     skipWord()
-    guard let replacement = aliases[source.text(start..<index)] else { return }
+    guard let replacement = aliases[ExactName(source.text(start..<index))] else { return }
     result += source.text(copied..<start) + replacement
     copied = index
   }

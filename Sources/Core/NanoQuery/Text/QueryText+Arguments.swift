@@ -21,14 +21,15 @@ extension QueryText {
         .invalidArgument, "A query text has more arguments than parameters",
         [.expected: "\(positionCount)", .actual: "\(arguments.count)"])
     }
-    if let unknown = named.keys.filter({ !names.contains($0) }).min() {
+    let named = named.byExactName
+    if let unknown = named.keys.filter({ !exactNames.contains($0) }).min() {
       throw StoreError(
         .invalidArgument, "A query text has no parameter of this name",
-        [.expected: names.sorted().joined(separator: ", "), .actual: unknown])
+        [.expected: names.joined(separator: ", "), .actual: unknown.text])
     }
     let filler = ParameterFiller(positional: arguments, named: named)
-    try filler.check(positionCount, names)
-    let isFilled = positionCount == 0 && names.isEmpty
+    try filler.check(positionCount, exactNames)
+    let isFilled = positionCount == 0 && exactNames.isEmpty
     return Query(
       isFilled ? condition : try filler.filled(condition),
       orderings: isFilled ? orderings : try filler.filled(orderings),
@@ -40,11 +41,11 @@ extension QueryText {
 /// Puts arguments in the place of parameters.
 private struct ParameterFiller {
   let positional: [DocumentValue]
-  let named: [String: DocumentValue]
+  let named: [ExactName: DocumentValue]
 
-  func check(_ positionCount: Int, _ names: Set<String>) throws(StoreError) {
+  func check(_ positionCount: Int, _ names: Set<ExactName>) throws(StoreError) {
     if positional.count < positionCount { throw missing(.position(positional.count + 1)) }
-    if let name = names.filter({ named[$0] == nil }).min() { throw missing(.name(name)) }
+    if let name = names.filter({ named[$0] == nil }).min() { throw missing(.name(name.text)) }
   }
 
   private func missing(_ parameter: Parameter) -> StoreError {
@@ -57,7 +58,7 @@ private struct ParameterFiller {
     let found: DocumentValue? =
       switch parameter {
       case .position(let number): positional.count >= number ? positional[number - 1] : nil
-      case .name(let name): named[name]
+      case .name(let name): named[ExactName(name)]
       }
     guard let found else { throw missing(parameter) }
     return found

@@ -16,8 +16,9 @@ public struct QueryText: Sendable, Hashable {
   private let parts: Parts
   /// How many positional arguments ``query(_:named:)`` takes: the largest number of a `?`.
   public let positionCount: Int
-  /// The names of `:name` parameters, each once.
-  public let names: Set<String>
+  /// The names of `:name` parameters, each once, in the order of their bytes.
+  public var names: [String] { exactNames.sorted().map(\.text) }
+  let exactNames: Set<ExactName>
 
   struct Parts: Sendable, Hashable {
     var condition = Condition.constant(true)
@@ -35,15 +36,15 @@ public struct QueryText: Sendable, Hashable {
     var parser = QueryParser(text)
     parts = try parser.wholeText()
     var positionCount = 0
-    var names: Set<String> = []
+    var names: Set<ExactName> = []
     for case .parameter(let parameter) in parser.tokens.map(\.kind) {
       switch parameter {
       case .position(let number): positionCount = max(positionCount, number)
-      case .name(let name): names.insert(name)
+      case .name(let name): names.insert(ExactName(name))
       }
     }
     self.positionCount = positionCount
-    self.names = names
+    exactNames = names
   }
 
   /// What documents must fulfil, with open parameters; true if the text has no condition.

@@ -62,11 +62,25 @@ public struct TextMatcher: Sendable {
   /// Whether one place of each phrase can be chosen such that no more words than the distance are
   /// between the end of any of them and the beginning of the last.
   static func isNear(_ spans: [[Range<Int>]], distance: Int) -> Bool {
+    // Each list is in order, so that of the places that begin up to here the last one ends last.
     spans.joined().map(\.lowerBound).contains { last in
       spans.allSatisfy { places in
-        places.contains { $0.lowerBound <= last && last - $0.upperBound <= distance }
+        let nearest = places.partitioningIndex { $0.lowerBound > last } - 1
+        return nearest >= 0 && last - places[nearest].upperBound <= distance
       }
     }
+  }
+}
+
+extension [Range<Int>] {
+  /// The first place from which on the condition holds, which it does for no place before.
+  fileprivate func partitioningIndex(where condition: (Range<Int>) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if condition(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
   }
 }
 

@@ -90,7 +90,7 @@ private struct TextQueryParser {
     guard !fields.isEmpty, let colon = rest.firstIndex(of: ":") else { return nil }
     let name = String(rest[..<colon])
     let behind = rest[rest.index(after: colon)...]
-    guard let field = fields.first(where: { $0.description == name }),
+    guard let field = fields.first(where: { $0.description.isSame(as: name) }),
       let next = behind.first, !Self.isBlank(next)
     else { return nil }
     rest = behind

@@ -30,6 +30,36 @@ public indirect enum TextQuery: Sendable, Hashable {
   public static let nothing = TextQuery.any([])
 }
 
+extension TextQuery {
+  /// Texts are the same if they have the same UTF-8 bytes: an index of substrings finds nothing else.
+  public static func == (a: TextQuery, b: TextQuery) -> Bool {
+    switch (a, b) {
+    case (.phrase(let a), .phrase(let b)), (.prefix(let a), .prefix(let b)): a.isSame(as: b)
+    case (.near(let a, let distance), .near(let b, let other)):
+      distance == other && a.isSame(as: b)
+    case (.all(let a), .all(let b)), (.any(let a), .any(let b)): a == b
+    case (.excluding(let a, let without), .excluding(let b, let other)): a == b && without == other
+    case (.field(let path, let a), .field(let other, let b)): path == other && a == b
+    case (.part(let a, let place), .part(let b, let other)): place == other && a.isSame(as: b)
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .phrase(let text), .prefix(let text), .part(let text, _): hasher.combine(ExactName(text))
+    case .near(let texts, _): for text in texts { hasher.combine(ExactName(text)) }
+    case .all(let parts), .any(let parts): hasher.combine(parts)
+    case .excluding(let part, let other):
+      hasher.combine(part)
+      hasher.combine(other)
+    case .field(let path, let part):
+      hasher.combine(path)
+      hasher.combine(part)
+    }
+  }
+}
+
 /// Where a part of a text stands. A token is what blanks and control characters enclose.
 public enum TextPlace: String, Sendable, Hashable, CaseIterable {
   case anywhere
@@ -51,6 +81,16 @@ public struct TextSearch: Sendable, Hashable {
     self.query = query
     self.index = index
     self.scope = scope
+  }
+
+  public static func == (a: TextSearch, b: TextSearch) -> Bool {
+    a.query == b.query && a.index.isSame(as: b.index) && a.scope == b.scope
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(query)
+    hasher.combine(index.map { ExactName($0) })
+    hasher.combine(scope)
   }
 }
 

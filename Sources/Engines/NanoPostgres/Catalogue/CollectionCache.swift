@@ -8,8 +8,8 @@ import Synchronization
 /// What is known of collections, shared by all connections of one engine. What it holds may be out of date:
 /// whoever uses it compares its generation with that of the snapshot.
 final class PostgresCollectionCache: Sendable {
-  private let collections = Mutex<[ExactText: PostgresCollection]>([:])
-  private let catalogues = Mutex<[ExactText: KeptPaths]>([:])
+  private let collections = Mutex<[ExactName: PostgresCollection]>([:])
+  private let catalogues = Mutex<[ExactName: KeptPaths]>([:])
 
   /// A catalogue that a writer has left, for the next one.
   // @unchecked: a trie is handed out once and taken back when its user is done with it.
@@ -19,7 +19,7 @@ final class PostgresCollectionCache: Sendable {
     var generation: Int64
   }
 
-  subscript(folded: ExactText) -> PostgresCollection? {
+  subscript(folded: ExactName) -> PostgresCollection? {
     collections.withLock { $0[folded] }
   }
 
@@ -27,7 +27,7 @@ final class PostgresCollectionCache: Sendable {
     collections.withLock { $0[collection.folded] = collection }
   }
 
-  func forget(_ folded: ExactText) {
+  func forget(_ folded: ExactName) {
     collections.withLock { _ = $0.removeValue(forKey: folded) }
     catalogues.withLock { _ = $0.removeValue(forKey: folded) }
   }

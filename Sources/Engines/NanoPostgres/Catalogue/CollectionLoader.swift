@@ -10,7 +10,7 @@ struct CollectionLoader {
   let names: PostgresNames
 
   /// - Parameter locks: Whether the collection is locked until the transaction ends.
-  func row(_ folded: ExactText, locks: Bool) -> PostgresStatement {
+  func row(_ folded: ExactName, locks: Bool) -> PostgresStatement {
     PostgresStatement(
       """
       SELECT name, table_name, identity, incarnation, generation, next_row_id, changes, settings, indexing, \
@@ -23,7 +23,7 @@ struct CollectionLoader {
   /// looked up as of now, so that one made since has no rows that the snapshot sees.
   ///
   /// It says so of statements before it, which have locked the table.
-  func checkedRow(_ folded: ExactText) -> PostgresStatement {
+  func checkedRow(_ folded: ExactName) -> PostgresStatement {
     let schema = SQLName.literal(names.schema)
     return PostgresStatement(
       """
@@ -33,7 +33,7 @@ struct CollectionLoader {
       """, [.exact(folded)])
   }
 
-  func definitions(_ folded: ExactText) -> [PostgresStatement] {
+  func definitions(_ folded: ExactName) -> [PostgresStatement] {
     [
       PostgresStatement(
         """
@@ -74,29 +74,57 @@ struct CollectionLoader {
       paths: FrozenPaths(
         (0..<paths.count).map { .init(path: Array(paths.bytes($0, 0)), types: paths.int($0, 1)) }))
     for number in 0..<indexes.count {
-      let definition = try Self.object(indexes.text(number, 3))
+      let definition = try definition(indexes, number, of: name)
       if indexes.text(number, 2) == "text" {
         let text = TextIndexDefinition(definition, name: indexes.text(number, 0))
+        try sound(name) { () throws(StoreError) in try text.validate() }
         collection.textIndexes.append(
           PostgresTextIndex(
             definition: text, sqlName: indexes.text(number, 1),
             column: definition["column"]?.string ?? ""))
       } else {
+        let index = IndexDefinition(definition, name: indexes.text(number, 0))
+        try sound(name) { () throws(StoreError) in try index.validate() }
         collection.indexes.append(
-          PostgresIndex(
-            definition: IndexDefinition(definition, name: indexes.text(number, 0)),
-            sqlName: indexes.text(number, 1)))
+          PostgresIndex(definition: index, sqlName: indexes.text(number, 1)))
       }
     }
     return collection
   }
 
-  static func object(_ text: String) throws -> DocumentObject {
-    var text = text
-    return try text.withUTF8 { bytes in
-      var reader = JSONReader(UnsafeRawBufferPointer(bytes))
-      return try reader.object()
+  private func definition(
+    _ indexes: PostgresResult, _ number: Int, of collection: String
+  ) throws(StoreError) -> DocumentObject {
+    var definition = DocumentObject()
+    try sound(collection) { () throws(StoreError) in
+      definition = try Self.object(indexes.text(number, 3))
     }
+    return definition
+  }
+
+  /// What the store would not have written cannot be used, as an index without a field.
+  private func sound(
+    _ collection: String, _ check: () throws(StoreError) -> Void
+  ) throws(StoreError) {
+    do throws(StoreError) { try check() } catch {
+      throw StoreError(
+        .corruptFile, "A row of the store's own tables is damaged",
+        [
+          .table: "nano_indexes", .column: "definition", .collection: collection,
+          .expected: "the definition of an index",
+        ])
+    }
+  }
+
+  static func object(_ text: String) throws(StoreError) -> DocumentObject {
+    var text = text
+    let read = text.withUTF8 { bytes in
+      Result { () throws(StoreError) in
+        var reader = JSONReader(UnsafeRawBufferPointer(bytes))
+        return try reader.object()
+      }
+    }
+    return try read.get()
   }
 }
 

@@ -23,7 +23,7 @@ struct PostgresCollection: Sendable {
   var textIndexes: [PostgresTextIndex]
   var paths: FrozenPaths
 
-  var folded: ExactText { description.name.folded }
+  var folded: ExactName { description.name.folded }
   var defaults: FieldDefaults? { FieldDefaults(settings.defaults) }
   /// Whether a second document with values of the first may be refused for more than its key.
   var hasUniqueIndexes: Bool { indexes.contains { $0.definition.isUnique } }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 
+import NanoDocument
+
 /// What is taken out of each document, and what is made of that.
 struct TakenValues {
-  private var names: [ExactText: String] = [:]
+  private var names: [ExactName: String] = [:]
   private(set) var taken: [String] = []
   private(set) var made: [String] = []
 
   /// The name of what is taken, once however often it is asked for.
   mutating func take(_ expression: String) -> String {
-    if let known = names[ExactText(expression)] { return known }
+    if let known = names[ExactName(expression)] { return known }
     let name = "t\(taken.count)"
-    names[ExactText(expression)] = name
+    names[ExactName(expression)] = name
     taken.append("\(expression) AS \(name)")
     return name
   }
@@ -21,7 +23,7 @@ struct TakenValues {
 
   /// The name of what is made.
   mutating func name(_ expression: String) -> String {
-    let asked = ExactText("made " + expression)
+    let asked = ExactName("made " + expression)
     if let known = names[asked] { return known }
     let name = "v\(made.count)"
     names[asked] = name

@@ -18,7 +18,7 @@ final class PostgresConnection {
   /// Whether statements stay prepared, which they do not where a pooler stands between.
   private let keepsStatements: Bool
   /// The names of prepared statements by their text.
-  private var prepared: [ExactText: String] = [:]
+  private var prepared: [ExactName: String] = [:]
   private var lastName = 0
   /// What was sent and whose results nobody has read, in order.
   private var expected: [Expectation] = []
@@ -28,7 +28,7 @@ final class PostgresConnection {
 
   private enum Expectation {
     case statement
-    case preparation(of: ExactText)
+    case preparation(of: ExactName)
     /// A statement of this connection's own.
     case upkeep
     case end
@@ -187,7 +187,7 @@ extension PostgresConnection {
 
   /// The name of a statement, which is prepared in the same pipeline if it is new.
   private func name(of statement: PostgresStatement) throws -> String {
-    let text = ExactText(statement.text)
+    let text = ExactName(statement.text)
     if let name = prepared[text] { return name }
     if prepared.count >= Self.maximumPrepared {
       // All at once: what is in use is soon prepared again.

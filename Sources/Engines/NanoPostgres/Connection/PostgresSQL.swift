@@ -4,8 +4,8 @@
 ///
 /// Values never become part of the text. Parameters get their numbers when the whole is rendered, so that
 /// pieces can be put together in any order.
-struct PostgresSQL: Hashable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
-  private enum Part: Hashable {
+struct PostgresSQL: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
+  private enum Part {
     case text(String)
     case value(PostgresValue)
   }
@@ -63,7 +63,7 @@ struct PostgresSQL: Hashable, ExpressibleByStringLiteral, ExpressibleByStringInt
 }
 
 /// A statement as it is sent.
-struct PostgresStatement: Hashable {
+struct PostgresStatement {
   var text: String
   var values: [PostgresValue]
   /// Whether the server keeps it prepared; not worth it for what is asked once.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import NanoDocument
+
 /// A value for a parameter of a statement.
 enum PostgresValue: Hashable {
   case null
@@ -117,4 +119,8 @@ extension PostgresValue {
       }
     }
   }
+}
+
+extension PostgresValue {
+  static func exact(_ name: ExactName) -> PostgresValue { .text(name.text) }
 }

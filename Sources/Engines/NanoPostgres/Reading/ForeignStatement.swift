@@ -22,7 +22,8 @@ struct ForeignStatement {
     }
     var values: [PostgresValue] = []
     var rendered = ""
-    var unused = Set(arguments.named.keys)
+    let named = arguments.named.byExactName
+    var unused = Set(named.keys)
     words = scan.words
     let usesNumbers = scan.pieces.contains { if case .number = $0 { true } else { false } }
     for piece in scan.pieces {
@@ -38,12 +39,12 @@ struct ForeignStatement {
         values.append(try Self.value(arguments.positional[values.count]))
         rendered += "$\(values.count)"
       case .name(let name):
-        guard let value = arguments.named[name] else {
+        guard let value = named[ExactName(name)] else {
           throw StoreError(
             .invalidArgument, "A parameter of the statement has no argument",
             [.expected: ":" + name])
         }
-        unused.remove(name)
+        unused.remove(ExactName(name))
         values.append(try Self.value(value))
         rendered += "$\(values.count)"
       }
@@ -131,7 +132,7 @@ extension ForeignStatement {
       while let first = rest.first {
         if let quoted = Self.quoted(rest) {
           plain.append(contentsOf: quoted)
-          if first == "\"" { words.append(String(String(quoted).dropFirst().dropLast())) }
+          if first == "\"" { words.append(String(quoted.dropFirst().dropLast())) }
           rest = rest.dropFirst(quoted.count)
           continue
         }
@@ -173,8 +174,9 @@ extension ForeignStatement {
       _ text: Substring.UnicodeScalarView
     ) -> Substring.UnicodeScalarView? {
       guard let first = text.first else { return nil }
-      let rest = String(text)
+      let second = text.dropFirst().first
       func upTo(_ end: String, from start: Int) -> Substring.UnicodeScalarView {
+        let rest = String(text)
         let from = rest.unicodeScalars.index(rest.startIndex, offsetBy: start)
         guard let found = rest.range(of: end, options: .literal, range: from..<rest.endIndex) else {
           return text
@@ -184,8 +186,8 @@ extension ForeignStatement {
       }
       switch first {
       case "'", "\"": return upTo(String(first), from: 1)
-      case "-" where rest.hasPrefix("--"): return upTo("\n", from: 2)
-      case "/" where rest.hasPrefix("/*"): return upTo("*/", from: 2)
+      case "-" where second == "-": return upTo("\n", from: 2)
+      case "/" where second == "*": return upTo("*/", from: 2)
       case "$":
         let tag = text.dropFirst().prefix { $0 == "_" || $0.properties.isAlphabetic }
         guard text.dropFirst(tag.count + 1).first == "$" else { return nil }

@@ -161,7 +161,7 @@ extension PostgresReader {
       + found.textIndexes.map { ($0.definition.name, $0.sqlName) }
     return Explanation(
       statement: compiled.sql.statement.text, plan: plan,
-      indexes: all.filter { index in plan.contains { $0.contains(index.1) } }.map(\.0),
+      indexes: all.filter { index in plan.contains { $0.contains(exactly: index.1) } }.map(\.0),
       checkedPerDocument: compiled.rest.map(\.queryText))
   }
 }

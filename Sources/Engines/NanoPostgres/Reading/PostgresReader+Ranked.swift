@@ -32,7 +32,7 @@ extension PostgresReader {
     ranks.sort { $0.rank != $1.rank ? $0.rank > $1.rank : $0.id < $1.id }
     let page = ranks.dropFirst(offset)
     let chosen = Array(page.prefix(limit ?? page.count))
-    let byID = Dictionary(uniqueKeysWithValues: chosen.map { ($0.id, $0.rank) })
+    let byID = Dictionary(chosen.map { ($0.id, $0.rank) }) { first, _ in first }
     try showDocuments(chosen.map(\.id), facts, PostgresQueryCompiler.columns(query)) {
       try show($0, byID[$0.rowID] ?? 0)
     }

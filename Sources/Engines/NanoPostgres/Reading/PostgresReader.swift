@@ -10,11 +10,11 @@ class PostgresReader: EngineReader {
   let core: PostgresCore
   let session: PostgresSession
   /// Collections whose facts are those of this snapshot.
-  private var verified: [ExactText: PostgresCollection] = [:]
+  private var verified: [ExactName: PostgresCollection] = [:]
   /// Collections whose table belongs to this snapshot and is locked, so that it stays.
-  private var held: Set<ExactText> = []
+  private var held: Set<ExactName> = []
   /// Incarnations are told with rows only where the collection is there.
-  private var missing: Set<ExactText> = []
+  private var missing: Set<ExactName> = []
 
   init(_ core: PostgresCore, _ session: PostgresSession) {
     self.core = core
@@ -37,7 +37,7 @@ class PostgresReader: EngineReader {
   }
 
   private func note(
-    _ folded: ExactText, _ results: [PostgresResult]
+    _ folded: ExactName, _ results: [PostgresResult]
   ) throws -> PostgresCollection? {
     guard let found = try core.loader.collection(results[0], results[1...]) else {
       missing.insert(folded)
@@ -107,7 +107,7 @@ class PostgresReader: EngineReader {
   }
 
   /// The results of statements that name the table of a collection, and behind them what the catalogue says.
-  private func run(_ statements: [PostgresStatement], _ folded: ExactText) throws
+  private func run(_ statements: [PostgresStatement], _ folded: ExactName) throws
     -> [PostgresResult]
   {
     let hadFailed = session.failure != nil
@@ -165,7 +165,7 @@ class PostgresReader: EngineReader {
 
   func highestRowID(in collection: String) throws -> Int64? {
     let rows = try session.run(core.loader.row(collection.folded, locks: false))
-    return (CollectionLoader.state(rows)?.nextRowID ?? 1) - 1
+    return (CollectionLoader.state(rows)?.nextRowID ?? 1) &- 1
   }
 
   func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {
@@ -209,7 +209,7 @@ class PostgresReader: EngineReader {
     guard let found = try self.collection(collection) else { return [] }
     let rows = try session.run(
       PostgresStatement("SELECT DISTINCT type FROM \(found.table) WHERE type IS NOT NULL"))
-    return (0..<rows.count).map { rows.text($0, 0) }.sorted()
+    return (0..<rows.count).map { rows.text($0, 0) }.sorted { $0.isBefore($1) }
   }
 
   /// Indexes are made in one step here.

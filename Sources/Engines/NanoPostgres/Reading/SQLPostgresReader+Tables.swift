@@ -5,7 +5,7 @@ import NanoEngine
 
 extension SQLPostgresReader {
   func tables() throws -> [SQLTable] {
-    let collections = Set(try collectionTables())
+    let collections = Set(try collectionTables().map { ExactName($0) })
     let rows = try session.run(
       PostgresStatement(
         """
@@ -21,9 +21,9 @@ extension SQLPostgresReader {
       let kind: SQLTable.Kind =
         isView
         ? .view
-        : collections.contains(name)
+        : collections.contains(ExactName(name))
           ? .collection
-          : name.hasPrefix("nano_") ? .internal : .table
+          : name.hasExactPrefix("nano_") ? .internal : .table
       let columns = try columns(rows.int(row, 0))
       return SQLTable(
         name: name, kind: kind, columns: columns, indexes: try indexes(rows.int(row, 0)),

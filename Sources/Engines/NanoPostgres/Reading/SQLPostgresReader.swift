@@ -42,8 +42,10 @@ class SQLPostgresReader: PostgresReader, SQLReader {
     let schema = names.schema
     let tables = try session.run(
       PostgresStatement("SELECT table_name FROM \(names.qualified("nano_collections"))"))
-    let kept = Set((0..<tables.count).map { tables.text($0, 0) })
-    func isOurs(_ name: String) -> Bool { kept.contains(name) || name.hasPrefix("nano_") }
+    let kept = Set((0..<tables.count).map { ExactName(tables.text($0, 0)) })
+    func isOurs(_ name: String) -> Bool {
+      kept.contains(ExactName(name)) || name.hasExactPrefix("nano_")
+    }
     func refusal(_ name: String) -> StoreError {
       StoreError(
         .notPermitted, "A statement cannot change what the store keeps", [.table: name])
@@ -65,7 +67,8 @@ class SQLPostgresReader: PostgresReader, SQLReader {
     case .array(let array): return array.flatMap { writtenTables($0, schema) }
     case .object(let object):
       var found = object.flatMap { writtenTables($0.value, schema) }
-      if object["Node Type"]?.string == "ModifyTable", object["Schema"]?.string == schema,
+      if object["Node Type"]?.string == "ModifyTable",
+        object["Schema"]?.string.isSame(as: schema) == true,
         let name = object["Relation Name"]?.string
       {
         found.append(name)
@@ -91,7 +94,7 @@ class SQLPostgresReader: PostgresReader, SQLReader {
     return Explanation(
       statement: text, plan: plan,
       indexes: (0..<indexes.count).map { indexes.text($0, 0) }
-        .filter { name in plan.contains { $0.contains(name) } },
+        .filter { name in plan.contains { $0.contains(exactly: name) } },
       checkedPerDocument: nil)
   }
 }

@@ -26,6 +26,11 @@ extension PostgresWriter {
 
   private func newRow(_ document: NewDocument, _ table: WriterTable) throws -> DocumentRow {
     let id = document.rowID ?? table.state.nextRowID
+    guard id < Int64.max else {
+      throw StoreError(
+        .valueNotStorable, "A row id leaves none for the next document",
+        [.collection: table.collection.description.name, .rowID: "\(id)"])
+    }
     // A row of this id may have been there.
     let revision = id < table.state.nextRowID ? Int64.random(in: 2..<(1 << 52)) : 1
     return try DocumentRow(document, id: id, revision: revision, table.collection)

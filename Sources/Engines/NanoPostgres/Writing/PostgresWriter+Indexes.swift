@@ -11,7 +11,9 @@ extension PostgresWriter {
     try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection)
     let name = table.collection.description.name
-    if let known = table.collection.indexes.first(where: { $0.definition.name == index.name }) {
+    if let known = table.collection.indexes.first(where: {
+      $0.definition.name.isSame(as: index.name)
+    }) {
       if known.definition.isSame(as: index) {
         guard known.definition.origin == .adaptive, index.origin == .declared else { return }
         return try record(index, known.sqlName, "fields", index.object, table)
@@ -23,7 +25,9 @@ extension PostgresWriter {
       }
       _ = try dropIndex(index.name, in: collection)
     }
-    guard !table.collection.textIndexes.contains(where: { $0.definition.name == index.name }) else {
+    guard
+      !table.collection.textIndexes.contains(where: { $0.definition.name.isSame(as: index.name) })
+    else {
       throw StoreError(
         .alreadyExists, "A text index has this name", [.collection: name, .index: index.name])
     }
@@ -154,10 +158,11 @@ extension PostgresWriter {
     let forget = PostgresStatement(
       "DELETE FROM \(names.qualified("nano_indexes")) WHERE collection = $1 AND name = $2",
       [.exact(table.collection.folded), .text(name)])
-    if let index = table.collection.indexes.first(where: { $0.definition.name == name }) {
+    if let index = table.collection.indexes.first(where: { $0.definition.name.isSame(as: name) }) {
       _ = try session.run([.once("DROP INDEX \(names.qualified(index.sqlName))"), forget])
-    } else if let index = table.collection.textIndexes.first(where: { $0.definition.name == name })
-    {
+    } else if let index = table.collection.textIndexes.first(where: {
+      $0.definition.name.isSame(as: name)
+    }) {
       let columns = [index.column, index.lengthColumn].map { "DROP COLUMN \($0)" }
       _ = try session.run([
         .once("ALTER TABLE \(table.collection.table) \(columns.joined(separator: ", "))"), forget,

@@ -14,7 +14,7 @@ extension PostgresWriter {
     let names =
       table.collection.textIndexes.map(\.definition.name)
       + table.collection.indexes.map(\.definition.name)
-    guard !names.contains(index.name) else {
+    guard !names.containsExactly(index.name) else {
       throw StoreError(
         .alreadyExists, "An index of this name has another definition",
         [.collection: table.collection.description.name, .index: index.name])

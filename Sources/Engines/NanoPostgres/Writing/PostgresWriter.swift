@@ -7,11 +7,11 @@ import NanoSQL
 
 /// A transaction in progress. Each collection that it reads or writes is locked until it ends.
 final class PostgresWriter: SQLPostgresReader, EngineWriter {
-  private(set) var touched: [ExactText: WriterTable] = [:]
+  private(set) var touched: [ExactName: WriterTable] = [:]
   /// Collections whose definitions the transaction has changed, perhaps undone since.
-  private var redefined: Set<ExactText> = []
+  private var redefined: Set<ExactName> = []
   /// Dropped in this transaction.
-  private(set) var dropped: [ExactText: String] = [:]
+  private(set) var dropped: [ExactName: String] = [:]
   private var savepoints = 0
   private var hasWritten = false
   private var holdsMetadata = false
@@ -20,7 +20,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   /// What the commit tells observers; nil if nothing.
   private(set) var told: Commit?
   /// The number of writes of each collection as of the commit.
-  private(set) var committedChanges: [ExactText: Int64] = [:]
+  private(set) var committedChanges: [ExactName: Int64] = [:]
 
   /// What it sees may be undone.
   func committedState() throws -> CommittedState? { nil }
@@ -82,7 +82,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   }
 
   /// Keeps a collection that is not there from being made by others.
-  private func lock(ofMissing folded: ExactText) -> PostgresStatement {
+  private func lock(ofMissing folded: ExactName) -> PostgresStatement {
     PostgresStatement(
       "SELECT pg_advisory_xact_lock(hashtextextended($1, 2))",
       [.text("nanostore." + names.schema + "." + folded.text)])
@@ -163,7 +163,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   }
 
   override func highestRowID(in collection: String) throws -> Int64? {
-    (try table(collection)?.state.nextRowID ?? 1) - 1
+    (try table(collection)?.state.nextRowID ?? 1) &- 1
   }
 
   func noteWrite() { hasWritten = true }
@@ -173,7 +173,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     redefined.insert(name.folded)
     core.cache.forget(name.folded)
   }
-  func noteMade(_ folded: ExactText) {
+  func noteMade(_ folded: ExactName) {
     dropped[folded] = nil
     redefined.insert(folded)
   }
@@ -280,7 +280,7 @@ extension PostgresWriter {
   }
 
   /// Brings back what was known when the savepoint was made. Locks from behind it are gone.
-  private func restore(_ marks: [ExactText: WriterTable.Mark]) throws {
+  private func restore(_ marks: [ExactName: WriterTable.Mark]) throws {
     for folded in touched.keys {
       touched[folded] = nil
       guard let mark = marks[folded] else {

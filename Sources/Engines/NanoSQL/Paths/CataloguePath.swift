@@ -15,7 +15,7 @@ package struct CataloguePath: Hashable {
     /// Names are other names in another Unicode form, which Swift's texts do not tell apart.
     package static func == (a: Step, b: Step) -> Bool {
       switch (a, b) {
-      case (.name(let a), .name(let b)): a.utf8.elementsEqual(b.utf8)
+      case (.name(let a), .name(let b)): a.isSame(as: b)
       case (.element, .element): true
       default: false
       }
@@ -23,7 +23,7 @@ package struct CataloguePath: Hashable {
 
     package func hash(into hasher: inout Hasher) {
       guard case .name(let name) = self else { return }
-      for byte in name.utf8 { hasher.combine(byte) }
+      hasher.combine(ExactName(name))
     }
   }
   package var steps: [Step]

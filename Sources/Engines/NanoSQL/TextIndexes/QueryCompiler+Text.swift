@@ -21,7 +21,9 @@ extension QueryCompiler {
 
   /// What is left to be asked of documents that the ranking search has found, and whether that is nothing.
   public func withoutRankingSearch(_ query: Query) -> (query: Query, isWhole: Bool) {
-    guard let search = query.condition.rankingSearch, facts.answer(search)?.isExact == true else {
+    guard let search = query.condition.rankingSearch, facts.answer(search)?.isExact == true,
+      !facts.hasForeignRows
+    else {
       return (query, false)
     }
     var query = query

@@ -39,6 +39,8 @@ final class ChangeRecorder {
   private(set) var calls = 0
   /// Whether no trigger of another program does what is not shown; nil if that is to be looked up.
   var seesAll: Bool?
+  /// A row of which updates say nothing new.
+  private var passedOver: (table: String, rowID: Int64)?
   /// Whether nothing was written down.
   var isEmpty: Bool { log.isEmpty }
 
@@ -54,6 +56,11 @@ final class ChangeRecorder {
     calls &+= 1
     let table = place(name)
     guard tables[table].isWatched, !tables[table].isWhole else { return }
+    if let passedOver, operation == SQLITE_UPDATE, rowID == passedOver.rowID,
+      tables[table].name == passedOver.table
+    {
+      return
+    }
     guard tables[table].count < Commit.maximumRows else { return noteWhole(table) }
     tables[table].count += 1
     let kind: Change.Kind =
@@ -102,8 +109,16 @@ final class ChangeRecorder {
     log.append(Entry(table: Self.everything, rowID: 0, kind: nil))
   }
 
+  /// Runs a block that updates a row and leaves what it means as it is.
+  func passingOver(_ rowID: Int64, of table: String, _ update: () throws -> Void) rethrows {
+    passedOver = (table, rowID)
+    defer { passedOver = nil }
+    try update()
+  }
+
   /// A statement failed, and what it had done was undone. Which rows that were is not known.
   func noteFailure() {
+    guard passedOver == nil else { return }
     for table in tables.indices where tables[table].count > 0 && !tables[table].isWhole {
       noteWhole(table)
     }

@@ -183,7 +183,8 @@ enum FieldAccess {
     repeat {
       let found = try reader.rawName()
       if found.hasEscapes { return .unsure }
-      if found.matches(name) { return .value(reader) }
+      // To SQLite a name with one `$` is never the same as one with two.
+      if found.matches(name), found.bytes.count == name.count { return .value(reader) }
       try reader.skipValue()
     } while reader.peekConsume(UInt8(ascii: ","))
     try reader.expect(UInt8(ascii: "}"))

@@ -43,12 +43,16 @@ struct FunctionArguments {
     case .rowID: return .int(sqlite3_value_int64(values[first]))
     case .key: return key(first + 1)
     case .type: return isNull(first + 2) ? .null : .string(string(first + 2))
-    case .version: return isNull(first + 3) ? .null : .int(sqlite3_value_int64(values[first + 3]))
+    case .version: return int(first + 3).map { .int($0) } ?? .null
     case .leafPath: return .null
-    case .added:
-      if isNull(first + 4) { return .null }
-      return .date(Moment.date(sqlite3_value_int64(values[first + 4])))
+    case .added: return int(first + 4).map { .date(Moment.date($0)) } ?? .null
     }
+  }
+
+  /// Nil for anything but an integer, which only other programs write.
+  private func int(_ index: Int) -> Int64? {
+    guard sqlite3_value_type(values[index]) == SQLITE_INTEGER else { return nil }
+    return sqlite3_value_int64(values[index])
   }
 
   private func isNull(_ index: Int) -> Bool { sqlite3_value_type(values[index]) == SQLITE_NULL }
@@ -62,6 +66,10 @@ struct FunctionArguments {
       let high = start.loadUnaligned(as: UInt64.self).bigEndian
       let low = start.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian
       return .string(DocumentKey.uuid(high, low).description)
+    case SQLITE_BLOB:
+      let count = Int(sqlite3_value_bytes(values[index]))
+      let bytes = UnsafeRawBufferPointer(start: sqlite3_value_blob(values[index]), count: count)
+      return .string(SQLiteStatement.hexadecimal(bytes))
     default: return .string(string(index))
     }
   }

@@ -34,15 +34,17 @@ final class SortProgram: Program {
 final class AggregateProgram: Program {
   static let kind: StaticString = "nano_aggregates"
   let aggregation: AggregationProgram
-  init(_ query: AggregateQuery, _ defaults: FieldDefaults?) {
-    aggregation = AggregationProgram(query, defaults: defaults)
+  init(_ query: AggregateQuery, _ defaults: FieldDefaults?, spills: Bool) {
+    aggregation = AggregationProgram(
+      query, defaults: defaults, makeSpill: TemporarySpill.maker(spills))
   }
 }
 
 final class DistinctProgram: Program {
   static let kind: StaticString = "nano_distinct"
   let values: DistinctValues
-  init(_ field: FieldPath, _ defaults: FieldDefaults?) {
-    values = DistinctValues(field, defaults: defaults)
+  init(_ field: FieldPath, _ defaults: FieldDefaults?, spills: Bool) {
+    values = DistinctValues(
+      field, defaults: defaults, makeSpill: TemporarySpill.maker(spills))
   }
 }

@@ -9,6 +9,8 @@ final class LogOverlay {
   let pageSize: Int
   /// Where the newest committed content of each page begins.
   private var places: [Int: Int] = [:]
+  /// How many pages it has.
+  var pageCount: Int { places.count }
   /// The size of the database in pages after the last commit.
   private(set) var lastPage = 0
 

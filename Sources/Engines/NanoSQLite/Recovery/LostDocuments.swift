@@ -92,16 +92,16 @@ extension LostDocuments.Group {
   /// The collections whose documents have all of the names that those of the group have, and fewest beside
   /// them.
   func candidates(
-    _ names: [String: Set<String>], _ encoding: StoredTextEncoding
-  ) -> [String] {
-    var seen: Set<String> = []
+    _ names: [ExactName: Set<ExactName>], _ encoding: StoredTextEncoding
+  ) -> [ExactName] {
+    var seen: Set<ExactName> = []
     for row in samples {
       guard let document = try? RecoveredDocument(row, encoding) else { continue }
       document.body.withUnsafeBytes { body in
         var reader = JSONReader(body)
         let object = try? reader.object()
         for field in object ?? [:] {
-          seen.insert(String(decoding: StoredName(field.name).utf8, as: UTF8.self))
+          seen.insert(ExactName(String(decoding: StoredName(field.name).utf8, as: UTF8.self)))
         }
       }
     }

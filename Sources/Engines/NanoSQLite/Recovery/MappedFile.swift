@@ -30,10 +30,15 @@ final class MappedFile {
     }
   }
 
+  /// Takes pages that were read out of the memory of the process. They are read again when they are needed.
+  func release() {
+    if let start = bytes.baseAddress {
+      madvise(UnsafeMutableRawPointer(mutating: start), bytes.count, MADV_DONTNEED)
+    }
+  }
+
   private static func unreadable(_ path: String) -> StoreError {
-    StoreError(
-      .inputOutput, "The file cannot be read",
-      [.path: path, .engineMessage: String(cString: strerror(errno))])
+    SystemFailure.error("The file cannot be read", path: path, errno)
   }
 }
 

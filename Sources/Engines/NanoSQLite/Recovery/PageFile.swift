@@ -32,12 +32,23 @@ final class PageFile {
     let reserved = isHeaderSound ? Int(bytes[20]) : 0
     // SQLite itself asks for so many bytes at least.
     usable = pageSize - reserved >= 480 ? pageSize - reserved : pageSize
-    count = max(bytes.count / pageSize, self.log?.lastPage ?? 0)
+    // A log that is right has each page that the file lacks.
+    let inFile = bytes.count / pageSize
+    count = max(inFile, min(self.log?.lastPage ?? 0, inFile + (self.log?.pageCount ?? 0)))
   }
+
+  /// Bytes of pages after which they are taken out of memory. Arbitrary.
+  private static let bytesInMemory = 64 << 20
+  private var bytesShown = 0
 
   /// The bytes of a page that count; nil for a number that no page has.
   func page(_ number: Int) -> UnsafeRawBufferPointer? {
     guard number >= 1, number <= count else { return nil }
+    bytesShown += pageSize
+    if bytesShown > Self.bytesInMemory {
+      bytesShown = 0
+      file.release()
+    }
     if let logged = log?.page(number) {
       return UnsafeRawBufferPointer(rebasing: logged.prefix(usable))
     }

@@ -12,14 +12,14 @@ struct RecoveredCatalogue {
   private(set) var indexes: [IndexRow] = []
   private(set) var metadata: [MetadataRow] = []
   /// The names at the top of documents of a collection, by its folded name.
-  private(set) var names: [String: Set<String>] = [:]
+  private(set) var names: [ExactName: Set<ExactName>] = [:]
   /// What could not be read.
   private(set) var losses: [VerificationProblem] = []
   let encoding: StoredTextEncoding
 
   private let reader: TreeReader
   /// The first pages of the store's own tables.
-  private var roots: [String: Int] = [:]
+  private var roots: [ExactName: Int] = [:]
 
   init(_ reader: TreeReader, _ encoding: StoredTextEncoding) {
     self.reader = reader
@@ -36,7 +36,7 @@ struct RecoveredCatalogue {
       guard let row = try? PathRow(row), case .name(let name)? = row.path.steps.first else {
         continue
       }
-      names[row.collection.foldingASCII, default: []].insert(name)
+      names[row.collection.folded, default: []].insert(ExactName(name))
     }
     for row in rows(of: MetadataRow.table, like: Self.isMetadata) {
       do { metadata.append(try MetadataRow(row)) } catch { lose(MetadataRow.table, error) }
@@ -66,11 +66,11 @@ struct RecoveredCatalogue {
       }
       // Virtual tables have none.
       guard root > 0 else { continue }
-      if name.foldingASCII.hasPrefix("nano_"), InternalCollection(named: name) == nil {
-        roots[name] = Int(clamping: root)
+      if name.foldingASCII.hasExactPrefix("nano_"), InternalCollection(named: name) == nil {
+        roots[ExactName(name)] = Int(clamping: root)
       } else if Self.isDocumentTable(sql) {
         tables.append((name, Int(clamping: root)))
-      } else if !name.hasPrefix("sqlite_") {
+      } else if !name.hasExactPrefix("sqlite_") {
         lose(name, "a table that is no collection is not copied")
       }
     }
@@ -87,7 +87,7 @@ struct RecoveredCatalogue {
     of table: String, like isLikely: ([DocumentValue]) -> Bool
   ) -> [[DocumentValue]] {
     var found: [[DocumentValue]] = []
-    guard let root = roots[table] else {
+    guard let root = roots[ExactName(table)] else {
       lose(table, "the table is not in the list of tables")
       return lostRows(ofIndexes: true, like: isLikely)
     }

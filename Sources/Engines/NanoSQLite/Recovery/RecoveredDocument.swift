@@ -10,6 +10,8 @@ struct RecoveredDocument {
   private(set) var version: Int64?
   private(set) var added: Int64?
   private(set) var body: [UInt8]
+  /// Whether another program wrote the body, and it has no stored form.
+  private(set) var isForeign = false
   /// What it has that could not be kept, as a sentence each.
   private(set) var losses: [String] = []
 
@@ -50,6 +52,17 @@ struct RecoveredDocument {
     if type == nil, !values[2].isNull { losses.append("document \(row.id) has lost its class") }
     version = number(values[3], "version")
     added = number(values[4], "moment of being added")
+  }
+
+  /// As a writer takes over what another program wrote. One that has no stored form stays as it is.
+  func inStoredForm() -> RecoveredDocument {
+    var copy = self
+    do {
+      copy.body = try body.withUnsafeBytes { try CanonicalBody.rewritten($0) } ?? body
+    } catch {
+      copy.isForeign = true
+    }
+    return copy
   }
 
   /// With the fields encoded anew; nil if that cannot be done.

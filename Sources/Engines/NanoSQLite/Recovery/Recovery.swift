@@ -26,6 +26,8 @@ struct Recovery {
     }
     var configuration = SQLiteConfiguration()
     configuration.pageSize = pages.pageSize
+    // It is written once, and what is mapped counts as memory of the process.
+    configuration.mappedSize = 0
     configuration.encoding = catalogue.encoding == .utf8 ? .utf8 : .utf16
     let engine = try SQLiteEngine(.file(path), configuration)
     do {
@@ -45,12 +47,12 @@ struct Recovery {
   ) throws -> RecoveryReport {
     let writer = RecoveryWriter(engine, catalogue.encoding)
     noteFile(writer)
-    var damaged: Set<String> = []
+    var damaged: Set<ExactName> = []
     for place in names {
       guard writer.begin(place.name, place.identity) else { continue }
       guard let root = place.root else {
         writer.note(place.name, "the collection has no table")
-        damaged.insert(place.name.foldingASCII)
+        damaged.insert(place.folded)
         continue
       }
       var rows = 0
@@ -60,7 +62,7 @@ struct Recovery {
         if rows & 1_023 == 0 { try progress?(reader.progress) }
       }
       if lost > 0 {
-        damaged.insert(place.name.foldingASCII)
+        damaged.insert(place.folded)
         writer.note(place.name, "\(lost) pages of documents cannot be read")
       }
     }
@@ -87,18 +89,22 @@ struct Recovery {
     let name: String
     let identity: CollectionIdentity
     let root: Int?
+
+    var folded: ExactName { name.folded }
   }
 
   /// Those that have a table, and those of which only a row is left.
   private func collections() -> [Place] {
     var places: [Place] = []
-    var known: Set<String> = []
-    for (name, root) in catalogue.tables where known.insert(name.foldingASCII).inserted {
-      let row = catalogue.collections.first { $0.name.foldingASCII == name.foldingASCII }
+    var known: Set<ExactName> = []
+    for (name, root) in catalogue.tables where known.insert(name.folded).inserted {
+      let row = catalogue.collections.first {
+        $0.name.foldingASCII.isSame(as: name.foldingASCII)
+      }
       let identity = row?.identity ?? InternalCollection(named: name)?.identity ?? .key
       places.append(Place(name: name, identity: identity, root: root))
     }
-    for row in catalogue.collections where known.insert(row.name.foldingASCII).inserted {
+    for row in catalogue.collections where known.insert(row.name.folded).inserted {
       places.append(Place(name: row.name, identity: row.identity, root: nil))
     }
     return places
@@ -106,7 +112,7 @@ struct Recovery {
 
   /// Documents that stand on pages which no table leads to.
   private func addLost(
-    _ writer: RecoveryWriter, _ names: [Place], _ damaged: Set<String>
+    _ writer: RecoveryWriter, _ names: [Place], _ damaged: Set<ExactName>
   ) throws {
     let lost = LostDocuments(reader)
     let groups = lost.groups()
@@ -115,10 +121,10 @@ struct Recovery {
         "file", "the list of free pages is damaged: documents that were removed may be back")
     }
     var spare: String?
-    var told: Set<String> = []
+    var told: Set<ExactName> = []
     for group in groups {
       let owner = owner(of: group, damaged).flatMap { folded in
-        names.first { $0.name.foldingASCII == folded }?.name
+        names.first { $0.folded == folded }?.name
       }
       if owner == nil, spare == nil {
         spare = freeName(names)
@@ -126,7 +132,7 @@ struct Recovery {
         writer.note(spare, "holds documents of which the collection is not known")
       }
       guard let collection = owner ?? spare else { continue }
-      if owner != nil, told.insert(collection).inserted {
+      if owner != nil, told.insert(ExactName(collection)).inserted {
         writer.note(collection, "documents on lost pages are taken for its own, by their fields")
       }
       let broken = try lost.each(group) { try writer.add($0, to: collection) }
@@ -134,7 +140,7 @@ struct Recovery {
     }
   }
 
-  private func owner(of group: LostDocuments.Group, _ damaged: Set<String>) -> String? {
+  private func owner(of group: LostDocuments.Group, _ damaged: Set<ExactName>) -> ExactName? {
     let fitting = group.candidates(catalogue.names, catalogue.encoding)
     let both = fitting.filter(damaged.contains)
     if both.count == 1 { return both[0] }
@@ -145,9 +151,9 @@ struct Recovery {
   }
 
   private func freeName(_ names: [Place]) -> String {
-    let taken = Set(names.map(\.name.foldingASCII))
+    let taken = Set(names.map(\.folded))
     return sequence(first: 1) { $0 + 1 }.lazy.map { $0 == 1 ? "recovered" : "recovered_\($0)" }
-      .first { !taken.contains($0) } ?? "recovered"
+      .first { !taken.contains(ExactName($0)) } ?? "recovered"
   }
 
   /// What most texts seem to be kept in; the header says so too, where it is not damaged.

@@ -14,7 +14,7 @@ final class RecoveryWriter {
   private var waitingFor = ""
   /// Those whose row ids another document has.
   private var displaced: [(RecoveredDocument, collection: String)] = []
-  private var counts: [String: RecoveryReport.Collection] = [:]
+  private var counts: [ExactName: RecoveryReport.Collection] = [:]
   private(set) var report = RecoveryReport()
 
   /// Bytes of documents that one transaction takes. Arbitrary: many times what a commit costs, and no matter
@@ -36,7 +36,7 @@ final class RecoveryWriter {
         try $0.createCollection(
           CollectionDescription(name: name, identity: identity, isInternal: isInternal))
       }
-      counts[name] = RecoveryReport.Collection(name: name)
+      counts[ExactName(name)] = RecoveryReport.Collection(name: name)
       return true
     } catch {
       note(name, "the collection cannot be made: \(Self.text(error))")
@@ -45,7 +45,7 @@ final class RecoveryWriter {
   }
 
   func add(_ row: TreeReader.Row, to collection: String) throws {
-    if waitingFor != collection { try flush() }
+    if !waitingFor.isSame(as: collection) { try flush() }
     waitingFor = collection
     do {
       let document = try RecoveredDocument(row, encoding)
@@ -81,8 +81,8 @@ final class RecoveryWriter {
         return try statement.step() && statement.int(0) != 0
       }
     }
-    guard !isValid, let rewritten = document.rewritten() else { return document }
-    return rewritten
+    guard isValid else { return document.rewritten() ?? document }
+    return document.inStoredForm()
   }
 
   private func write(
@@ -150,14 +150,20 @@ final class RecoveryWriter {
           key: document.key, type: document.type, version: document.version,
           added: document.added ?? 0, rowID: rowID, body: body), into: collection)
     }
-    // A row of another program may have no moment; setting the revision too keeps the row ours.
-    if document.added == nil {
+    if document.isForeign {
+      // Nothing is concluded from a body without a stored form: queries read it as it is.
+      try writer.connection.run(
+        SQLFragment(
+          "UPDATE \(SQLName.quoted(collection)) SET added = ?, revision = NULL WHERE id = ?",
+          [document.added.map { .int($0) } ?? .null, .int(id)]))
+    } else if document.added == nil {
+      // A row of another program may have no moment; setting the revision too keeps the row ours.
       try writer.connection.run(
         SQLFragment(
           "UPDATE \(SQLName.quoted(collection)) SET added = NULL, revision = revision + 1 "
             + "WHERE id = ?", [.int(id)]))
     }
-    counts[collection]?.saved += 1
+    counts[ExactName(collection)]?.saved += 1
     for loss in document.losses { note(collection, loss) }
   }
 
@@ -166,7 +172,7 @@ final class RecoveryWriter {
   }
 
   private func skip(_ rowID: Int64, _ key: String?, in collection: String, _ reason: String) {
-    counts[collection]?.skipped += 1
+    counts[ExactName(collection)]?.skipped += 1
     guard report.skipped.count < RecoveryReport.maximumListed else { return }
     report.skipped.append(
       RecoveryReport.SkippedDocument(
@@ -190,7 +196,7 @@ final class RecoveryWriter {
   }
 
   func finish() -> RecoveryReport {
-    report.collections = counts.values.sorted { $0.name < $1.name }
+    report.collections = counts.values.sorted { $0.name.isBefore($1.name) }
     return report
   }
 }

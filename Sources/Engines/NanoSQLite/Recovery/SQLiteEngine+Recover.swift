@@ -29,46 +29,76 @@ extension SQLiteEngine {
       !isFolder.boolValue
     else { throw StoreError(.cannotOpen, "There is no file to recover from", [.path: source]) }
     let target = try BackupTarget(destination, source: source)
-    let damaged = DamagedCopy(of: source, beside: target.copy)
-    defer {
-      target.removeCopy()
-      damaged.remove()
-    }
+    let damaged = DamagedCopy(of: source, for: target)
+    defer { target.file.remove() }
     do {
-      try damaged.make()
       try target.makeCopy(isPrivate: false)
-      let report = try Recovery(damaged).run(into: target.copy, progress)
-      try target.moveIntoPlace()
+      try damaged.make()
+      let report = try Recovery(damaged).run(into: target.file.copy, progress)
+      try target.file.moveIntoPlace()
       return report
+    } catch let error as StoreError where error.code == .notADatabase {
+      throw error.replacing(.path, source)
+    } catch let error as StoreError where error[.path]?.hasPrefix(target.file.copy) == true {
+      throw error.replacing(.path, target.path)
     } catch {
       throw DatabaseFile.explained(error, target.path)
     }
   }
 }
 
-/// A copy of a damaged file with its logs, for SQLite to finish what can be finished.
+/// A copy of a damaged file with its logs, for SQLite to finish what can be finished. It is removed with the
+/// unfinished file.
 struct DamagedCopy {
   private let source: String
-  let path: String
+  private let target: BackupTarget
+  var path: String { target.file.copy + UnfinishedFile.damaged }
 
-  init(of source: String, beside copy: String) {
+  init(of source: String, for target: BackupTarget) {
     self.source = source
-    path = copy + ".damaged"
+    self.target = target
   }
 
-  func make() throws {
-    do {
-      for suffix in ["", "-wal", "-journal"]
-      where FileManager.default.fileExists(atPath: source + suffix) {
-        try FileManager.default.copyItem(atPath: source + suffix, toPath: path + suffix)
-        chmod(path + suffix, S_IRUSR | S_IWUSR)
-      }
-    } catch {
-      throw StoreError(
-        .inputOutput, "The damaged file cannot be copied",
-        [.path: source, .engineMessage: "\(error)"])
-    }
+  func make() throws(StoreError) {
+    try copy("")
+    for suffix in ["-wal", "-journal"]
+    where FileManager.default.fileExists(atPath: source + suffix) { try copy(suffix) }
     settle()
+  }
+
+  /// Bytes that are copied at once. Arbitrary.
+  private static let pieceLength = 1 << 20
+
+  private func copy(_ suffix: String) throws(StoreError) {
+    let input = open(source + suffix, O_RDONLY | O_CLOEXEC)
+    guard input >= 0 else { throw unreadable(suffix) }
+    defer { close(input) }
+    let output = open(path + suffix, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+    guard output >= 0 else { throw unwritable }
+    defer { close(output) }
+    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceLength, alignment: 1)
+    defer { piece.deallocate() }
+    while true {
+      let count = read(input, piece.baseAddress, piece.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw unreadable(suffix) }
+      if count == 0 { return }
+      var start = 0
+      while start < count {
+        let written = write(output, piece.baseAddress! + start, count - start)
+        if written < 0, errno == EINTR { continue }
+        guard written > 0 else { throw unwritable }
+        start += written
+      }
+    }
+  }
+
+  private func unreadable(_ suffix: String) -> StoreError {
+    SystemFailure.error("The damaged file cannot be read", path: source + suffix, errno)
+  }
+  private var unwritable: StoreError {
+    SystemFailure.error(
+      "The damaged file cannot be copied to where the new file is to be", path: target.path, errno)
   }
 
   /// Lets SQLite put the log into the file, or undo what a journal says was not committed. It does neither
@@ -88,9 +118,5 @@ struct DamagedCopy {
   /// What is left of the log.
   var log: String? {
     FileManager.default.fileExists(atPath: path + "-wal") ? path + "-wal" : nil
-  }
-
-  func remove() {
-    for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
   }
 }

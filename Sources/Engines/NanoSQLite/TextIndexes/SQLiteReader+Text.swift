@@ -57,13 +57,24 @@ extension SQLiteReader {
     return found
   }
 
+  /// Rows of other programs that the index does not have, which come last.
+  private func foreign(besides ranks: [Ranked], _ table: CollectionTable) throws -> [Ranked] {
+    guard table.hasForeignRows else { return [] }
+    let known = Set(ranks.lazy.map(\.rowID))
+    let name = SQLName.quoted(table.description.name)
+    return try connection.all(SQLFragment("SELECT id FROM \(name) WHERE revision IS NULL")) {
+      $0.int(0)
+    }.filter { !known.contains($0) }.map { Ranked(rank: 0, rowID: $0) }
+  }
+
   /// One after the other from the best on, so that no more documents are read than are shown or do not
   /// fulfil the rest of the condition.
   private func showBest(
     _ ranks: [Ranked], _ query: Query, _ table: CollectionTable,
     _ show: (StoredDocument, Double) throws -> Bool
   ) throws {
-    let ranks = ranks.sorted { $0.rank > $1.rank || ($0.rank == $1.rank && $0.rowID < $1.rowID) }
+    let ranks = try (ranks + foreign(besides: ranks, table))
+      .sorted { $0.rank > $1.rank || ($0.rank == $1.rank && $0.rowID < $1.rowID) }
     let compiler = QueryCompiler(table.facts)
     let (rest, isWhole) = compiler.withoutRankingSearch(query)
     // What fulfils the condition as a whole is left out without being read.

@@ -11,11 +11,11 @@ extension SQLiteWriter {
     try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection)
     let name = table.description.name
-    if let known = table.text?.schemas.first(where: { $0.index.name == index.name }) {
+    if let known = table.text?.schemas.first(where: { $0.index.name.isSame(as: index.name) }) {
       guard known.index == index else { throw Self.isTaken(index.name, name) }
       return
     }
-    guard !table.allSchemas.contains(where: { $0.index.name == index.name }) else {
+    guard !table.allSchemas.contains(where: { $0.index.name.isSame(as: index.name) }) else {
       throw Self.isTaken(index.name, name)
     }
     try flush()

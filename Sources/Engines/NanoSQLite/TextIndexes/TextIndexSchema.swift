@@ -108,6 +108,14 @@ struct TextIndexSchema {
       + "INSERT INTO \(textTable)(rowid, \(columnList)) VALUES (NEW.id, \(new));"
   }
 
+  /// A query that says whether two bodies, its parameters, have the same texts.
+  func sameEntries() throws(StoreError) -> String {
+    let first = try expressions(of: "a").joined(separator: ", ")
+    let second = try expressions(of: "b").joined(separator: ", ")
+    return
+      "SELECT (\(first)) IS (\(second)) FROM (SELECT ?1 AS body) AS a, (SELECT ?2 AS body) AS b"
+  }
+
   private func viewColumns() throws(StoreError) -> String {
     zip(try expressions(of: table), columns).map { "\($0) AS \($1)" }.joined(separator: ", ")
   }

@@ -15,8 +15,13 @@ struct CatalogueCheck {
   }
 
   func problems() throws -> [VerificationProblem] {
-    let known = try Set(collectionNames().map(\.foldingASCII))
-    var problems: [VerificationProblem] = []
+    let names = try collectionNames().map { $0.folded }
+    let known = Set(names)
+    var problems = Dictionary(grouping: names) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
+      .map {
+        VerificationProblem(
+          subject: CollectionRow.table, message: "several rows have the name \($0.text)")
+      }
     problems += try rows(CollectionRow.table, CollectionRow.columns) {
       let row = try CollectionRow($0)
       try Self.requireInternalIdentity(row)
@@ -77,9 +82,9 @@ struct CatalogueCheck {
   }
 
   private static func stray(
-    _ collection: String, _ known: Set<String>, _ table: String
+    _ collection: String, _ known: Set<ExactName>, _ table: String
   ) -> VerificationProblem? {
-    guard !known.contains(collection.foldingASCII) else { return nil }
+    guard !known.contains(collection.folded) else { return nil }
     return VerificationProblem(
       subject: table, message: "a row is of the collection \(collection), which does not exist")
   }

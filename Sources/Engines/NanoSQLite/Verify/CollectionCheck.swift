@@ -56,31 +56,60 @@ struct CollectionCheck {
   /// should know. What they have beside that does no harm.
   private func documents(_ table: CollectionTable) throws -> [VerificationProblem] {
     var problems: [VerificationProblem] = []
+    var unlisted = 0
+    func note(_ id: Int64, _ complaint: String) {
+      guard problems.count < Self.maximumListed else {
+        unlisted += 1
+        return
+      }
+      problems.append(problem("document \(id) \(complaint)"))
+    }
     let paths = PathTrie()
     try connection.addStoredPaths(of: name, to: paths)
+    let bodies = BodyComparison(connection, table)
     var parts: DocumentParts = []
     var unindexed = 0
     try connection.with(
-      "SELECT id, key, type, version, added, revision, body, json_valid(body) "
+      "SELECT \(ForeignRow.columns), revision, json_valid(body) "
         + "FROM \(SQLName.quoted(table.description.name))"
     ) { row in
       while try row.step() {
-        for complaint in complaints(row) {
-          problems.append(problem("document \(row.int(0)) \(complaint)"))
-        }
+        let id = row.int(0)
+        let isForeign = row.isNull(6)
+        // Asked first, since reading a column as text may change its type.
+        let hasKey = !row.isNull(2)
+        let hasType = !row.isNull(3) || !row.isNull(4)
+        for complaint in complaints(row, isForeign: isForeign) { note(id, complaint) }
         do {
-          try BodyCheck.check(row.bytes(6))
-          guard row.optionalInt(5) != nil else { continue }
-          if !row.isNull(1) { parts.insert(.key) }
-          if !row.isNull(2) || !row.isNull(3) { parts.insert(.type) }
-          try paths.observe(row.bytes(6), table.leaves?.buffer)
-          unindexed += try table.leaves.map { try missing(row.int(0), $0) } ?? 0
+          try BodyCheck.check(row.bytes(1))
+          if isForeign {
+            if let index = try bodies.refusal(of: ForeignRow(row)) {
+              note(id, "cannot be adopted: \(index) has its value already")
+            }
+          } else {
+            if hasKey { parts.insert(.key) }
+            if hasType { parts.insert(.type) }
+            try paths.observe(row.bytes(1), table.leaves?.buffer)
+            unindexed += try table.leaves.map { try missing(id, $0) } ?? 0
+          }
         } catch let error as StoreError where error.code == .corruptDocument {
           table.leaves?.buffer.discard()
-          problems.append(problem("document \(row.int(0)) does not decode: \(error)"))
+          note(id, "does not decode: \(error)")
+          continue
+        }
+        do {
+          guard let rewritten = try CanonicalBody.rewritten(row.bytes(1)), !isForeign else {
+            continue
+          }
+          for index in try bodies.indexes(thatMiss: row.bytes(1), rewritten) {
+            note(id, "is not in stored form, and index \(index) has other values for it")
+          }
+        } catch let error as StoreError where error.code == .corruptDocument {
+          note(id, "cannot be exported unchanged: \(error)")
         }
       }
     }
+    if unlisted > 0 { problems.append(problem("\(unlisted) further documents have problems")) }
     for node in paths.takeChanged() {
       problems.append(problem("the catalogue lacks \(paths.path(of: node).text)"))
     }
@@ -93,17 +122,22 @@ struct CollectionCheck {
     return problems
   }
 
+  /// Problems of documents that are listed one by one, so that a report stays small. Arbitrary.
+  private static let maximumListed = 1_000
+
   /// What is wrong with a row beside its fields.
-  private func complaints(_ row: SQLiteStatement) -> [String] {
+  private func complaints(_ row: SQLiteStatement, isForeign: Bool) -> [String] {
     var complaints: [String] = []
-    if !row.isKey(1) { complaints.append("has a key by which it cannot be found") }
-    if !row.isNull(2), row.validText(2) == nil { complaints.append("has a class that is no text") }
-    for (column, name) in [(3, "version"), (4, "moment of being added"), (5, "revision")] {
+    if !row.isKey(2, isForeign: isForeign) {
+      complaints.append("has a key by which it cannot be found")
+    }
+    if !row.isNull(3), row.validText(3) == nil { complaints.append("has a class that is no text") }
+    for (column, name) in [(4, "version"), (5, "moment of being added"), (6, "revision")] {
       if !row.isNull(Int32(column)), !row.isInt(Int32(column)) {
         complaints.append("has a \(name) that is no integer")
       }
     }
-    if sqlite3_column_type(row.handle, 6) != SQLITE_TEXT {
+    if sqlite3_column_type(row.handle, 1) != SQLITE_TEXT {
       complaints.append("has a body that is no text")
     } else if row.int(7) == 0 {
       complaints.append("has a body that is no JSON to SQLite")
@@ -146,14 +180,17 @@ extension SQLiteStatement {
     return String(validating: bytes(column), as: UTF8.self)
   }
 
-  /// None, the 16 bytes of a UUID, or a text that is none.
-  fileprivate func isKey(_ column: Int32) -> Bool {
+  /// None, the 16 bytes of a UUID, or a text that is none. In a foreign row also what becomes one of these
+  /// when the row is adopted.
+  fileprivate func isKey(_ column: Int32, isForeign: Bool) -> Bool {
     switch sqlite3_column_type(handle, column) {
-    case SQLITE_NULL: true
-    case SQLITE_BLOB: sqlite3_column_bytes(handle, column) == 16
+    case SQLITE_NULL: return true
+    case SQLITE_BLOB: return sqlite3_column_bytes(handle, column) == 16
     case SQLITE_TEXT:
-      if let text = validText(column), case .text? = try? DocumentKey(text) { true } else { false }
-    default: false
+      guard let text = validText(column), let key = try? DocumentKey(text) else { return false }
+      if case .uuid = key { return isForeign }
+      return true
+    default: return isForeign
     }
   }
 }

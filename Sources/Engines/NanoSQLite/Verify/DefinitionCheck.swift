@@ -21,15 +21,21 @@ struct DefinitionCheck {
     let name: String
     let table: String
     let sql: String
+
+    static func == (a: Definition, b: Definition) -> Bool {
+      [a.type, a.name, a.table, a.sql].isSame(as: [b.type, b.name, b.table, b.sql])
+    }
+
+    var folded: ExactName { name.folded }
   }
 
   func problems() throws -> [VerificationProblem] {
     let (expected, isWhole) = try expectedDefinitions()
     let found = try Self.definitions(connection)
-    let byName = Dictionary(grouping: found) { $0.name.foldingASCII }
+    let byName = Dictionary(grouping: found, by: \.folded)
     var problems: [VerificationProblem] = []
     for (owner, definition) in expected {
-      let same = byName[definition.name.foldingASCII]?.first { $0.type == definition.type }
+      let same = byName[definition.folded]?.first { $0.type == definition.type }
       if same == definition || (same == nil && isToldOfElsewhere(definition, owner, byName)) {
         continue
       }
@@ -40,9 +46,11 @@ struct DefinitionCheck {
       problems.append(VerificationProblem(subject: owner, message: message))
     }
     guard isWhole else { return problems }
-    let names = Set(expected.map { $0.1.type + $0.1.name.foldingASCII })
+    let names = Set(expected.map { ExactName($0.1.type + $0.1.name.foldingASCII) })
     for definition in found
-    where isOurs(definition) && !names.contains(definition.type + definition.name.foldingASCII) {
+    where isOurs(definition)
+      && !names.contains(ExactName(definition.type + definition.name.foldingASCII))
+    {
       problems.append(
         VerificationProblem(
           subject: "file",
@@ -53,16 +61,17 @@ struct DefinitionCheck {
 
   /// What the check of the collection misses too, and what went with its table.
   private func isToldOfElsewhere(
-    _ definition: Definition, _ owner: String, _ found: [String: [Definition]]
+    _ definition: Definition, _ owner: String, _ found: [ExactName: [Definition]]
   ) -> Bool {
-    guard definition.type != "trigger" || found[owner.foldingASCII] == nil else { return false }
-    guard found[owner.foldingASCII] != nil, let table = try? connection.table(owner) else {
+    let isFound = found[owner.folded] != nil
+    guard definition.type != "trigger" || !isFound else { return false }
+    guard isFound, let table = try? connection.table(owner) else {
       return owner != "file"
     }
     let checked =
       table.allSchemas.map(\.sqlName) + (table.text?.schemas ?? []).map(\.sqlName)
       + [table.leaves?.name].compactMap(\.self)
-    return checked.contains { $0.foldingASCII == definition.name.foldingASCII }
+    return checked.contains { $0.folded == definition.folded }
   }
 
   private func isOurs(_ definition: Definition) -> Bool {
@@ -71,10 +80,10 @@ struct DefinitionCheck {
 
   /// Tables of collections without a row in `nano_collections`.
   private func stray(_ found: [Definition]) -> [VerificationProblem] {
-    let known = Set(collections.map(\.foldingASCII))
+    let known = Set(collections.map { $0.folded })
     return found.compactMap { definition in
-      guard definition.type == "table", !known.contains(definition.name.foldingASCII),
-        definition.sql.hasSuffix(Self.collectionColumns)
+      guard definition.type == "table", !known.contains(definition.folded),
+        definition.sql.hasExactSuffix(Self.collectionColumns)
       else { return nil }
       return VerificationProblem(
         subject: definition.name, message: "the table has no row in nano_collections")

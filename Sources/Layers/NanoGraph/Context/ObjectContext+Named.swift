@@ -10,7 +10,7 @@ import NanoStoreCore
 extension ObjectContext {
   /// The value of this name, as the next save would store it; nil if there is none.
   public func value(named name: String) throws -> DocumentValue? {
-    switch namedChanges[name] {
+    switch namedChanges[ExactName(name)] {
     case nil: try store.metadata(name)
     case .value(let value): value
     case .object(let object): Self.reference(to: object)
@@ -19,7 +19,7 @@ extension ObjectContext {
 
   /// Keeps a value under a name; nil removes the entry.
   public func setValue(_ value: DocumentValue?, named name: String) {
-    namedChanges[name] = .value(value)
+    namedChanges[ExactName(name)] = .value(value)
   }
 
   /// The object that is kept under this name; nil if there is none, or it was deleted.
@@ -28,7 +28,7 @@ extension ObjectContext {
   public func object<Object: GraphObject>(
     named name: String, as type: Object.Type = Object.self
   ) throws -> Object? {
-    if case .object(let object) = namedChanges[name] {
+    if case .object(let object) = namedChanges[ExactName(name)] {
       guard let found = object as? Object else { throw Self.notAnObject(type) }
       return found.isDeleted ? nil : found
     }
@@ -51,24 +51,24 @@ extension ObjectContext {
   ///
   /// - Throws: As ``insert(_:)``.
   public func setObject(_ object: some GraphObject, named name: String) throws {
-    namedChanges[name] = .object(try insert(object))
+    namedChanges[ExactName(name)] = .object(try insert(object))
   }
 
   /// The names under which something is kept, as the next save would store it.
   public func names() throws -> [String] {
-    var names = Set(try store.metadataNames())
+    var names = Set(try store.metadataNames().map { ExactName($0) })
     for (name, change) in namedChanges {
       if case .value(nil) = change { names.remove(name) } else { names.insert(name) }
     }
-    return names.sorted()
+    return names.sorted().map(\.text)
   }
 
   func writeNamed() throws {
     for (name, change) in namedChanges.sorted(by: { $0.key < $1.key }) {
       switch change {
-      case .value(let value): try store.setMetadata(value, name)
+      case .value(let value): try store.setMetadata(value, name.text)
       case .object(let object):
-        try store.setMetadata(object.isDeleted ? nil : Self.reference(to: object), name)
+        try store.setMetadata(object.isDeleted ? nil : Self.reference(to: object), name.text)
       }
     }
   }

@@ -34,7 +34,7 @@ public final class ObjectContext {
   public weak var observer: (any ObjectContextObserver)? { didSet { isObserved = true } }
 
   private var tables: [ObjectIdentifier: ObjectTable] = [:]
-  private var tablesByName: [String: ObjectTable] = [:]
+  private var tablesByName: [ExactName: ObjectTable] = [:]
   /// The one that was asked for last.
   @exclusivity(unchecked) private var last: (type: ObjectIdentifier, table: ObjectTable)?
   /// In the order in which they were registered, so that saves write in the same order each time.
@@ -50,7 +50,7 @@ public final class ObjectContext {
   var isInUndoGroup = false
   /// New objects whose relationships are still to be told of.
   var linkQueue: [(any GraphObject, ObjectTable)] = []
-  var namedChanges: [String: NamedChange] = [:]
+  var namedChanges: [ExactName: NamedChange] = [:]
   var streams = ObjectEventStreams()
   /// Whether anybody ever wanted to be told.
   @exclusivity(unchecked) var isObserved = false
@@ -133,12 +133,12 @@ extension ObjectContext {
     return open(type)
   }
 
-  func table(named collection: String) -> ObjectTable? { tablesByName[collection] }
+  func table(named collection: String) -> ObjectTable? { tablesByName[ExactName(collection)] }
 
   private func make<Object: GraphObject>(_ type: Object.Type) -> ObjectTable {
     let table = ObjectTable(self, type)
     tables[ObjectIdentifier(type)] = table
-    tablesByName[type.collectionName] = table
+    tablesByName[ExactName(type.collectionName)] = table
     allTables.append(table)
     // Deleting an object has to know who may relate to it.
     for relationship in table.relationships {

@@ -117,7 +117,7 @@ extension ObjectTable {
         object._$object.flags = []
         insert(object)
         // Whoever wrote the old number down finds the object by the new one.
-        let index = Int(-id) - 1
+        let index = Self.index(id)
         if rowIDsOfInserted.indices.contains(index) {
           rowIDsOfInserted[index] = object._$object.rowID
         }

@@ -165,12 +165,14 @@ extension ObjectTable {
   // MARK: Numbers of new objects
 
   func number(ofPlace place: Int) -> Int64 { -Int64(insertedBefore + place + 1) }
-  private func place(_ number: Int64) -> Int { Int(-number) - 1 - insertedBefore }
+  /// A stored number may be any, also the smallest one, which has no opposite.
+  private func place(_ number: Int64) -> Int { Self.index(number) &- insertedBefore }
+  static func index(_ number: Int64) -> Int { Int(0 &- number) &- 1 }
 
   /// The row id that a new object got since; otherwise what is given.
   func currentID(_ id: Int64) -> Int64 {
-    guard id < 0, rowIDsOfInserted.indices.contains(Int(-id) - 1) else { return id }
-    let current = rowIDsOfInserted[Int(-id) - 1]
+    guard id < 0, rowIDsOfInserted.indices.contains(Self.index(id)) else { return id }
+    let current = rowIDsOfInserted[Self.index(id)]
     return current == 0 ? id : currentID(current)
   }
 }

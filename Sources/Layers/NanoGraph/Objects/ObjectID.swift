@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import NanoDocument
 import NanoModel
 
 /// What an object is known by to every context, task and process.
@@ -34,5 +35,13 @@ public struct AnyObjectID: Hashable, Sendable, Codable {
   }
   public init<Object>(_ id: ObjectID<Object>) {
     self.init(collection: Object.collectionName, rowID: id.rowID)
+  }
+
+  public static func == (a: AnyObjectID, b: AnyObjectID) -> Bool {
+    a.rowID == b.rowID && a.collection.isSame(as: b.collection)
+  }
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(rowID)
+    hasher.combine(ExactName(collection))
   }
 }

@@ -111,7 +111,7 @@ extension GraphObject {
   /// By row id, new ones behind them in the order in which they were inserted.
   fileprivate var placeInOrder: UInt64 {
     let id = _$object.rowID
-    return id > 0 ? UInt64(id) : UInt64(Int64.max) + UInt64(-id)
+    return id > 0 ? UInt64(id) : UInt64(Int64.max) + id.magnitude
   }
 }
 

@@ -31,10 +31,10 @@ extension ModelCollection {
   /// how many.
   @discardableResult
   public func dropUndeclaredIndexes() throws -> Int {
-    let declared = Set(try declaredIndexes.map(\.name))
+    let declared = Set(try declaredIndexes.map { ExactName($0.name) })
     return try store.write {
       let extra = try documents.indexes().filter {
-        $0.origin == .declared && !declared.contains($0.name)
+        $0.origin == .declared && !declared.contains(ExactName($0.name))
       }
       for index in extra { try documents.dropIndex(index.name) }
       return extra.count
@@ -77,14 +77,14 @@ extension ModelCollection {
 private final class PreparedCollections: Sendable {
   private struct Entry: Hashable {
     let model: ObjectIdentifier
-    let name: String
+    let name: ExactName
   }
   private let entries = Mutex<[Entry: Int]>([:])
 
   func contains<M: Model>(_ model: M.Type, _ name: String, _ drops: Int) -> Bool {
-    entries.withLock { $0[Entry(model: ObjectIdentifier(model), name: name)] == drops }
+    entries.withLock { $0[Entry(model: ObjectIdentifier(model), name: ExactName(name))] == drops }
   }
   func insert<M: Model>(_ model: M.Type, _ name: String, _ drops: Int) {
-    entries.withLock { $0[Entry(model: ObjectIdentifier(model), name: name)] = drops }
+    entries.withLock { $0[Entry(model: ObjectIdentifier(model), name: ExactName(name))] = drops }
   }
 }

@@ -14,6 +14,7 @@ public struct BagMember: Sendable {
   public let identity: Identity
   /// Collections whose names differ in the case of ASCII letters are one collection.
   let folded: String
+  var exact: ExactName { ExactName(folded) }
 
   public init(_ collection: String, _ identity: Identity) {
     self.collection = collection
@@ -35,10 +36,10 @@ public struct BagMember: Sendable {
 
 extension BagMember: Hashable {
   public static func == (a: BagMember, b: BagMember) -> Bool {
-    a.identity == b.identity && a.folded == b.folded
+    a.identity == b.identity && a.folded.isSame(as: b.folded)
   }
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(folded)
+    hasher.combine(exact)
     hasher.combine(identity)
   }
 }

@@ -36,10 +36,10 @@ struct BagMemberships {
   private func eachChunk(
     of members: some Sequence<BagMember>, _ work: (Condition) throws -> Void
   ) throws {
-    for (collection, some) in Dictionary(grouping: members, by: \.folded) {
+    for (collection, some) in Dictionary(grouping: members, by: \.exact) {
       for start in stride(from: 0, to: some.count, by: Membership.chunk) {
         let chunk = some[start..<min(start + Membership.chunk, some.count)]
-        try work(Membership.concerns(collection, chunk.map(\.identity)))
+        try work(Membership.concerns(collection.text, chunk.map(\.identity)))
       }
     }
   }

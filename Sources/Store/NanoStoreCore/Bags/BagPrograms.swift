@@ -15,7 +15,7 @@ final class BagPrograms {
   }
   private let query: Query
   private let reader: (any EngineReader)?
-  private var known: [String: Programs] = [:]
+  private var known: [ExactName: Programs] = [:]
 
   /// - Throws: ``StoreError/Code/invalidArgument`` for a regular expression that does not parse.
   init(_ query: Query, _ reader: (any EngineReader)?) throws {
@@ -37,13 +37,13 @@ final class BagPrograms {
   }
 
   private func programs(_ collection: String) throws -> Programs {
-    if let programs = known[collection] { return programs }
+    if let programs = known[ExactName(collection)] { return programs }
     let settings = try reader?.settings(of: collection)
     let defaults = settings.flatMap { FieldDefaults($0.defaults) }
     let programs = Programs(
       condition: try ConditionProgram(query.condition, defaults: defaults),
       orderings: query.orderings.map { OrderingProgram($0, defaults: defaults) })
-    known[collection] = programs
+    known[ExactName(collection)] = programs
     return programs
   }
 }

@@ -37,11 +37,7 @@ public struct BagQuery: Sendable {
   /// Sorts by these fields, most important first; `-` before one means descending. Replaces an
   /// earlier order.
   public func sorted(by paths: String...) -> BagQuery {
-    sorted(
-      by: paths.map { path in
-        path.hasPrefix("-")
-          ? .descending(FieldPath(String(path.dropFirst()))) : .ascending(FieldPath(path))
-      })
+    sorted(by: paths.map { Ordering(signed: $0) })
   }
   public func sorted(by orderings: [Ordering]) -> BagQuery { changed { $0.orderings = orderings } }
 

@@ -11,7 +11,7 @@ import NanoQuery
 final class BagReader {
   let reader: (any EngineReader)?
   private let base: Members
-  private var knownNames: [String: String]?
+  private var knownNames: [ExactName: String]?
 
   private enum Members {
     case none
@@ -72,8 +72,8 @@ final class BagReader {
     case .stored: break
     }
     var found: Set<BagMember> = []
-    for (collection, some) in Dictionary(grouping: members, by: \.folded) {
-      for place in try places(of: some.map(\.identity), in: collection) {
+    for (collection, some) in Dictionary(grouping: members, by: \.exact) {
+      for place in try places(of: some.map(\.identity), in: collection.text) {
         found.insert(place.member)
       }
     }
@@ -138,9 +138,9 @@ final class BagReader {
 
 extension BagReader {
   /// The names that collections were made with, by folded name.
-  func names() throws -> [String: String] {
+  func names() throws -> [ExactName: String] {
     if let knownNames { return knownNames }
-    let names = try reader?.collections().map { ($0.name.foldingASCII, $0.name) } ?? []
+    let names = try reader?.collections().map { ($0.name.folded, $0.name) } ?? []
     let known = Dictionary(names) { first, _ in first }
     knownNames = known
     return known
@@ -148,12 +148,12 @@ extension BagReader {
 
   /// The member under the name that its collection was made with.
   func named(_ member: BagMember) throws -> BagMember {
-    BagMember(try names()[member.folded] ?? member.collection, member.identity)
+    BagMember(try names()[member.exact] ?? member.collection, member.identity)
   }
 
   func document(_ member: BagMember) throws -> Document? {
     guard !member.isBag, let reader else { return nil }
-    let name = try names()[member.folded] ?? member.collection
+    let name = try names()[member.exact] ?? member.collection
     var found: Document?
     try reader.get(member.identity, in: name) { found = Document($0, in: name) }
     return found

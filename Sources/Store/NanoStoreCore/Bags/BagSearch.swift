@@ -34,21 +34,21 @@ struct BagSearch {
   func found() throws -> [Match] {
     guard let reader = bag.reader, let row = bag.bag else { return [] }
     var matches: [Match] = []
-    var rest: Set<String> = []
+    var rest: Set<ExactName> = []
     var isSearched = false
-    for (folded, name) in try bag.names() where isWanted(folded) {
+    for (folded, name) in try bag.names().map({ ($0.key.text, $0.value) }) where isWanted(folded) {
       switch try byCondition(name, folded, row, reader) {
       case .empty: break
       case .found(let found):
         matches += found
         isSearched = true
-      case .undecided: rest.insert(folded)
+      case .undecided: rest.insert(ExactName(folded))
       }
     }
     if !isSearched {
       matches = try byMembers(of: rest)
     } else {
-      for folded in rest { matches += try byMembers(of: folded, row, reader) }
+      for folded in rest { matches += try byMembers(of: folded.text, row, reader) }
       matches.sort { $0.position < $1.position }
     }
     if !query.orderings.isEmpty { matches.sort(by: precedes) }
@@ -65,7 +65,7 @@ struct BagSearch {
   }
 
   private func isWanted(_ folded: String) -> Bool {
-    folded != InternalCollection.bags.rawValue && (only == nil || only == folded)
+    folded != InternalCollection.bags.rawValue && (only == nil || only.isSame(as: folded))
   }
 
   private func precedes(_ a: Match, _ b: Match) -> Bool {
@@ -141,13 +141,13 @@ extension BagSearch {
   }
 
   /// Goes through the members of some collections, in order, and no further than the page goes.
-  private func byMembers(of collections: Set<String>) throws -> [Match] {
+  private func byMembers(of collections: Set<ExactName>) throws -> [Match] {
     guard !collections.isEmpty else { return [] }
     let enough = query.orderings.isEmpty ? query.limit.map { $0 + query.offset } : nil
     var matches: [Match] = []
     try bag.each { position, member in
       if let enough, matches.count >= enough { return false }
-      guard collections.contains(member.folded) else { return true }
+      guard collections.contains(ExactName(member.folded)) else { return true }
       if let match = try match(position, member) { matches.append(match) }
       return true
     }

@@ -73,7 +73,7 @@ struct BagState: Sendable {
   /// Texts with the same bytes: String takes differently composed ones for the same.
   var isRenamed: Bool {
     guard let name, let savedName else { return (name == nil) != (savedName == nil) }
-    return !name.utf8.elementsEqual(savedName.utf8)
+    return !name.isSame(as: savedName)
   }
   var isCleared: Bool { cleared != nil }
   /// Members that are both here and, perhaps, saved.

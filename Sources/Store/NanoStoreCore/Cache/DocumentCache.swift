@@ -8,13 +8,13 @@ final class DocumentCache: Sendable {
   private struct State {
     var defaultSize = -1
     /// What was set for a collection, by its name in small letters.
-    var sizes: [String: Int] = [:]
-    var caches: [String: CollectionCache] = [:]
+    var sizes: [ExactName: Int] = [:]
+    var caches: [ExactName: CollectionCache] = [:]
     #if canImport(Darwin)
       var pressure: MemoryPressure?
     #endif
 
-    func size(_ name: String) -> Int { sizes[name] ?? defaultSize }
+    func size(_ name: ExactName) -> Int { sizes[name] ?? defaultSize }
   }
   private let state = Mutex(State())
   private let isOn = Atomic(false)
@@ -33,7 +33,7 @@ final class DocumentCache: Sendable {
 
   private func cache(_ name: String) -> CollectionCache? {
     state.withLock { state in
-      let name = name.foldingASCII
+      let name = name.folded
       if let cache = state.caches[name] { return cache }
       let size = state.size(name)
       guard size >= 0 else { return nil }
@@ -48,9 +48,9 @@ final class DocumentCache: Sendable {
     set { change { $0.defaultSize = max(-1, newValue) } }
   }
 
-  func size(_ name: String) -> Int { state.withLock { $0.size(name.foldingASCII) } }
+  func size(_ name: String) -> Int { state.withLock { $0.size(name.folded) } }
   func setSize(_ size: Int, _ name: String) {
-    change { $0.sizes[name.foldingASCII] = max(-1, size) }
+    change { $0.sizes[name.folded] = max(-1, size) }
   }
 
   private func change(_ change: (inout State) -> Void) {

@@ -19,7 +19,7 @@ final class ChangeHub: Sendable {
     var watches: [ObjectIdentifier: Watch] = [:]
     var feeds: [ObjectIdentifier: FeedBuffer] = [:]
     /// How many watches there are for each collection, so that most commits concern nobody.
-    var watched: [String: Int] = [:]
+    var watched: [ExactName: Int] = [:]
     /// What happened since the last look.
     var inbox: Commit?
     var isLooking = false
@@ -35,7 +35,7 @@ final class ChangeHub: Sendable {
   func add(_ watch: Watch, on engine: any Engine) throws {
     try listen(to: engine) { state in
       state.watches[ObjectIdentifier(watch)] = watch
-      state.watched[watch.collection, default: 0] += 1
+      state.watched[ExactName(watch.collection), default: 0] += 1
     }
   }
 
@@ -63,8 +63,10 @@ final class ChangeHub: Sendable {
     watch.end()
     state.withLock { state in
       guard state.watches.removeValue(forKey: ObjectIdentifier(watch)) != nil else { return }
-      state.watched[watch.collection]? -= 1
-      if state.watched[watch.collection] == 0 { state.watched[watch.collection] = nil }
+      state.watched[ExactName(watch.collection)]? -= 1
+      if state.watched[ExactName(watch.collection)] == 0 {
+        state.watched[ExactName(watch.collection)] = nil
+      }
       Self.stopIfIdle(&state)
     }
   }
@@ -127,13 +129,13 @@ extension ChangeHub {
     }
     guard let (commit, watches, engine) = task else { return }
     if commit.isEverything { endFeedsIfReplaced(engine) }
-    var asking: [String: (change: Change, watches: [Watch])] = [:]
+    var asking: [ExactName: (change: Change, watches: [Watch])] = [:]
     for watch in watches {
       switch watch.verdict(on: commit) {
       case .untouched: break
       case .touched: watch.touch()
       case .touchedIfFound(let change):
-        asking[watch.collection, default: (change, [])].watches.append(watch)
+        asking[ExactName(watch.collection), default: (change, [])].watches.append(watch)
       }
     }
     for (change, watches) in asking.values { Self.ask(watches, about: change, engine) }
@@ -176,6 +178,6 @@ extension ChangeHub {
 extension ChangeHub.State {
   fileprivate func concerns(_ commit: Commit) -> Bool {
     if commit.isEverything { return !watches.isEmpty || !feeds.isEmpty }
-    return commit.changes.contains { watched[$0.collection.foldingASCII] != nil }
+    return commit.changes.contains { watched[$0.collection.folded] != nil }
   }
 }

@@ -53,7 +53,7 @@ public struct DocumentDifference: Sendable, Hashable {
       }
       stays[from] = true
       kept.append(Step(from: from, to: to))
-      if old[from] != mark { changed.append(kept[kept.count - 1]) }
+      if !mark.isUnchanged(since: old[from]) { changed.append(kept[kept.count - 1]) }
     }
     removed = stays.indices.filter { !stays[$0] }
     let unmoved = Self.longestAscent(kept.map(\.from))
@@ -77,7 +77,7 @@ public struct DocumentDifference: Sendable, Hashable {
     var gone = Set(removed)
     gone.formUnion(moved.lazy.map(\.from))
     var staying = old.indices.lazy.filter { !gone.contains($0) }.makeIterator()
-    let arriving = Dictionary(uniqueKeysWithValues: moved.map { ($0.to, $0.from) })
+    let arriving = Dictionary(moved.map { ($0.to, $0.from) }) { first, _ in first }
     let fresh = Set(inserted)
     var result: [Element] = []
     for position in 0..<(old.count - removed.count + inserted.count) {

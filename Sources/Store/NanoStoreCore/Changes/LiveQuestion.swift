@@ -41,7 +41,7 @@ struct LiveAnswer<Value: Sendable>: Sendable {
 }
 
 /// What tells an answer from another one, without keeping it.
-enum AnswerMark: Sendable, Equatable {
+enum AnswerMark: Sendable {
   case documents([DocumentMark])
   case values([UInt8])
 
@@ -51,6 +51,16 @@ enum AnswerMark: Sendable, Equatable {
     writer.value(.array(rows.map { .array([.array($0.group), .array($0.values)]) }))
     if let failure = writer.failure { throw failure }
     return .values(Array(writer.bytes))
+  }
+
+  /// Whether observers have seen this answer already.
+  func isUnchanged(since old: AnswerMark) -> Bool {
+    switch (self, old) {
+    case (.documents(let marks), .documents(let old)):
+      marks.count == old.count && zip(marks, old).allSatisfy { $0.isUnchanged(since: $1) }
+    case (.values(let values), .values(let old)): values == old
+    default: false
+    }
   }
 
   var documents: [DocumentMark] { if case .documents(let marks) = self { marks } else { [] } }
@@ -63,21 +73,28 @@ enum AnswerMark: Sendable, Equatable {
 }
 
 /// A document, and a number that is another one when the document is.
-struct DocumentMark: Sendable, Hashable {
+struct DocumentMark: Sendable {
   let rowID: Int64
   private let digest: Int
+  /// Nil where another program wrote the document last, and where the number of writes is no matter.
+  private let revision: Int64?
 
   init(_ document: StoredDocument) {
+    // One without such a form is not adopted.
+    self = (try? document.inStoredForm { DocumentMark(shown: $0) }) ?? DocumentMark(shown: document)
+  }
+
+  private init(shown document: StoredDocument) {
     var hasher = Hasher()
     // A collection that was dropped and made again gives its row ids to other documents.
     hasher.combine(document.key)
     hasher.combine(document.added)
     hasher.combine(document.type)
     hasher.combine(document.version)
-    hasher.combine(document.revision)
     hasher.combine(bytes: document.body)
     rowID = document.rowID
     digest = hasher.finalize()
+    revision = document.revision
   }
 
   /// Of chosen fields: others make no difference, and neither does the number of writes.
@@ -89,5 +106,13 @@ struct DocumentMark: Sendable, Hashable {
     try document.withBytes { hasher.combine(bytes: $0) }
     rowID = document.rowID ?? 0
     digest = hasher.finalize()
+    revision = nil
+  }
+
+  /// Whether nothing of the document has changed since. A revision that it got when a writer adopted it
+  /// is no change.
+  func isUnchanged(since old: DocumentMark) -> Bool {
+    rowID == old.rowID && digest == old.digest
+      && (revision == old.revision || old.revision == nil)
   }
 }

@@ -33,9 +33,11 @@ final class LiveReader<Value: Sendable> {
         watch.beginReading()
         let answer = try await question.ask()
         watch.finishReading(answer.mark.rows)
-        guard answer.mark != last, let value = answer.value else { continue }
-        defer { last = answer.mark }
-        return (value, answer.mark, last)
+        let before = last
+        last = answer.mark
+        if let before, answer.mark.isUnchanged(since: before) { continue }
+        guard let value = answer.value else { continue }
+        return (value, answer.mark, before)
       }
       finish()
       try Task.checkCancellation()

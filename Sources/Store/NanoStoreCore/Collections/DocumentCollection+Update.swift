@@ -117,9 +117,12 @@ extension DocumentCollection {
     try engine.get(identity, in: name) { found = Document($0, in: name) }
     guard let found else { return nil }
     var object = try found.object()
+    // Not the row id, but a field of this name that came in a JSON text.
+    let field = object[DocumentObject.rowIDName]
     try change(&object)
+    object[DocumentObject.rowIDName] = field
     var writer = JSONWriter(capacity: 512)
-    writer.object(object.withoutRowID)
+    writer.object(object)
     try writer.checkStorable(limit: store.maximumDocumentSize)
     var header = found.header
     let document = NewDocument(

@@ -104,14 +104,15 @@ extension DocumentCollection {
     try await onWriter { try self.save(value, key: key) }
   }
 
-  /// Stores a JSON object as a new document.
+  /// Stores a JSON object as a new document. All names in it are fields, `__rowid__` too.
   ///
   /// - Throws: ``StoreError/Code/invalidJSON`` with the offset of what is wrong.
   @discardableResult
   public func insert(
     json: String, key: String? = nil, dialect: JSONDialect = .extended
   ) throws -> Document {
-    try insert(DocumentObject(json: json, dialect: dialect), key: key)
+    let object = try DocumentObject(json: json, dialect: dialect)
+    return try write(.insert, Header(key: key)) { writer in writer.object(object) }
   }
   @discardableResult
   public func insert(
@@ -125,7 +126,8 @@ extension DocumentCollection {
   public func save(
     json: String, key: String? = nil, dialect: JSONDialect = .extended
   ) throws -> Document {
-    try save(DocumentObject(json: json, dialect: dialect), key: key)
+    let object = try DocumentObject(json: json, dialect: dialect)
+    return try write(.save, Header(key: key)) { writer in writer.object(object) }
   }
   @discardableResult
   public func save(

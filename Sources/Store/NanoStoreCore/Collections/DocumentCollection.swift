@@ -133,7 +133,7 @@ extension DocumentCollection {
 extension ObservedPath {
   /// Whether this is the path, with an array at its end or on the way.
   fileprivate func isList(at field: FieldPath) -> Bool {
-    path.contains("[]") && path.replacing("[]", with: "") == field.description
+    path.contains("[]") && path.replacing("[]", with: "").isSame(as: field.description)
   }
 }
 
@@ -151,7 +151,14 @@ extension Document {
   init(_ stored: StoredDocument, in collection: String) {
     var collection = collection
     self = collection.withUTF8 { name in
-      Document(
+      // Without a revision, another program wrote it last.
+      if stored.revision == nil {
+        return Document(
+          foreignIn: UnsafeRawBufferPointer(name), rowID: stored.rowID, key: stored.borrowedKey,
+          type: stored.borrowedType, version: stored.version, added: stored.added,
+          isAltered: stored.isAltered, copying: stored.body)
+      }
+      return Document(
         in: UnsafeRawBufferPointer(name), rowID: stored.rowID, key: stored.borrowedKey,
         type: stored.borrowedType, version: stored.version, added: stored.added,
         revision: stored.revision, copying: stored.body)
@@ -217,11 +224,7 @@ extension DocumentCollection {
   public func createIndex(
     paths: [String], unique: Bool = false, elements: Bool? = nil, name: String? = nil
   ) throws -> IndexDefinition {
-    let columns = paths.map { path in
-      path.hasPrefix("-")
-        ? IndexDefinition.Column(FieldPath(String(path.dropFirst())), descending: true)
-        : IndexDefinition.Column(FieldPath(path))
-    }
+    let columns = paths.map { IndexDefinition.Column(signed: $0) }
     try InternalCollection.refuse(self.name)
     return try writing(atomic: true) { writer in
       try createIndex(columns, unique: unique, elements: elements, named: name, writer)

@@ -13,13 +13,13 @@ struct CopyMark: Equatable {
   private static let format: Int64 = 1
 
   /// The incarnations of the source's collections, by folded name, as far as its engine tells them.
-  var sources: [String: Int64]
+  var sources: [ExactName: Int64]
   /// The collection in progress, and the last row of it that was copied: for whoever looks into a copy
   /// that stopped. What there is to do is found by comparing documents.
   var collection: String?
   var rowID: Int64?
 
-  init(sources: [String: Int64]) { self.sources = sources }
+  init(sources: [ExactName: Int64]) { self.sources = sources }
 
   /// Nil for a value that is no mark, as a program may have kept under the name.
   init?(_ value: DocumentValue) {
@@ -27,7 +27,7 @@ struct CopyMark: Equatable {
       let sources = object["sources"]?.object
     else { return nil }
     self.sources = Dictionary(
-      sources.compactMap { field in field.value.int.map { (field.name, $0) } },
+      sources.compactMap { field in field.value.int.map { (ExactName(field.name), $0) } },
       uniquingKeysWith: { $1 })
     collection = object["collection"]?.string
     rowID = object["rowID"]?.int
@@ -37,7 +37,7 @@ struct CopyMark: Equatable {
     var object: DocumentObject = [
       "format": .int(Self.format),
       "sources": .object(
-        DocumentObject(sources.sorted { $0.key < $1.key }.map { ($0.key, .int($0.value)) })),
+        DocumentObject(sources.sorted { $0.key < $1.key }.map { ($0.key.text, .int($0.value)) })),
     ]
     if let collection { object["collection"] = .string(collection) }
     if let rowID { object["rowID"] = .int(rowID) }
@@ -55,10 +55,10 @@ struct CopyMark: Equatable {
 extension CopyMark {
   /// The mark that a copy of a source begins with.
   init(of source: any EngineReader) throws {
-    var sources: [String: Int64] = [:]
+    var sources: [ExactName: Int64] = [:]
     for collection in try source.collections() {
       try source.find(Query(limit: 1), in: collection.name) { document in
-        sources[collection.name.foldingASCII] = document.incarnation
+        sources[collection.name.folded] = document.incarnation
         return false
       }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import NanoDocument
 import NanoEngine
 
 /// The indexes of a collection that somebody wanted, and its policy.
@@ -15,7 +16,9 @@ struct Definitions {
   }
 
   /// Metadata that belongs to a database and to no copy of it.
-  static let ownNames: Set<String> = [CopyMark.name, EncryptionMark.name]
+  static let ownNames: Set<ExactName> = [
+    ExactName(CopyMark.name), ExactName(EncryptionMark.name),
+  ]
 
   /// One definition, in a form that can be made elsewhere.
   enum Definition: Hashable {

@@ -12,7 +12,12 @@ struct DocumentChecksum: Equatable {
   private var second: UInt64 = 0
   private(set) var documents = 0
 
-  mutating func add(_ document: StoredDocument) {
+  /// - Throws: ``StoreError/Code/corruptDocument`` for one of another program that has no stored form.
+  mutating func add(_ document: StoredDocument) throws {
+    try document.inStoredForm { absorb($0) }
+  }
+
+  private mutating func absorb(_ document: StoredDocument) {
     documents += 1
     absorb(UInt64(bitPattern: document.rowID), UInt64(bitPattern: document.added ?? Self.noMoment))
     let version = document.version

@@ -24,8 +24,8 @@ extension Store {
   /// with the source as it is then. Documents that are there and are the same stay, others are replaced.
   ///
   /// - Parameters:
-  ///   - target: A store that holds nothing, or a copy of this store that was not completed. What is buffered
-  ///     in both is written first.
+  ///   - target: A store that holds nothing, or a copy of this store that was not completed. One that is equal
+  ///     to this store is a copy that was completed: nothing is written. What is buffered in both is written first.
   ///   - progress: Called after each transaction, outside of it. It must not use the stores; an error that it
   ///     throws ends the call.
   /// - Returns: What was copied; its ``CopyReport/isEqual`` is true.

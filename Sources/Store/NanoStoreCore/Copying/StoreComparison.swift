@@ -14,7 +14,7 @@ final class StoreComparison {
   private var progress = CopyProgress(phase: .verification)
   private var report = CopyReport()
   /// Checksums of the source's collections that need not be made again.
-  var known: [String: DocumentChecksum] = [:]
+  var known: [ExactName: DocumentChecksum] = [:]
   /// Definitions that the target is not expected to have.
   var leftOut: [CopyReport.LeftOut] = []
 
@@ -38,7 +38,7 @@ final class StoreComparison {
       progress.total += try source.count(Query(), in: collection.name)
     }
     let names = Set(sources.keys).union(targets.keys)
-    for folded in names.sorted(by: { $0.isBefore($1) }) {
+    for folded in names.sorted() {
       guard let collection = sources[folded] ?? targets[folded] else { continue }
       try compareDocuments(of: collection.name)
       guard let wanted = sources[folded], let found = targets[folded] else {
@@ -56,9 +56,9 @@ final class StoreComparison {
 
   private static func byName(
     _ reader: any EngineReader
-  ) throws -> [String: CollectionDescription] {
+  ) throws -> [ExactName: CollectionDescription] {
     Dictionary(
-      try reader.collections().map { ($0.name.foldingASCII, $0) }, uniquingKeysWith: { $1 })
+      try reader.collections().map { ($0.name.folded, $0) }, uniquingKeysWith: { $1 })
   }
 
   private func note(_ subject: String, _ message: String) {
@@ -71,7 +71,8 @@ extension StoreComparison {
     progress.collection = collection
     let before = progress.documents
     let expected =
-      try known[collection] ?? checksum(source, collection) { self.progress.documents += $0 }
+      try known[ExactName(collection)]
+      ?? checksum(source, collection) { self.progress.documents += $0 }
     progress.documents = before + expected.documents
     try notify?(progress)
     let found = try checksum(target, collection) { _ in }
@@ -85,7 +86,7 @@ extension StoreComparison {
   ) throws -> DocumentChecksum {
     var checksum = DocumentChecksum()
     try reader.find(Query(), in: collection) { document in
-      checksum.add(document)
+      try checksum.add(document)
       if checksum.documents.isMultiple(of: Self.step) {
         count(Self.step)
         try notify?(progress)
@@ -107,11 +108,13 @@ extension StoreComparison {
     let expected = Set(try Definitions(of: name, source).all.map(Self.comparable))
     let actual = Set(try Definitions(of: name, target).all.map(Self.comparable))
     for definition in expected.subtracting(actual)
-    where !leftOut.contains(where: { $0.collection == name && $0.definition == definition.name }) {
+    where !leftOut.contains(where: {
+      $0.collection.isSame(as: name) && $0.definition.isSame(as: definition.name)
+    }) {
       note(name, "\(definition.name) is missing or differs")
     }
     for definition in actual.subtracting(expected)
-    where !expected.contains(where: { $0.name == definition.name }) {
+    where !expected.contains(where: { $0.name.isSame(as: definition.name) }) {
       note(name, "\(definition.name) is not in the source")
     }
     if let highest = try source.highestRowID(in: name),
@@ -130,15 +133,16 @@ extension StoreComparison {
   }
 
   private func compareMetadata() throws {
-    let names = try Set(source.metadataNames()).union(target.metadataNames())
-    for name in names.subtracting(Definitions.ownNames).sorted(by: { $0.isBefore($1) }) {
+    let all = try source.metadataNames() + target.metadataNames()
+    let names = Set(all.map { ExactName($0) })
+    for name in names.subtracting(Definitions.ownNames).sorted().map(\.text) {
       let expected = try source.metadata(name).map(Self.stored)
       let found = try target.metadata(name).map(Self.stored)
       if expected != found { note("metadata", "\(name) differs") }
     }
   }
 
-  /// Values as they are stored: a NaN is not equal to itself, and texts that differ in their bytes may be.
+  /// Values as they are stored: a NaN is not equal to itself.
   private static func stored(_ value: DocumentValue) throws -> [UInt8] {
     var writer = JSONWriter()
     writer.value(value)

@@ -48,9 +48,9 @@ extension StoreCopy {
     _ collections: [CollectionDescription], _ writer: any EngineWriter
   ) throws {
     let wanted = Dictionary(
-      collections.map { ($0.name.foldingASCII, $0) }, uniquingKeysWith: { $1 })
+      collections.map { ($0.name.folded, $0) }, uniquingKeysWith: { $1 })
     for collection in try writer.collections() {
-      guard let same = wanted[collection.name.foldingASCII], same.identity == collection.identity
+      guard let same = wanted[collection.name.folded], same.identity == collection.identity
       else {
         _ = try writer.dropCollection(collection.name)
         continue
@@ -58,8 +58,9 @@ extension StoreCopy {
       let name = collection.name
       let definitions = try Definitions(of: name, source)
       for index in try writer.indexes(in: name)
-      where !definitions.indexes.contains(where: { $0.name == index.name && $0.isSame(as: index) })
-      { _ = try writer.dropIndex(index.name, in: name) }
+      where !definitions.indexes.contains(where: {
+        $0.name.isSame(as: index.name) && $0.isSame(as: index)
+      }) { _ = try writer.dropIndex(index.name, in: name) }
       for index in try writer.textIndexes(in: name) where !definitions.textIndexes.contains(index) {
         _ = try writer.dropIndex(index.name, in: name)
       }
@@ -76,15 +77,35 @@ extension StoreCopy {
     guard !options.skippingUnsupported else { return }
     for definition in try Definitions(of: collection, source).all {
       do {
-        try writer.savepoint {
-          try definition.make(writer, collection)
-          throw Undone()
-        }
-      } catch is Undone {
+        try attempt(definition, collection, writer)
       } catch let error as StoreError where error.code == .unsupported {
         throw error.adding(.collection, collection).adding(.index, definition.name)
       }
     }
+  }
+
+  /// Why the engine cannot have a definition; nil if it can.
+  func refusal(
+    of definition: Definitions.Definition, _ collection: String, _ writer: any EngineWriter
+  ) throws -> String? {
+    do {
+      try attempt(definition, collection, writer)
+      return nil
+    } catch let error as StoreError where error.code == .unsupported {
+      return error.message
+    }
+  }
+
+  /// Makes a definition and takes it back.
+  private func attempt(
+    _ definition: Definitions.Definition, _ collection: String, _ writer: any EngineWriter
+  ) throws {
+    do {
+      try writer.savepoint {
+        try definition.make(writer, collection)
+        throw Undone()
+      }
+    } catch is Undone {}
   }
 
   /// Gives the target's collection the settings and indexes of the source's.
@@ -116,13 +137,16 @@ extension StoreCopy {
   }
 
   func copyMetadata() throws {
-    let wanted = Set(try source.metadataNames()).subtracting(Definitions.ownNames)
+    let wanted = Set(try source.metadataNames().map { ExactName($0) })
+      .subtracting(Definitions.ownNames)
     try target.write(nil) { writer in
-      for name in try writer.metadataNames()
+      for name in try writer.metadataNames().map({ ExactName($0) })
       where !wanted.contains(name) && !Definitions.ownNames.contains(name) {
-        try writer.setMetadata(nil, name)
+        try writer.setMetadata(nil, name.text)
       }
-      for name in wanted.sorted() { try writer.setMetadata(try source.metadata(name), name) }
+      for name in wanted.sorted().map(\.text) {
+        try writer.setMetadata(try source.metadata(name), name)
+      }
     }
   }
 }

@@ -14,7 +14,7 @@ extension StoreCopy {
     var checksum = DocumentChecksum()
     last = try insert(Query(after: last.map { .row($0) }), into: collection, &checksum) ?? last
     // Read anew, if what is there already was not read here.
-    if isWhole { checksums[collection] = checksum }
+    if isWhole { checksums[ExactName(collection)] = checksum }
     try reserveRowIDs(of: collection, after: last ?? 0)
   }
 
@@ -25,8 +25,10 @@ extension StoreCopy {
     var batch = CopyBatch()
     var last: Int64?
     try source.find(query, in: collection) { document in
-      checksum.add(document)
-      batch.add(document)
+      try Self.inStoredForm(document, of: collection) { document in
+        try checksum.add(document)
+        batch.add(document)
+      }
       last = document.rowID
       if batch.count >= options.batchDocuments || batch.byteCount >= options.batchBytes {
         try write(&batch, into: collection)
@@ -35,6 +37,18 @@ extension StoreCopy {
     }
     try write(&batch, into: collection)
     return last
+  }
+
+  /// A document as it is in the copy. What another program wrote is copied in stored form.
+  private static func inStoredForm(
+    _ document: StoredDocument, of collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws {
+    do {
+      try document.inStoredForm(show)
+    } catch let error as StoreError where error.code == .corruptDocument {
+      throw error.adding(.collection, collection)
+        .adding(.hint, "mend or remove it, and copy again")
+    }
   }
 
   private func write(_ batch: inout CopyBatch, into collection: String) throws {
@@ -57,7 +71,7 @@ extension StoreCopy {
       }
       throw error.adding(.collection, collection)
     }
-    copied[collection, default: 0] += batch.count
+    copied[ExactName(collection), default: 0] += batch.count
     progress.documents += batch.count
     batch.removeAll()
     try tell()
@@ -114,7 +128,7 @@ extension StoreCopy {
         try target.find(
           Query(limit: Self.rangeLength, after: last.map { .row($0) }), in: collection
         ) { document in
-          found.add(document)
+          try found.add(document)
           last = document.rowID
           return true
         }
@@ -135,7 +149,7 @@ extension StoreCopy {
   ) throws -> DocumentChecksum {
     var checksum = DocumentChecksum()
     try source.find(Query(.rows(range)), in: collection) { document in
-      checksum.add(document)
+      try checksum.add(document)
       return true
     }
     return checksum

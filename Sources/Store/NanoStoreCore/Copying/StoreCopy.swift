@@ -11,15 +11,15 @@ final class StoreCopy {
   let source: any EngineReader
   let target: any Engine
   let options: CopyOptions
-  private let notify: ((CopyProgress) throws -> Void)?
+  let notify: ((CopyProgress) throws -> Void)?
   var progress = CopyProgress(phase: .documents)
   var mark = CopyMark(sources: [:])
   /// Whether the target has a part of the documents already.
   var isContinued = false
   /// Documents written by this call, by name of their collection.
-  var copied: [String: Int] = [:]
+  var copied: [ExactName: Int] = [:]
   /// Checksums of the source's collections that were made while they were copied.
-  var checksums: [String: DocumentChecksum] = [:]
+  var checksums: [ExactName: DocumentChecksum] = [:]
   var leftOut: [CopyReport.LeftOut] = []
 
   init(
@@ -37,6 +37,7 @@ final class StoreCopy {
     let all = try source.collections()
     mark = try CopyMark(of: source)
     for collection in all { progress.total += try source.count(Query(), in: collection.name) }
+    if !options.replacing, let report = try finished(all) { return report }
     try prepare(all)
     try tell()
 
@@ -81,7 +82,7 @@ final class StoreCopy {
     }
     report.isContinued = isContinued
     for index in report.collections.indices {
-      report.collections[index].copied = copied[report.collections[index].name] ?? 0
+      report.collections[index].copied = copied[ExactName(report.collections[index].name)] ?? 0
     }
     if let different = report.collections.first(where: { !$0.isEqual }) {
       throw StoreError(

@@ -18,8 +18,10 @@ extension CollectionLedger {
       $0.attempts = 0
     }
     var candidates = plan.candidates
-    for name in superseded { candidates += built.removeValue(forKey: name)?.candidates ?? [] }
-    built[plan.index.name] = BuiltIndex(candidates: candidates, cost: seconds)
+    for name in superseded {
+      candidates += built.removeValue(forKey: ExactName(name))?.candidates ?? []
+    }
+    built[ExactName(plan.index.name)] = BuiltIndex(candidates: candidates, cost: seconds)
     correct(plan, seconds)
   }
 
@@ -36,8 +38,9 @@ extension CollectionLedger {
   /// It is there: another process made it, or one that was killed before it could say so.
   mutating func exists(_ plan: BuildPlan) {
     settle(plan.candidates) { $0.charge = 0 }
-    if built[plan.index.name] == nil {
-      built[plan.index.name] = BuiltIndex(candidates: plan.candidates, cost: plan.seconds)
+    if built[ExactName(plan.index.name)] == nil {
+      built[ExactName(plan.index.name)] = BuiltIndex(
+        candidates: plan.candidates, cost: plan.seconds)
     }
   }
 
@@ -69,7 +72,7 @@ extension CollectionLedger {
   }
 
   mutating func dropped(_ index: String) {
-    guard let gone = built.removeValue(forKey: index) else { return }
+    guard let gone = built.removeValue(forKey: ExactName(index)) else { return }
     settle(gone.candidates) {
       $0.charge = 0
       $0.drops += 1
@@ -77,5 +80,5 @@ extension CollectionLedger {
   }
 
   /// It is no longer the store's own to drop.
-  mutating func forget(_ index: String) { built[index] = nil }
+  mutating func forget(_ index: String) { built[ExactName(index)] = nil }
 }

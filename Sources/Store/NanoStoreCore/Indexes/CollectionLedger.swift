@@ -14,9 +14,9 @@ struct CollectionLedger: Equatable {
   var corrections: [IndexDefinition.Kind: Double] = [:]
   var accounts: [IndexCandidate: IndexAccount] = [:]
   /// The adaptive indexes that are there, by name.
-  var built: [String: BuiltIndex] = [:]
+  var built: [ExactName: BuiltIndex] = [:]
   /// How often indexes were used, declared ones too.
-  var uses: [String: Int] = [:]
+  var uses: [ExactName: Int] = [:]
   /// The missing indexes that were charged since decisions were taken last; nil if all are to be looked at.
   private var touched: Set<IndexCandidate>?
 
@@ -123,9 +123,9 @@ extension CollectionLedger {
 
   /// A query did without an index that is there: it began before the index was made, or somebody has
   /// dropped it.
-  private mutating func missed(_ index: String) {
+  private mutating func missed(_ index: ExactName) {
     let count = (built[index]?.missed ?? 0) + 1
-    if count < Self.missesOfDropped { built[index]?.missed = count } else { dropped(index) }
+    if count < Self.missesOfDropped { built[index]?.missed = count } else { dropped(index.text) }
   }
 
   mutating func wrote(_ count: Int, commits: Int) {
@@ -141,7 +141,8 @@ extension CollectionLedger {
   }
 
   /// Queries saved a scan each.
-  mutating func used(_ index: String, _ count: Int) {
+  mutating func used(_ name: String, _ count: Int) {
+    let index = ExactName(name)
     uses[index, default: 0] += count
     guard let debit = built[index]?.debit else { return }
     built[index]?.missed = 0
@@ -182,7 +183,7 @@ extension CollectionLedger {
       let reason =
         "Writes paid about \(index.debit.milliseconds) for it since queries used it, and building it "
         + "took \(index.cost.milliseconds)."
-      decisions.append(.drop(DropPlan(collection: collection, index: name, reason: reason)))
+      decisions.append(.drop(DropPlan(collection: collection, index: name.text, reason: reason)))
     }
     return decisions
   }
@@ -230,7 +231,7 @@ extension CollectionLedger {
     let order = open.sorted { one, other in
       if one.key.width != other.key.width { return one.key.width > other.key.width }
       if one.value.charge != other.value.charge { return one.value.charge > other.value.charge }
-      return one.key.text < other.key.text
+      return one.key.text.isBefore(other.key.text)
     }
     return order.compactMap { candidate, account in
       guard touched?.contains(where: candidate.mayServe) ?? true else { return nil }
@@ -270,6 +271,8 @@ extension CollectionLedger {
 extension Double {
   /// As a text for people: `128 ms`.
   var milliseconds: String {
-    self < 0.01 ? "\((self * 10_000).rounded() / 10) ms" : "\(Int((self * 1_000).rounded())) ms"
+    self < 0.01
+      ? "\((self * 10_000).rounded() / 10) ms"
+      : "\(Int(Swift.min(self * 1_000, 1e15).rounded())) ms"
   }
 }

@@ -112,7 +112,7 @@ extension IndexTuner {
     guard state.withLock({ $0.engine != nil }) else {
       throw StoreError(.interrupted, "The operation was cancelled")
     }
-    guard try writer.collections().contains(where: { $0.name == plan.collection }) else {
+    guard try writer.collections().contains(where: { $0.name.isSame(as: plan.collection) }) else {
       return false
     }
     let there = try writer.indexes(in: plan.collection)
@@ -153,7 +153,7 @@ extension IndexTuner {
     logger.debug("index gave way to a writer", metadata: metadata(plan))
     var plan = plan
     plan.attempts += 1
-    state.withLock { $0.ledger.collections[plan.collection]?.gaveWay(plan) }
+    state.withLock { $0.ledger.collections[ExactName(plan.collection)]?.gaveWay(plan) }
     // Steps disturb nobody, and need no quiet.
     if plan.index.kind == .elements { return schedule { [plan] in self.build(plan) } }
     waitForQuiet(plan, commits: -1, pauses: 0)
@@ -240,18 +240,18 @@ extension IndexTuner {
   func perform(_ plan: DropPlan) throws {
     guard let engine = state.withLock({ $0.engine }) else { return }
     let isGone = try engine.write(nil) { writer -> Bool in
-      let known = try writer.indexes(in: plan.collection).first { $0.name == plan.index }
+      let known = try writer.indexes(in: plan.collection).first { $0.name.isSame(as: plan.index) }
       // A declared one is not ours to drop.
       guard known?.origin == .adaptive else { return false }
       return try writer.dropIndex(plan.index, in: plan.collection)
     }
     state.withLock { state in
       if isGone {
-        state.ledger.collections[plan.collection]?.dropped(plan.index)
+        state.ledger.collections[ExactName(plan.collection)]?.dropped(plan.index)
       } else {
-        state.ledger.collections[plan.collection]?.forget(plan.index)
+        state.ledger.collections[ExactName(plan.collection)]?.forget(plan.index)
       }
-      state.changed.insert(plan.collection)
+      state.changed.insert(ExactName(plan.collection))
     }
     if isGone {
       logger.info(
@@ -268,17 +268,18 @@ extension IndexTuner {
   func abandon(_ decision: TuningDecision) {
     state.withLock { state in
       switch decision {
-      case .build(let plan): state.ledger.collections[plan.collection]?.abandoned(plan)
+      case .build(let plan): state.ledger.collections[ExactName(plan.collection)]?.abandoned(plan)
       case .drop(let plan):
-        state.ledger.collections[plan.collection]?.built[plan.index]?.isPending = false
+        state.ledger.collections[ExactName(plan.collection)]?.built[ExactName(plan.index)]?
+          .isPending = false
       }
     }
   }
 
   private func settle(_ plan: BuildPlan, _ change: (inout CollectionLedger) -> Void) {
     state.withLock { state in
-      change(&state.ledger.collections[plan.collection, default: CollectionLedger()])
-      state.changed.insert(plan.collection)
+      change(&state.ledger.collections[ExactName(plan.collection), default: CollectionLedger()])
+      state.changed.insert(ExactName(plan.collection))
     }
     saveNow()
   }
@@ -296,7 +297,8 @@ extension IndexTuner {
 extension IndexDefinition {
   /// Whether this index serves whatever the other one does, which nobody declared.
   fileprivate func supersedes(_ other: IndexDefinition) -> Bool {
-    other.origin == .adaptive && other.name != name && other.kind == kind && !other.isUnique
+    other.origin == .adaptive && !other.name.isSame(as: name) && other.kind == kind
+      && !other.isUnique
       && columns.starts(with: other.columns)
   }
 }

@@ -2,6 +2,7 @@
 
 import Dispatch
 import Foundation
+import NanoDocument
 import NanoEngine
 
 extension IndexTuner {
@@ -50,9 +51,9 @@ extension IndexTuner {
 
   private func worthWaiting(_ collection: String, _ candidates: IndexCandidates) -> BuildPlan? {
     state.withLock { state in
-      guard let ledger = state.ledger.collections[collection],
+      guard let ledger = state.ledger.collections[ExactName(collection)],
         let place = state.coming.firstIndex(where: {
-          $0.collection == collection && $0.serves(candidates)
+          $0.collection.isSame(as: collection) && $0.serves(candidates)
         })
       else { return nil }
       // The first one is perhaps half made, those behind it are not begun.
@@ -66,7 +67,7 @@ extension IndexTuner {
 
 extension BuildPlan {
   fileprivate func isSame(as other: BuildPlan) -> Bool {
-    collection == other.collection && index.name == other.index.name
+    collection.isSame(as: other.collection) && index.name.isSame(as: other.index.name)
   }
 
   fileprivate func serves(_ missing: IndexCandidates) -> Bool {

@@ -16,7 +16,7 @@ final class IndexTuner: Sendable {
     var isLoaded = false
     var isLoading = false
     /// The collections whose ledger the file does not have yet.
-    var changed: Set<String> = []
+    var changed: Set<ExactName> = []
     var saved = ContinuousClock.now
     var build: RunningBuild?
     /// Indexes that were decided and can not be used yet, in the order in which they are made.
@@ -91,7 +91,7 @@ extension IndexTuner {
     for use in observer.withLock({ $0 })?.takeUses() ?? [] {
       state.withLock { state in
         state.ledger.used(use.collection, use.index, use.count)
-        state.changed.insert(use.collection)
+        state.changed.insert(ExactName(use.collection))
       }
     }
   }
@@ -101,7 +101,7 @@ extension IndexTuner {
     let (loads, saves, due) = state.withLock { state -> (Bool, Bool, [TuningDecision]) in
       guard state.engine != nil else { return (false, false, []) }
       change(&state.ledger)
-      state.changed.insert(collection)
+      state.changed.insert(ExactName(collection))
       guard state.isLoaded else {
         defer { state.isLoading = true }
         return (!state.isLoading, false, [])
@@ -173,7 +173,7 @@ extension IndexTuner {
         state.ledger = ledger
         state.isLoaded = true
         guard mode == .automatic else { return [] }
-        return state.ledger.collections.keys.sorted().flatMap { state.ledger.takeDue($0) }
+        return state.ledger.collections.keys.sorted().flatMap { state.ledger.takeDue($0.text) }
       }
       for item in begun { schedule { self.goOn(item) } }
       for decision in decisions { carryOut(decision) }
@@ -190,17 +190,17 @@ extension IndexTuner {
 
   private func save(on engine: any Engine) {
     noteUses()
-    let rows = state.withLock { state -> [String: [IndexLedgerRow]] in
+    let rows = state.withLock { state -> [ExactName: [IndexLedgerRow]] in
       guard state.isLoaded else { return [:] }
       defer { state.changed = [] }
       state.saved = .now
       return Dictionary(
-        uniqueKeysWithValues: state.changed.map { ($0, state.ledger.rows(of: $0)) })
+        uniqueKeysWithValues: state.changed.map { ($0, state.ledger.rows(of: $0.text)) })
     }
     guard !rows.isEmpty else { return }
     do {
       try engine.write(nil) { writer in
-        for (collection, rows) in rows { try writer.setIndexLedger(rows, of: collection) }
+        for (collection, rows) in rows { try writer.setIndexLedger(rows, of: collection.text) }
       }
     } catch {
       // Only what queries cost is lost, and they will cost it again.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Dispatch
+package import NanoDocument
 public import NanoEngine
 import NanoQuery
 
@@ -54,7 +55,7 @@ extension Store {
     let tuner = try readyTuner()
     tuner.noteUses()
     let decisions = tuner.state.withLock { state in
-      state.ledger.collections.keys.sorted().flatMap { state.ledger.takeDue($0) }
+      state.ledger.collections.keys.sorted().flatMap { state.ledger.takeDue($0.text) }
     }
     var made: [IndexDefinition] = []
     for (number, decision) in decisions.enumerated() {
@@ -96,12 +97,19 @@ extension Store {
     await withCheckedContinuation { continuation in tuner.whenDone { continuation.resume() } }
   }
 
-  /// How often each index of a collection was used, by name, as far as it was counted.
+  /// How often each index of a collection was used, by name, as far as it was counted. Indexes whose names
+  /// differ in their Unicode form alone are one key of a dictionary: their uses are added up.
   public func indexUses(in collection: String) throws -> [String: Int] {
+    Dictionary(
+      try exactIndexUses(in: collection).map { ($0.key.text, $0.value) }, uniquingKeysWith: +)
+  }
+
+  /// How often each index of a collection was used, by its exact name.
+  package func exactIndexUses(in collection: String) throws -> [ExactName: Int] {
     let tuner = try readyTuner()
     tuner.noteUses()
     return tuner.state.withLock { state in
-      state.ledger.collections.first { $0.key.foldingASCII == collection.foldingASCII }?.value.uses
+      state.ledger.collections.first { $0.key.text.folded == collection.folded }?.value.uses
         ?? [:]
     }
   }
@@ -132,27 +140,35 @@ extension Store {
 extension TuningLedger {
   fileprivate var advice: [IndexAdvice] {
     let made = collections.flatMap { name, ledger in
-      ledger.plans(name).map { plan in
+      ledger.plans(name.text).map { plan in
         IndexAdvice(
-          action: .make, collection: name, index: plan.index,
-          spent: .seconds(ledger.charge(plan)), cost: .seconds(plan.seconds),
+          action: .make, collection: name.text, index: plan.index,
+          spent: .estimated(ledger.charge(plan)), cost: .estimated(plan.seconds),
           isDue: ledger.isDue(plan), reason: plan.index.reason ?? "")
       }
     }
     let dropped = collections.flatMap { name, ledger in
       var copy = ledger
-      return copy.takeDue(name).compactMap { decision -> IndexAdvice? in
-        guard case .drop(let plan) = decision, let index = ledger.built[plan.index],
+      return copy.takeDue(name.text).compactMap { decision -> IndexAdvice? in
+        guard case .drop(let plan) = decision, let index = ledger.built[ExactName(plan.index)],
           var definition = index.candidates.max(by: { $0.width < $1.width })?.definition()
         else { return nil }
         definition.name = plan.index
         return IndexAdvice(
-          action: .drop, collection: name, index: definition, spent: .seconds(index.debit),
-          cost: .seconds(index.cost), isDue: true, reason: plan.reason)
+          action: .drop, collection: name.text, index: definition, spent: .estimated(index.debit),
+          cost: .estimated(index.cost), isDue: true, reason: plan.reason)
       }
     }
     return (made + dropped).sorted {
-      ($1.spent, $0.collection, $0.index.name) < ($0.spent, $1.collection, $1.index.name)
+      ($1.spent, ExactName($0.collection), ExactName($0.index.name))
+        < ($0.spent, ExactName($1.collection), ExactName($1.index.name))
     }
+  }
+}
+
+extension Duration {
+  /// Seconds that were estimated, of which a duration takes no more than it can hold.
+  fileprivate static func estimated(_ seconds: Double) -> Duration {
+    .seconds(seconds.isNaN ? 0 : min(max(seconds, 0), 1e15))
   }
 }

@@ -8,14 +8,14 @@ extension TuningLedger {
   init(rows: [IndexLedgerRow]) {
     for row in rows {
       guard let state = DocumentObject(json: row.state) else { continue }
-      var ledger = collections[row.collection] ?? CollectionLedger()
+      var ledger = collections[ExactName(row.collection)] ?? CollectionLedger()
       ledger.read(row.subject, state)
-      collections[row.collection] = ledger
+      collections[ExactName(row.collection)] = ledger
     }
   }
 
   func rows(of collection: String) -> [IndexLedgerRow] {
-    (collections[collection]?.states ?? []).map { subject, state in
+    (collections[ExactName(collection)]?.states ?? []).map { subject, state in
       IndexLedgerRow(collection: collection, subject: subject, state: state.json)
     }
   }
@@ -36,7 +36,7 @@ extension TuningLedger {
         sum.probe = account.probe
         ledger.accounts[candidate] = sum
       }
-      for (index, count) in newer.uses { ledger.used(index, count) }
+      for (index, count) in newer.uses { ledger.used(index.text, count) }
       collections[name] = ledger
     }
   }
@@ -60,9 +60,9 @@ extension CollectionLedger {
         state["debit"] = .double(index.debit)
         state["serves"] = .array(index.candidates.map { .string($0.text) })
       }
-      rows.append((Self.index + name, state))
+      rows.append((Self.index + name.text, state))
     }
-    for (candidate, account) in accounts.sorted(by: { $0.key.text < $1.key.text }) {
+    for (candidate, account) in accounts.sorted(by: { $0.key.text.isBefore($1.key.text) }) {
       rows.append(
         (
           candidate.text,
@@ -76,24 +76,33 @@ extension CollectionLedger {
     return rows
   }
 
+  /// Arbitrary: beyond what anything was counted to, and far from where sums end.
+  private static let largest: Int64 = 1 << 40
+
+  /// Seconds, or a factor of them, as they may have been measured: a file may say anything.
+  private static func sound(_ number: Double) -> Double {
+    number.isNaN ? 0 : min(max(number, 0), 1e9)
+  }
+
   fileprivate mutating func read(_ subject: String, _ state: DocumentObject) {
-    func number(_ name: String) -> Int { Int(clamping: state[name]?.int ?? 0) }
+    func number(_ name: String) -> Int { Int(min(max(state[name]?.int ?? 0, 0), Self.largest)) }
+    func seconds(_ name: String) -> Double { Self.sound(state[name]?.double ?? 0) }
     if subject == Self.measurements {
       documents = number("documents")
-      scanCost = state["scan"]?.double ?? 0
+      scanCost = seconds("scan")
       for kind in [IndexDefinition.Kind.fields, .elements] {
-        corrections[kind] = state[kind.rawValue]?.double
+        corrections[kind] = state[kind.rawValue]?.double.map(Self.sound)
       }
-    } else if subject.hasPrefix(Self.index) {
-      let name = String(subject.dropFirst(Self.index.count))
+    } else if subject.hasExactPrefix(Self.index) {
+      let name = ExactName(String(subject.unicodeScalars.dropFirst(Self.index.utf8.count)))
       uses[name] = number("uses")
-      guard let cost = state["cost"]?.double, let serves = state["serves"]?.array else { return }
+      guard state["cost"]?.double != nil, let serves = state["serves"]?.array else { return }
       built[name] = BuiltIndex(
         candidates: serves.compactMap { $0.string.flatMap { IndexCandidate(text: $0) } },
-        cost: cost, debit: state["debit"]?.double ?? 0)
+        cost: seconds("cost"), debit: seconds("debit"))
     } else if let candidate = IndexCandidate(text: subject) {
       accounts[candidate] = IndexAccount(
-        charge: state["charge"]?.double ?? 0, scans: number("scans"), drops: number("drops"),
+        charge: seconds("charge"), scans: number("scans"), drops: number("drops"),
         refusals: number("refusals"), attempts: number("attempts"))
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import NanoDocument
 import NanoEngine
 import NanoQuery
 
@@ -7,25 +8,25 @@ import NanoQuery
 ///
 /// A value that touches nothing: ``IndexTuner`` feeds it and does what it decides. All times are seconds of processor time.
 struct TuningLedger: Equatable {
-  var collections: [String: CollectionLedger] = [:]
+  var collections: [ExactName: CollectionLedger] = [:]
 
   /// Charges a scan to the indexes that would have saved it.
   mutating func charge(_ report: ScanReport) {
-    collections[report.collection, default: CollectionLedger()].charge(report)
+    collections[ExactName(report.collection), default: CollectionLedger()].charge(report)
   }
 
   /// Charges writes to the indexes that are there, and takes them from what missing ones would save.
   mutating func wrote(_ collection: String, _ count: Int, commits: Int) {
-    collections[collection]?.wrote(count, commits: commits)
+    collections[ExactName(collection)]?.wrote(count, commits: commits)
   }
 
   mutating func used(_ collection: String, _ index: String, _ count: Int) {
-    collections[collection, default: CollectionLedger()].used(index, count)
+    collections[ExactName(collection), default: CollectionLedger()].used(index, count)
   }
 
   /// What is to be done now. Each is told once, until it is said what came of it.
   mutating func takeDue(_ collection: String) -> [TuningDecision] {
-    collections[collection]?.takeDue(collection) ?? []
+    collections[ExactName(collection)]?.takeDue(collection) ?? []
   }
 }
 

@@ -58,7 +58,7 @@ extension Document: StorableObject {
 /// One for each store; what is registered counts from then on, in any order.
 final class TypeRegistry: Sendable {
   private struct State {
-    var types: [String: any StorableObject.Type] = [:]
+    var types: [ExactName: any StorableObject.Type] = [:]
     var names: [ObjectIdentifier: String] = [:]
   }
   private let state = Mutex(State())
@@ -66,7 +66,7 @@ final class TypeRegistry: Sendable {
   func register(_ type: any StorableObject.Type, _ name: String, aliases: [String]) {
     state.withLock { state in
       state.names[ObjectIdentifier(type)] = name
-      for name in [name] + aliases { state.types[name] = type }
+      for name in [name] + aliases { state.types[ExactName(name)] = type }
     }
   }
 
@@ -75,7 +75,9 @@ final class TypeRegistry: Sendable {
     state.withLock { $0.names[ObjectIdentifier(type)] } ?? type.storedName
   }
 
-  func type(_ name: String) -> (any StorableObject.Type)? { state.withLock { $0.types[name] } }
+  func type(_ name: String) -> (any StorableObject.Type)? {
+    state.withLock { $0.types[ExactName(name)] }
+  }
 
   /// Every name whose objects become this type, or one that inherits from it.
   func names(of type: any StorableObject.Type, includingSubclasses: Bool) -> [String] {
@@ -83,7 +85,7 @@ final class TypeRegistry: Sendable {
     let names = known.filter { _, candidate in
       candidate == type || (includingSubclasses && Self.inherits(candidate, type))
     }.map(\.key)
-    return names.isEmpty ? [type.storedName] : names.sorted()
+    return names.isEmpty ? [type.storedName] : names.sorted().map(\.text)
   }
 
   private static func inherits(

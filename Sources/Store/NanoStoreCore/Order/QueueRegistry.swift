@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 
 import Dispatch
+import NanoDocument
 import NanoEngine
 import Synchronization
 
 /// The queues of a store's collections, made when something is queued.
 final class QueueRegistry: Sendable {
-  private let queues = Mutex<[String: CollectionQueue]>([:])
+  private let queues = Mutex<[ExactName: CollectionQueue]>([:])
   private let count = Atomic(0)
 
   /// Whether anything is queued in the store: all that a call costs where nothing is.
@@ -17,10 +18,10 @@ final class QueueRegistry: Sendable {
   func end() { count.subtract(1, ordering: .acquiringAndReleasing) }
 
   func queue(_ name: String) -> CollectionQueue {
-    let folded = name.foldingASCII
+    let folded = name.folded
     return queues.withLock { queues in
       if let queue = queues[folded] { return queue }
-      let queue = CollectionQueue(folded, self)
+      let queue = CollectionQueue(folded.text, self)
       queues[folded] = queue
       return queue
     }
@@ -30,7 +31,7 @@ final class QueueRegistry: Sendable {
   private func queues(_ names: [String]?) -> [CollectionQueue] {
     let current = QueueContext.current
     let all = queues.withLock { queues in
-      names.map { $0.compactMap { queues[$0.foldingASCII] } } ?? Array(queues.values)
+      names.map { $0.compactMap { queues[$0.folded] } } ?? Array(queues.values)
     }
     return all.filter { $0 !== current }
   }

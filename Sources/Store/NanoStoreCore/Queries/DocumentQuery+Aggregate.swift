@@ -48,6 +48,15 @@ extension DocumentQuery {
     return try collection.reading(.call) { try $0.aggregate(question, in: collection.name) }
   }
 
+  /// Shows what ``rows(_:)-(AggregateQuery)`` gives, one row after the other until the closure says false, however
+  /// many there are.
+  package func eachRow(
+    _ question: AggregateQuery, _ show: (AggregateRow) throws -> Bool
+  ) throws {
+    try question.validate()
+    try collection.reading(.call) { try $0.aggregate(question, in: collection.name, show) }
+  }
+
   /// The number of values that a field has in what is found, nulls and list elements included.
   public func count(of path: String) throws -> Int {
     try Int(aggregate([.countOf(FieldPath(path))])[0].int ?? 0)

@@ -40,11 +40,7 @@ public struct DocumentQuery: Sendable {
   /// Sorts by these fields, most important first; `-` before one means descending. Replaces an
   /// earlier order.
   public func sorted(by paths: String...) -> DocumentQuery {
-    sorted(
-      by: paths.map { path in
-        path.hasPrefix("-")
-          ? .descending(FieldPath(String(path.dropFirst()))) : .ascending(FieldPath(path))
-      })
+    sorted(by: paths.map { Ordering(signed: $0) })
   }
   /// Sorts by these orderings, most important first. Replaces an earlier order.
   public func sorted(by orderings: [Ordering]) -> DocumentQuery {

@@ -43,7 +43,7 @@ extension Search {
   private static func indexable(
     _ attribute: String?, _ value: DocumentValue?, _ match: Match
   ) -> Condition? {
-    guard let attribute, let value, attribute.contains("."), match == .equalTo,
+    guard let attribute, let value, attribute.utf8.contains(UInt8(ascii: ".")), match == .equalTo,
       case .string(let text) = value, SearchValue.number(text) == nil
     else { return nil }
     let path = FieldPath(attribute)
@@ -59,7 +59,9 @@ extension Search {
     func text(_ match: TextMatch, _ text: String) -> Condition {
       .text(path, match, .value(.string(text)))
     }
-    if name.contains(".") { return SearchValue.text(path, hasValue ? .equalTo : match, name) }
+    if name.utf8.contains(UInt8(ascii: ".")) {
+      return SearchValue.text(path, hasValue ? .equalTo : match, name)
+    }
     return .any([
       .comparison(path, .equal, .value(.string(name))), text(.beginsWith, name + "."),
       text(.contains, ".\(name)."), text(.endsWith, "." + name),

@@ -52,7 +52,7 @@ extension CollectionSetup {
     if let cacheSize { object["cacheSize"] = .int(Int64(cacheSize)) }
     if let defaults { object["defaults"] = .object(defaults) }
     if let aliases {
-      let pairs = aliases.sorted { $0.key < $1.key }.map {
+      let pairs = aliases.sorted { $0.key.isBefore($1.key) }.map {
         ($0.key, DocumentValue.string($0.value))
       }
       object["aliases"] = .object(DocumentObject(pairs))

@@ -19,6 +19,7 @@ struct SetupReader {
         case "collections":
           for (name, value) in reader.object(value) ?? [:] {
             reader.inside(name) { reader in
+              guard setup.collections[name] == nil else { return reader.note(Self.otherName) }
               setup.collections[name] = reader.object(value).map { reader.collection($0) }
             }
           }
@@ -53,6 +54,9 @@ struct SetupReader {
 }
 
 extension SetupReader {
+  /// The names of a setup are keys of a dictionary, for which two Unicode forms are one.
+  private static let otherName = "a name that differs from the others in more than its Unicode form"
+
   private mutating func inside(_ name: String, _ read: (inout SetupReader) -> Void) {
     place.append(name)
     read(&self)
@@ -89,7 +93,10 @@ extension SetupReader {
     guard let object = object(value) else { return nil }
     var aliases: [String: String] = [:]
     for (name, value) in object {
-      inside(name) { reader in aliases[name] = reader.text(value) }
+      inside(name) { reader in
+        guard aliases[name] == nil else { return reader.note(Self.otherName) }
+        aliases[name] = reader.text(value)
+      }
     }
     return aliases
   }

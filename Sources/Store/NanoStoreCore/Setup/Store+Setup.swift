@@ -39,7 +39,7 @@ extension DocumentCollection {
 
   private func makeCollection(_ identity: CollectionIdentity?) throws {
     try store.writing { writer in
-      let known = try writer.collections().contains { $0.name.foldingASCII == name.foldingASCII }
+      let known = try writer.collections().contains { $0.name.folded == name.folded }
       if known, identity == nil { return }
       try writer.createCollection(CollectionDescription(name: name, identity: identity ?? .key))
     }
@@ -53,12 +53,12 @@ extension Store {
   /// - Throws: As for each collection; ``StoreError/Code/invalidArgument`` if the setup names another
   ///   file than the one that the store was opened on. Nothing has changed.
   public func apply(_ setup: StoreSetup) throws {
-    if setup.path != nil || setup.name != nil, setup.file != file {
+    if setup.path != nil || setup.name != nil, !Optional(setup.file).isSame(as: file) {
       throw StoreError(
         .invalidArgument, "An open store cannot get another file",
         [.hint: "open a store with the setup", .path: setup.file])
     }
-    let collections = setup.collections.sorted { $0.key < $1.key }
+    let collections = setup.collections.sorted { $0.key.isBefore($1.key) }
     try write {
       for (name, setup) in collections { try self[name].write(setup) }
     }

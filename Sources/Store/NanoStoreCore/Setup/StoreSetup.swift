@@ -61,7 +61,7 @@ extension StoreSetup {
     if let path { object["storePath"] = .string(path) }
     if let name { object["storeName"] = .string(name) }
     if !collections.isEmpty {
-      let pairs = collections.sorted { $0.key < $1.key }
+      let pairs = collections.sorted { $0.key.isBefore($1.key) }
         .map { ($0.key, DocumentValue.object($0.value.object)) }
       object["collections"] = .object(DocumentObject(pairs))
     }

@@ -37,7 +37,7 @@ extension DocumentQuery {
   /// ```
   public func ranked(weights: [String: Double] = [:]) -> DocumentQuery {
     var copy = self
-    let pairs = weights.map { (FieldPath($0.key), $0.value) }
+    let pairs = weights.sorted { $0.key.isBefore($1.key) }.map { (FieldPath($0.key), $0.value) }
     copy.query.ranking = TextRanking(weights: Dictionary(pairs) { first, _ in first })
     copy.query.orderings = []
     return copy

@@ -15,11 +15,11 @@ struct PendingDocuments {
     var number = 0
   }
   private struct Identity: Hashable {
-    let collection: String
+    let collection: ExactName
     let key: DocumentKey
     /// Names of collections that differ in the case of ASCII letters are one name; others are not.
     init(_ collection: String, _ key: DocumentKey) {
-      self.collection = collection.foldingASCII
+      self.collection = collection.folded
       self.key = key
     }
   }

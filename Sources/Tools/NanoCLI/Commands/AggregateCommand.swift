@@ -54,8 +54,9 @@ struct AggregateCommand: ParsableCommand {
     let aggregate: Aggregate
 
     init(_ text: String) throws {
-      let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(
-        String.init)
+      let parts = text.utf8.split(
+        separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false
+      ).map { String(Substring($0)) }
       let path = FieldPath(parts.count > 1 ? parts[1] : "")
       switch parts[0] {
       case "count" where parts.count == 1: aggregate = .count
@@ -79,7 +80,7 @@ struct AggregateCommand: ParsableCommand {
     let columns = group + results.map(\.name)
     let orders = try sort.map { text in
       let field = SortField(text)
-      guard let index = columns.firstIndex(of: field.field) else {
+      guard let index = columns.firstIndex(where: { $0.isSame(as: field.field) }) else {
         throw ValidationError(
           "There is no column '\(field.field)' to sort by; there are: "
             + columns.joined(separator: ", "))
@@ -90,12 +91,24 @@ struct AggregateCommand: ParsableCommand {
       let query = try condition.query(in: collection)
       let question = AggregateQuery(
         query.query, groups: group.map { FieldPath($0) }, aggregates: results.map(\.aggregate))
-      var rows = try query.rows(question).map { $0.group + $0.values }
-      if !orders.isEmpty { rows = Self.sorted(rows, by: orders) }
       try Output.run { output in
         let printer = format.rows(columns, to: output)
-        try printer.begin()
-        for row in rows.prefix(limit ?? .max) { try printer.add(row) }
+        if orders.isEmpty {
+          // All is computed when the first row comes, so that nothing is written before an error.
+          var written = 0
+          try query.eachRow(question) { row in
+            guard written < limit ?? .max else { return false }
+            if written == 0 { try printer.begin() }
+            try printer.add(row.group + row.values)
+            written += 1
+            return true
+          }
+          if written == 0 { try printer.begin() }
+        } else {
+          let rows = try query.rows(question).map { $0.group + $0.values }
+          try printer.begin()
+          for row in Self.sorted(rows, by: orders).prefix(limit ?? .max) { try printer.add(row) }
+        }
         try printer.finish()
       }
     }

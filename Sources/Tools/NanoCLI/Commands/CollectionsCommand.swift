@@ -13,9 +13,10 @@ struct CollectionsCommand: ParsableCommand {
 
   func run() throws {
     try database.withStore(.reading) { store in
-      let identities = Dictionary(
-        uniqueKeysWithValues: try store.collections().map { ($0.name, $0.identity) })
       let collections = try store.statistics().collections
+      let identities = Dictionary(
+        try store.collections().map { (ExactName($0.name), $0.identity) },
+        uniquingKeysWith: { first, _ in first })
       try Output.run { output in
         let rows = format.rows(["collection", "documents", "indexes", "known by"], to: output)
         try rows.begin()
@@ -23,7 +24,7 @@ struct CollectionsCommand: ParsableCommand {
           try rows.add([
             .string(collection.name), .int(Int64(collection.documents)),
             .int(Int64(collection.indexes)),
-            identities[collection.name] == .rowID ? "row id" : "key",
+            identities[ExactName(collection.name)] == .rowID ? "row id" : "key",
           ])
         }
         try rows.finish()

@@ -16,6 +16,9 @@ struct ExportCommand: ParsableCommand {
       versions and moments, in the same order. --no-header writes the fields alone, for other \
       programs that know Extended JSON; --plain for those that know JSON only. Indexes are not \
       exported: nanostore backup copies a whole database.
+
+      A document that another program wrote and that no import could read back as the same, as with \
+      two fields of one name, is left out and reported; the exit status is 1 then.
       """)
 
   @OptionGroup var place: CollectionOptions
@@ -31,22 +34,32 @@ struct ExportCommand: ParsableCommand {
     try place.withCollection(.reading) { collection in
       let query = try condition.query(in: collection)
       try Output.run { output in
-        guard header, !plain else {
-          let printer = ObjectPrinter(
-            isArray: false, isPlain: plain, isPretty: false, to: output)
-          return try query.each { try printer.add($0) }
-        }
-        let isByRowID = try collection.store.collections().contains {
-          $0.name.lowercased() == collection.name.lowercased() && $0.identity == .rowID
-        }
         var writer = JSONWriter()
+        var unfaithful = UnfaithfulDocuments()
+        let isByRowID = try collection.store.collections().contains {
+          $0.name.folded == collection.name.folded && $0.identity == .rowID
+        }
         try query.each { document in
           writer.removeAll()
-          try ExportHeader.write(document, isByRowID: isByRowID, to: &writer)
+          let isWritten = try unfaithful.attempt(document) {
+            try write(document, isByRowID: isByRowID, to: &writer)
+          }
+          guard isWritten else { return }
+          if let failure = writer.failure { throw failure }
           writer.byte(UInt8(ascii: "\n"))
           try output.write(writer.bytes)
         }
+        try unfaithful.finish()
       }
     }
+  }
+
+  private func write(_ document: Document, isByRowID: Bool, to writer: inout JSONWriter) throws {
+    if header, !plain {
+      return try ExportHeader.write(document, isByRowID: isByRowID, to: &writer)
+    }
+    let fields = try ExportHeader.fields(of: document)
+    guard plain else { return fields.withUnsafeBytes { writer.raw($0) } }
+    writer.text(.object(try document.object()), dialect: .plain)
   }
 }

@@ -62,6 +62,10 @@ struct FindCommand: ParsableCommand {
       return try printer.finish()
     }
     let paths = shown.compactMap(\.path)
+    for case .attribute(let name, _) in shown
+    where paths.contains(where: { $0.components[0] == name }) {
+      throw ValidationError("The attribute and the field \(name) cannot stand in one object.")
+    }
     try query.select(paths).each { document in
       var object = DocumentObject()
       for field in shown {
@@ -89,21 +93,19 @@ struct FindCommand: ParsableCommand {
   private func showTable(_ query: DocumentQuery, _ output: Output) throws {
     var sample: [DocumentObject] = []
     var rows: RowPrinter?
-    var names: [String] = []
     func begin() throws -> RowPrinter {
       var columns = FieldNames()
       for object in sample { columns.add(object) }
-      names = columns.names
-      let printer = format.rows(names, to: output)
+      let printer = format.rows(columns.names, to: output)
       try printer.begin()
-      for object in sample { try printer.add(names.map { object[$0] }) }
+      for object in sample { try printer.add(object) }
       sample = []
       rows = printer
       return printer
     }
     try query.each { document in
       let object = try document.object()
-      if let rows { return try rows.add(names.map { object[$0] }) }
+      if let rows { return try rows.add(object) }
       sample.append(object)
       if sample.count >= Self.sampleSize { _ = try begin() }
     }
@@ -118,10 +120,7 @@ struct FindCommand: ParsableCommand {
       try query.each { columns.add(try $0.object()) }
       let rows = format.rows(columns.names, to: output)
       try rows.begin()
-      try query.each { document in
-        let object = try document.object()
-        try rows.add(columns.names.map { object[$0] })
-      }
+      try query.each { try rows.add(try $0.object()) }
       try rows.finish()
     }
   }

@@ -37,6 +37,7 @@ struct GetCommand: ParsableCommand {
         let printer = ObjectPrinter(
           isArray: false, isPlain: plain, isPretty: pretty, to: output)
         try printer.add(document)
+        try printer.finish()
       }
     }
   }

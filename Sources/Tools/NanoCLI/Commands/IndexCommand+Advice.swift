@@ -15,7 +15,7 @@ extension IndexCommand {
     func run() throws {
       try place.withCollection(.reading) { collection in
         let indexes = try collection.indexes()
-        let uses = try collection.store.indexUses(in: collection.name)
+        let uses = try collection.store.exactIndexUses(in: collection.name)
         try Output.run { output in
           let rows = format.rows(
             ["index", "fields", "unique", "of", "origin", "uses", "reason"], to: output)
@@ -24,7 +24,7 @@ extension IndexCommand {
             try rows.add([
               .string(index.name), .string(index.fieldList), .bool(index.isUnique),
               index.kind == .elements ? "elements" : "values", .string(index.origin.rawValue),
-              uses[index.name].map { .int(Int64($0)) }, index.reason.map { .string($0) },
+              uses[ExactName(index.name)].map { .int(Int64($0)) }, index.reason.map { .string($0) },
             ])
           }
           for index in try collection.textIndexes() {

@@ -32,13 +32,14 @@ struct PutCommand: ParsableCommand {
   func run() throws {
     // Before the database is opened, so that a mistake makes no empty one.
     let text = json == "-" ? try ByteSource("-").text() : json
-    let object = try DocumentObject(json: text, dialect: plain ? .plain : .extended)
+    let dialect: JSONDialect = plain ? .plain : .extended
+    _ = try DocumentObject(json: text, dialect: dialect)
     try place.database.withStore(.creating) { store in
       let collection = store[place.collection]
       if new {
-        try collection.insert(object, key: key)
+        try collection.insert(json: text, key: key, dialect: dialect)
       } else {
-        try collection.save(object, key: key)
+        try collection.save(json: text, key: key, dialect: dialect)
       }
     }
     try Output.run { try $0.line(Printable.text("stored \(key) in \(place.collection)")) }

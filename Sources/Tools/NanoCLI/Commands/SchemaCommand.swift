@@ -62,7 +62,7 @@ struct PathSurvey {
   private(set) var documents = 0
   /// Whether there were more paths than are kept.
   private(set) var isCut = false
-  private var places: [String: Int] = [:]
+  private var places: [ExactName: Int] = [:]
 
   /// Names made of data (an object with a field for each day) would fill the memory.
   static let maximumPaths = 10_000
@@ -89,7 +89,7 @@ struct PathSurvey {
   }
 
   private mutating func note(_ type: String, at path: String) {
-    guard let place = places[path] ?? newPlace(path) else { return }
+    guard let place = places[ExactName(path)] ?? newPlace(path) else { return }
     if paths[place].lastDocument != documents {
       paths[place].lastDocument = documents
       paths[place].lastTypes.removeAll(keepingCapacity: true)
@@ -111,7 +111,7 @@ struct PathSurvey {
       isCut = true
       return nil
     }
-    places[path] = paths.count
+    places[ExactName(path)] = paths.count
     paths.append(Path(path: path))
     return paths.count - 1
   }

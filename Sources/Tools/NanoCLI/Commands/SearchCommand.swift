@@ -48,8 +48,8 @@ struct SearchCommand: ParsableCommand {
   private func weights() throws -> [String: Double] {
     var weights: [String: Double] = [:]
     for text in weight {
-      guard let equals = text.lastIndex(of: "="),
-        let number = Double(text[text.index(after: equals)...])
+      guard let equals = text.utf8.lastIndex(of: UInt8(ascii: "=")),
+        let number = Double(text[text.utf8.index(after: equals)...])
       else { throw ValidationError("--weight takes field=number, not '\(text)'.") }
       weights[String(text[..<equals])] = number
     }

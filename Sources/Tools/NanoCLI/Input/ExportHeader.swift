@@ -46,11 +46,18 @@ enum ExportHeader {
       write(moment(added), to: &writer)
     }
     writer.byte(UInt8(ascii: "}"))
-    var fields = JSONWriter()
-    try document.write(to: &fields)
-    let rest = UnsafeRawBufferPointer(rebasing: fields.bytes.dropFirst())
+    let rest = try fields(of: document).dropFirst()
     if rest.count > 1 { writer.byte(UInt8(ascii: ",")) }
-    writer.raw(rest)
+    rest.withUnsafeBytes { writer.raw($0) }
+  }
+
+  /// The fields as one line of JSON that an import reads back as the same.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument`` if there is no such line.
+  static func fields(of document: Document) throws(StoreError) -> [UInt8] {
+    var writer = JSONWriter()
+    try document.write(to: &writer)
+    return try CanonicalBody.rewritten(writer.bytes) ?? writer.withBytes { Array($0) }
   }
 
   private static func write(_ text: String, to writer: inout JSONWriter) {

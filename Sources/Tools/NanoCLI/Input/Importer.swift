@@ -47,7 +47,9 @@ struct Importer {
   /// An export of a collection known by row ids becomes such a collection again.
   private func prepare(for document: Document) throws {
     guard document.rowID != nil else { return }
-    let exists = try collection.store.collections().contains { $0.name == collection.name }
+    let exists = try collection.store.collections().contains {
+      $0.name.folded == collection.name.folded
+    }
     if !exists { try collection.store.createCollection(collection.name, identity: .rowID) }
   }
 

@@ -21,7 +21,9 @@ package enum ArgumentValue {
     if text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }), let double = Double(text) {
       return .double(double)
     }
-    if text.hasPrefix("[") || text.hasPrefix("{"), let value = try? DocumentValue(json: text) {
+    if let first = text.utf8.first, "[{".utf8.contains(first),
+      let value = try? DocumentValue(json: text)
+    {
       return value
     }
     return .string(text)
@@ -29,11 +31,20 @@ package enum ArgumentValue {
 
   /// Text in a form that ``parse(_:)`` gives back as it was.
   package static func quoted(_ text: String) -> String {
-    "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
+    Printable.quoted(text, by: "'")
   }
 
   private static func unquoted(_ text: String) -> String? {
-    guard text.utf8.count >= 2, text.hasPrefix("'"), text.hasSuffix("'") else { return nil }
-    return text.dropFirst().dropLast().replacingOccurrences(of: "''", with: "'")
+    let quote: Unicode.Scalar = "'"
+    // By scalars: a mark after a quote makes another character of it.
+    let scalars = text.unicodeScalars
+    guard scalars.count >= 2, scalars.first == quote, scalars.last == quote else { return nil }
+    var plain = String.UnicodeScalarView()
+    var rest = scalars.dropFirst().dropLast()
+    while let scalar = rest.popFirst() {
+      plain.append(scalar)
+      if scalar == quote, rest.first == quote { rest.removeFirst() }
+    }
+    return String(plain)
   }
 }

@@ -71,7 +71,7 @@ struct CollectionOptions: ParsableArguments {
   private static func missing(_ name: String, in store: Store) throws -> String? {
     let names = try store.collections().map(\.name)
     // SQLite's table names, and so ours, ignore the case of ASCII letters.
-    guard !names.contains(where: { $0.lowercased() == name.lowercased() }) else { return nil }
+    guard !names.contains(where: { $0.folded == name.folded }) else { return nil }
     let known = names.isEmpty ? "none yet" : names.joined(separator: ", ")
     return Printable.text("There is no collection \(name); there are: \(known)")
   }

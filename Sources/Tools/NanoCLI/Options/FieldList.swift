@@ -7,28 +7,50 @@ enum FieldList {
   /// Cuts at commas outside of double quotes, which stand around names as in paths.
   static func split(_ text: String) -> [String] {
     var fields: [String] = []
-    var field = ""
+    var field = String.UnicodeScalarView()
     var isQuoted = false
-    for character in text {
-      if character == "\"" { isQuoted.toggle() }
-      if character == ",", !isQuoted {
-        fields.append(field)
-        field = ""
+    // By scalars: a mark at the beginning of a name makes another character of the comma before it.
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" { isQuoted.toggle() }
+      if scalar == ",", !isQuoted {
+        fields.append(String(field))
+        field = String.UnicodeScalarView()
       } else {
-        field.append(character)
+        field.append(scalar)
       }
     }
-    return fields + [field]
+    return fields + [String(field)]
   }
 }
 
 /// The names of fields in the order in which they were seen first.
 struct FieldNames {
   private(set) var names: [String] = []
-  private var seen: Set<String> = []
+  private var places: [ExactName: Int] = [:]
+
+  init() {}
+
+  /// Of two columns with one name the first has the fields of that name.
+  init(_ names: [String]) {
+    self.names = names
+    places = Dictionary(
+      names.enumerated().map { (ExactName($1), $0) }, uniquingKeysWith: { first, _ in first })
+  }
 
   mutating func add(_ object: DocumentObject) {
-    for (name, _) in object where seen.insert(name).inserted { names.append(name) }
+    for (number, field) in object.enumerated() where place(of: field.name, expected: number) == nil
+    {
+      places[ExactName(field.name)] = names.count
+      names.append(field.name)
+    }
+  }
+
+  /// Where a name stands; nil if it was not seen.
+  ///
+  /// - Parameter expected: Where it probably stands, as in a document like those before it.
+  func place(of name: String, expected: Int) -> Int? {
+    if expected < names.count, names[expected].isSame(as: name) { return expected }
+    return places[ExactName(name)]
   }
 }
 
@@ -44,8 +66,12 @@ extension ShownField {
   func value(in document: Document) -> DocumentValue? {
     switch self {
     case .path(_, let path):
-      if let value = document[path] { return value }
-      guard path.components.count > 1, let object = try? document.object() else { return nil }
+      // A document answers with its row id where the path is `"__rowid__"`, and here the field is meant.
+      if path.components != [DocumentObject.rowIDName], let value = document[path] { return value }
+      guard path.components.count > 1 || path.components == [DocumentObject.rowIDName],
+        let object = try? document.object()
+      else { return nil }
+      if path.components.count == 1 { return object[path.components[0]] }
       let values = PathValues.values(in: .object(object), at: path)
       return values.isEmpty ? nil : .array(values)
     case .attribute(_, let attribute):

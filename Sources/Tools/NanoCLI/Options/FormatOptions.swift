@@ -37,8 +37,8 @@ struct FormatOptions: ParsableArguments {
 
 /// What is known of the terminal.
 enum Terminal {
-  static var isOutput: Bool { isatty(STDOUT_FILENO) != 0 }
-  static var isDiagnostics: Bool { isatty(STDERR_FILENO) != 0 }
+  static let isOutput = isatty(STDOUT_FILENO) != 0
+  static let isDiagnostics = isatty(STDERR_FILENO) != 0
 
   /// Columns of an output that is no terminal; arbitrary, about what a mail or a page shows.
   private static let defaultWidth = 100

@@ -34,8 +34,10 @@ enum OrderedArguments {
 
   /// `--name=value` apart.
   private static func split(_ argument: String) -> (name: String?, value: String?) {
-    guard argument.hasPrefix("--") else { return (nil, nil) }
-    guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
-    return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
+    guard argument.utf8.starts(with: "--".utf8) else { return (nil, nil) }
+    guard let equals = argument.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+      return (argument, nil)
+    }
+    return (String(argument[..<equals]), String(argument[argument.utf8.index(after: equals)...]))
   }
 }

@@ -44,11 +44,13 @@ struct ArgumentOptions: ParsableArguments {
   func named() throws -> [String: DocumentValue] {
     var named: [String: DocumentValue] = [:]
     for pair in pairs {
-      guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
+      guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")),
+        equals > pair.startIndex
+      else {
         throw ValidationError("--named takes name=value, not '\(pair)'.")
       }
       named[String(pair[..<equals])] = ArgumentValue.parse(
-        String(pair[pair.index(after: equals)...]))
+        String(pair[pair.utf8.index(after: equals)...]))
     }
     return named
   }
@@ -57,7 +59,7 @@ struct ArgumentOptions: ParsableArguments {
     if let failure = Self.failure(of: text) {
       // As the collection reads it: with its aliases, if it has any.
       let replaced = try collection.replacingAliases(in: text)
-      if replaced == text { throw failure }
+      if replaced.isSame(as: text) { throw failure }
       if let failure = Self.failure(of: replaced) { throw failure }
     }
     return try collection.find(text, arguments: positional, named: named())
@@ -99,8 +101,9 @@ struct SortField {
   let descending: Bool
 
   init(_ text: String) {
-    descending = text.hasSuffix(":desc")
-    field = descending || text.hasSuffix(":asc") ? String(text[..<text.lastIndex(of: ":")!]) : text
+    descending = text.hasExactSuffix(":desc")
+    let direction = descending ? 5 : text.hasExactSuffix(":asc") ? 4 : 0
+    field = String(decoding: text.utf8.dropLast(direction), as: UTF8.self)
   }
 
   var ordering: Ordering { Ordering(ShownField(field).expression, descending: descending) }

@@ -89,6 +89,10 @@ enum StoreLocation {
     return isScheme ? scheme.lowercased() : nil
   }
 
+  /// What is mapped of a file counts as memory of the process, where memory is limited. A command reads most
+  /// pages once, so that mapping more makes it no faster. Arbitrary.
+  private static let mappedSize = 32 << 20
+
   private static func openFile(
     _ file: String, _ access: Access, _ configure: (inout Store.Configuration) -> Void
   ) throws -> Store {
@@ -101,6 +105,7 @@ enum StoreLocation {
     configuration.isReadOnly = access == .reading
     // One command is no workload, and must not leave indexes behind that nobody asked for.
     configuration.indexTuning = .off
+    configuration.mappedSize = mappedSize
     configure(&configuration)
     return try Store(.file(file), configuration: configuration)
   }

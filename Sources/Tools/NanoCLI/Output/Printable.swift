@@ -37,6 +37,19 @@ package enum Printable {
     return printable
   }
 
+  /// Between two quotes, with those inside doubled. By scalars: a mark after a quote makes another character of it,
+  /// but the quote that it is for other programs.
+  package static func quoted(_ text: String, by quote: Unicode.Scalar) -> String {
+    var quoted = String.UnicodeScalarView()
+    quoted.append(quote)
+    for scalar in text.unicodeScalars {
+      quoted.append(scalar)
+      if scalar == quote { quoted.append(scalar) }
+    }
+    quoted.append(quote)
+    return String(quoted)
+  }
+
   private static func isActive(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0: true

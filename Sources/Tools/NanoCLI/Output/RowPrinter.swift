@@ -6,7 +6,7 @@ import NanoStore
 final class RowPrinter {
   private enum Form {
     case objects(ObjectPrinter)
-    case csv
+    case csv(CSVLines)
     case table(Table)
   }
   private let columns: [String]
@@ -23,14 +23,14 @@ final class RowPrinter {
       case .json, .ndjson:
         .objects(
           ObjectPrinter(isArray: format == .json, isPlain: isPlain, isPretty: isPretty, to: output))
-      case .csv: .csv
+      case .csv: .csv(CSVLines(FieldNames(columns), to: output))
       case .table: .table(Table(columns, width: Terminal.width, to: output))
       }
   }
 
   /// Must be called once, before the rows.
   func begin() throws {
-    if case .csv = form { try output.line(Self.csvLine(columns.map { Self.csvCell(.string($0)) })) }
+    if case .csv(let lines) = form { try lines.header() }
   }
 
   /// A value that is nil is missing: left out of JSON, an empty cell elsewhere.
@@ -42,8 +42,17 @@ final class RowPrinter {
         if let value { object.append(column, value) }
       }
       try printer.add(object)
-    case .csv: try output.line(Self.csvLine(values.map(Self.csvCell)))
+    case .csv(let lines): try lines.add(values)
     case .table(let table): try table.add(values)
+    }
+  }
+
+  /// The fields of an object in the columns of their names; others are left out.
+  func add(_ object: DocumentObject) throws {
+    switch form {
+    case .objects(let printer): try printer.add(object)
+    case .csv(let lines): try lines.add(object)
+    case .table(let table): try table.add(table.candidates.map { object[$0] })
     }
   }
 
@@ -55,35 +64,26 @@ final class RowPrinter {
       let hidden = try table.finish()
       guard !hidden.isEmpty else { return }
       try output.flush()
-      Diagnostics.print("note: no room for \(hidden.joined(separator: ", "))")
+      Diagnostics.print("note: no room for \(Self.list(hidden))")
     }
   }
 
-  /// What makes quotes necessary.
-  private static let special = Set("\",\n\r".utf8)
+  /// Names that a note lists; arbitrary, as many as one reads.
+  private static let namesInNote = 10
 
-  /// Exactly what the value is for programs, but nothing that moves the cursor of a terminal.
-  private static func csvCell(_ value: DocumentValue?) -> String {
-    let text = CellText.csv(value)
-    return Terminal.isOutput ? Printable.text(text) : text
-  }
-
-  /// RFC 4180, with the line ends of this system.
-  private static func csvLine(_ cells: [String]) -> String {
-    cells.map { (cell: String) -> String in
-      let isSpecial = cell.utf8.contains(where: special.contains)
-      guard isSpecial || cell.hasPrefix(" ") || cell.hasSuffix(" ") else { return cell }
-      return "\"" + cell.replacing("\"", with: "\"\"") + "\""
-    }.joined(separator: ",")
+  private static func list(_ names: ArraySlice<String>) -> String {
+    let listed = names.prefix(namesInNote).map(Printable.text).joined(separator: ", ")
+    let others = names.count - namesInNote
+    return others > 0 ? "\(listed), and \(Quantity.count(others)) more fields" : listed
   }
 
   /// SQL may give two columns one name, which an object cannot hold.
   private static func distinct(_ columns: [String]) -> [String] {
-    var seen: Set<String> = []
+    var seen: Set<ExactName> = []
     return columns.map { column in
       var name = column
       var number = 1
-      while !seen.insert(name).inserted {
+      while !seen.insert(ExactName(name)).inserted {
         number += 1
         name = "\(column):\(number)"
       }
@@ -100,6 +100,7 @@ final class ObjectPrinter {
   private let output: Output
   private var isFirst = true
   private var writer = JSONWriter()
+  private var unfaithful = UnfaithfulDocuments()
 
   init(isArray: Bool, isPlain: Bool, isPretty: Bool, to output: Output) {
     self.isArray = isArray
@@ -115,11 +116,18 @@ final class ObjectPrinter {
     try writeRecord()
   }
 
-  /// A document as it is: its stored form is the JSON that is asked for, if nothing else is.
+  /// A document as it is: its stored form is the JSON that is asked for, if nothing else is. One that has no
+  /// such form is reported, and shown as queries see it.
   func add(_ document: Document) throws {
-    guard !isPlain, !isPretty else { return try add(document.object()) }
     writer.removeAll()
-    try document.write(to: &writer)
+    let isFaithful = try unfaithful.attempt(document) { try document.write(to: &writer) }
+    guard isFaithful else {
+      guard let object = try? document.object() else { return }
+      return try add(object)
+    }
+    guard !isPlain, !isPretty else { return try add(document.object()) }
+    // An earlier version of this library may have left white space of another program in it.
+    if !CanonicalBody.isOneLine(writer.bytes) { return try add(document.object()) }
     try writeRecord()
   }
 
@@ -134,7 +142,9 @@ final class ObjectPrinter {
     if !isArray { try output.write("\n") }
   }
 
+  /// - Throws: If a document could not be written as it is.
   func finish() throws {
     if isArray { try output.write(isFirst ? "[]\n" : "\n]\n") }
+    try unfaithful.finish()
   }
 }

@@ -8,6 +8,8 @@ import NanoStore
 /// so that a table may be of any length.
 final class Table {
   private let columns: [String]
+  /// The first columns: no more can find room, whatever is in them.
+  let candidates: ArraySlice<String>
   private let width: Int
   private let output: Output
   private var kept: [[Cell]] = []
@@ -22,36 +24,40 @@ final class Table {
   private static let sampleSize = 500
 
   init(_ columns: [String], width: Int, to output: Output) {
-    self.columns = columns.map(Printable.text)
+    self.columns = columns
+    candidates = columns.prefix(TableLayout.mostColumns(width))
     self.width = width
     self.output = output
   }
 
   func add(_ values: [DocumentValue?]) throws {
-    let row = values.map { Cell(text: CellText.table($0), isNumber: CellText.isNumber($0)) }
+    let row = values.prefix(candidates.count).map {
+      Cell(text: CellText.table($0), isNumber: CellText.isNumber($0))
+    }
     if let layout { return try write(row, layout) }
     kept.append(row)
     if kept.count >= Self.sampleSize { try begin() }
   }
 
   /// Names of columns that found no room.
-  func finish() throws -> [String] {
+  func finish() throws -> ArraySlice<String> {
     if layout == nil { try begin() }
-    return layout.map { Array(columns[$0.widths.count...]) } ?? []
+    return columns[(layout?.widths.count ?? 0)...]
   }
 
   private func begin() throws {
-    let natural = columns.indices.map { column in
-      kept.reduce(DisplayWidth.of(columns[column])) { max($0, DisplayWidth.of($1[column].text)) }
+    let names = candidates.map(Printable.text)
+    let natural = names.indices.map { column in
+      kept.reduce(DisplayWidth.of(names[column])) { max($0, DisplayWidth.of($1[column].text)) }
     }
-    let isNumeric = columns.indices.map { column in
+    let isNumeric = names.indices.map { column in
       let filled = kept.filter { !$0[column].text.isEmpty }
       return !filled.isEmpty && filled.allSatisfy { $0[column].isNumber }
     }
     let layout = TableLayout(natural: natural, isNumeric: isNumeric, width: width)
     self.layout = layout
-    guard !columns.isEmpty else { return }
-    try output.line(layout.line(columns))
+    guard !names.isEmpty else { return }
+    try output.line(layout.line(names))
     try output.line(layout.widths.map { String(repeating: "─", count: $0) }.joined(separator: "  "))
     for row in kept { try write(row, layout) }
     kept = []
@@ -71,12 +77,17 @@ struct TableLayout {
   private static let least = 12
   private static let gap = 2
 
+  /// How many columns find room at most, were they all empty.
+  static func mostColumns(_ width: Int) -> Int { max(1, width) / gap + 1 }
+
   init(natural: [Int], isNumeric: [Bool], width: Int) {
     var count = natural.count
     func room(_ count: Int) -> Int { max(1, width - Self.gap * (count - 1)) }
-    while count > 1,
-      natural[..<count].reduce(0, { $0 + min($1, Self.least) }) > room(count)
-    { count -= 1 }
+    var needed = natural.reduce(0) { $0 + min($1, Self.least) }
+    while count > 1, needed > room(count) {
+      count -= 1
+      needed -= min(natural[count], Self.least)
+    }
     let shown = Array(natural[..<count])
     let available = room(count)
     self.isNumeric = isNumeric

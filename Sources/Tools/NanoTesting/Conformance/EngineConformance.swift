@@ -31,7 +31,8 @@ public struct EngineConformance {
 
   /// All that is checked, in the order in which failures are best understood.
   public static let checks: [Check] =
-    documents + rowIDs + collections + queries + versions + transactions + isolation + indexes
+    documents + rowIDs + collections + names + queries + versions + transactions + isolation
+    + indexes
     + uniqueIndexes + everythingIndex + textIndexes + settings + metadata + maintenance + durability
     + changes
 

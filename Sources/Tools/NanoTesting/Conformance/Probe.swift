@@ -116,6 +116,11 @@ struct Snapshot: Equatable {
     revision = document.revision
     body = String(decoding: document.body, as: UTF8.self)
   }
+
+  static func == (a: Snapshot, b: Snapshot) -> Bool {
+    a.rowID == b.rowID && a.key == b.key && a.type.isSame(as: b.type) && a.version == b.version
+      && a.added == b.added && a.revision == b.revision && a.body.isSame(as: b.body)
+  }
 }
 
 func expect(

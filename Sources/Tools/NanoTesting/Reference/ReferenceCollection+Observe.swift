@@ -10,7 +10,7 @@ extension ReferenceCollection {
   }
 
   private mutating func observe(_ value: DocumentValue, at path: String) {
-    observed[Array(path.utf8), default: []].insert(Self.type(value))
+    observed[ExactName(path), default: []].insert(Self.type(value))
     switch value {
     case .array(let array):
       for element in array { observe(element, at: path + "[]") }

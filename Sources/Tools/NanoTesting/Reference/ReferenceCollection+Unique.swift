@@ -52,10 +52,8 @@ extension IndexDefinition {
   private static func field(_ path: FieldPath, of value: DocumentValue) -> DocumentValue {
     var value = value
     for name in path.components {
-      guard
-        let field = value.object?.first(where: { $0.name.utf8.elementsEqual(name.utf8) })
-      else { return .null }
-      value = field.value
+      guard let field = value.object?[name] else { return .null }
+      value = field
     }
     return value
   }

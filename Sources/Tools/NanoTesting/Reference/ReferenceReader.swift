@@ -22,7 +22,7 @@ class ReferenceReader: EngineReader {
   }
 
   func collections() throws -> [CollectionDescription] {
-    state.collections.sorted { $0.key.isBefore($1.key) }.map(\.value.description)
+    state.collections.sorted { $0.key < $1.key }.map(\.value.description)
   }
 
   func identity(of collection: String) throws -> CollectionIdentity {
@@ -113,12 +113,12 @@ class ReferenceReader: EngineReader {
   }
 
   func observedPaths(in collection: String) throws -> [ObservedPath] {
-    (state[collection]?.observed ?? [:]).sorted { $0.key.lexicographicallyPrecedes($1.key) }
-      .map { ObservedPath(path: String(decoding: $0.key, as: UTF8.self), types: $0.value) }
+    (state[collection]?.observed ?? [:]).sorted { $0.key < $1.key }
+      .map { ObservedPath(path: $0.key.text, types: $0.value) }
   }
 
-  func metadata(_ name: String) throws -> DocumentValue? { state.metadata[name] }
-  func metadataNames() throws -> [String] { state.metadata.keys.sorted { $0.isBefore($1) } }
+  func metadata(_ name: String) throws -> DocumentValue? { state.metadata[ExactName(name)] }
+  func metadataNames() throws -> [String] { state.metadata.keys.sorted().map(\.text) }
 }
 
 extension ReferenceReader {

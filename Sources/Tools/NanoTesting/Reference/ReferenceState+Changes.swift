@@ -33,7 +33,8 @@ extension ReferenceState {
 
 extension ReferenceDocument {
   fileprivate func isSame(as other: ReferenceDocument) -> Bool {
-    key == other.key && type == other.type && version == other.version && added == other.added
+    key == other.key && type.isSame(as: other.type) && version == other.version
+      && added == other.added
       && revision == other.revision && body == other.body
   }
 }

@@ -8,18 +8,14 @@ import NanoQuery
 /// Everything that a reference engine holds, as one value.
 struct ReferenceState {
   /// By name without regard to the case of ASCII letters.
-  private(set) var collections: [String: ReferenceCollection] = [:]
-  var metadata: [String: DocumentValue] = [:]
+  private(set) var collections: [ExactName: ReferenceCollection] = [:]
+  var metadata: [ExactName: DocumentValue] = [:]
   /// How often something was committed.
   var commits: UInt32 = 0
 
   subscript(name: String) -> ReferenceCollection? {
-    get { collections[Self.folded(name)] }
-    set { collections[Self.folded(name)] = newValue }
-  }
-
-  private static func folded(_ name: String) -> String {
-    String(decoding: name.utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 + 0x20 : $0 }, as: UTF8.self)
+    get { collections[name.folded] }
+    set { collections[name.folded] = newValue }
   }
 }
 
@@ -36,8 +32,8 @@ struct ReferenceCollection {
   /// Kept to be told again; answers do not depend on it.
   var indexing = IndexingPolicy.declared
   var settings = CollectionSettings()
-  /// Every path ever seen, in UTF-8, since Swift's texts do not tell Unicode forms apart; it never shrinks.
-  var observed: [[UInt8]: ObservedTypes] = [:]
+  /// Every path ever seen; it never shrinks.
+  var observed: [ExactName: ObservedTypes] = [:]
 
   func position(of identity: Identity) -> Int? {
     switch identity {

@@ -79,7 +79,7 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
 
   func createCollection(_ description: CollectionDescription) throws {
     let name = description.name
-    let isReserved = ["nano_", "sqlite_"].contains { name.lowercased().hasPrefix($0) }
+    let isReserved = ["nano_", "sqlite_"].contains { name.foldingASCII.hasExactPrefix($0) }
     let isInternal = description.isInternal && InternalCollection(named: name) != nil
     guard !name.isEmpty, !name.utf8.contains(0), !isReserved || isInternal else {
       throw StoreError(
@@ -112,7 +112,7 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
     try index.validate()
     var found = try collectionForWriting(collection)
-    if let known = found.indexes.first(where: { $0.name == index.name }) {
+    if let known = found.indexes.first(where: { $0.name.isSame(as: index.name) }) {
       guard known.isSame(as: index) else {
         throw StoreError(
           .alreadyExists, "An index of this name has another definition",
@@ -120,7 +120,7 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
       }
       return
     }
-    guard !found.textIndexes.contains(where: { $0.name == index.name }) else {
+    guard !found.textIndexes.contains(where: { $0.name.isSame(as: index.name) }) else {
       throw StoreError(
         .alreadyExists, "A text index has this name", [.collection: collection, .index: index.name])
     }
@@ -138,7 +138,7 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     var found = try collectionForWriting(collection)
     if found.textIndexes.contains(index) { return }
     let names = found.textIndexes.map(\.name) + found.indexes.map(\.name)
-    guard !names.contains(index.name) else {
+    guard !names.containsExactly(index.name) else {
       throw StoreError(
         .alreadyExists, "An index of this name has another definition",
         [.collection: collection, .index: index.name])
@@ -148,11 +148,13 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
   }
 
   func dropIndex(_ name: String, in collection: String) throws -> Bool {
-    if let position = state[collection]?.textIndexes.firstIndex(where: { $0.name == name }) {
+    if let position = state[collection]?.textIndexes.firstIndex(where: { $0.name.isSame(as: name) })
+    {
       state[collection]?.textIndexes.remove(at: position)
       return true
     }
-    guard let position = state[collection]?.indexes.firstIndex(where: { $0.name == name }) else {
+    guard let position = state[collection]?.indexes.firstIndex(where: { $0.name.isSame(as: name) })
+    else {
       return false
     }
     state[collection]?.indexes.remove(at: position)
@@ -178,7 +180,7 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
   }
 
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {
-    state.metadata[name] = value
+    state.metadata[ExactName(name)] = value
   }
 
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {

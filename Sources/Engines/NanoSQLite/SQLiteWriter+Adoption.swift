@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+
+import GRDBSQLite
+import NanoDocument
+import NanoEngine
+import NanoSQL
+
+/// Rows that another program wrote become rows of the store.
+extension SQLiteWriter {
+  /// Adds foreign rows to the path catalogue and gives them a revision. Bodies that are not in stored form
+  /// are rewritten in the same update, and so are keys, so that the indexes that SQLite keeps hold what
+  /// queries look for.
+  ///
+  /// A row stays foreign if it has no stored form, or if a unique index refuses that form: the write that
+  /// adopts is about something else. Queries read foreign rows in addition to what indexes find.
+  func adoptForeignRows(_ table: CollectionTable) throws {
+    try removeOrphans(of: table)
+    table.hasStuckRows = false
+    try eachRow(of: table, where: "revision IS NULL") { row in
+      if try !adopt(row, table) { table.hasStuckRows = true }
+    }
+  }
+
+  /// Brings rows that have a revision into stored form, as an earlier version of this library may have left
+  /// them. One that cannot be becomes foreign.
+  func rewriteAdoptedRows(_ table: CollectionTable) throws {
+    let name = table.description.name
+    try eachRow(of: table, where: "revision IS NOT NULL") { row in
+      guard !row.isSound || row.isRewritten || row.newKey != nil else { return }
+      if try adopt(row, table) { return }
+      let release = SQLFragment(
+        "UPDATE \(SQLName.quoted(name)) SET revision = NULL WHERE id = ?", [.int(row.id)])
+      try passingOver(row, of: table) { try connection.run(release) }
+    }
+  }
+
+  private func eachRow(
+    of table: CollectionTable, where condition: String, _ work: (ForeignRow) throws -> Void
+  ) throws {
+    var first: Int64? = Int64.min
+    while let start = first {
+      let (rows, next) = try rows(of: table, where: condition, from: start)
+      for row in rows { try work(row) }
+      first = next
+      try connection.interruption?.check()
+    }
+  }
+
+  /// Rows that the other program replaced were removed without the triggers that remove entries.
+  private func removeOrphans(of table: CollectionTable) throws {
+    let name = SQLName.quoted(table.description.name)
+    for schema in table.allSchemas where schema.index.kind == .elements {
+      let side = SQLName.quoted(schema.sqlName)
+      try connection.execute("DELETE FROM \(side) WHERE id NOT IN (SELECT id FROM \(name))")
+    }
+    try table.text?.removeOrphans(connection)
+  }
+
+  /// The next rows, and the id at which those after them begin; nil at the end.
+  private func rows(
+    of table: CollectionTable, where condition: String, from start: Int64
+  ) throws -> (rows: [ForeignRow], next: Int64?) {
+    let name = SQLName.quoted(table.description.name)
+    return try connection.with(
+      SQLFragment(
+        "SELECT \(ForeignRow.columns) FROM \(name) WHERE \(condition) AND id >= ? ORDER BY id",
+        [.int(start)])
+    ) { statement in
+      var rows: [ForeignRow] = []
+      var size = 0
+      while try statement.step() {
+        let row = ForeignRow(statement)
+        if row.hasKey { table.note(.key) }
+        if row.hasType { table.note(.type) }
+        rows.append(row)
+        size += row.body.count
+        if rows.count == Self.rowsTogether || size >= Self.bytesTogether {
+          return (rows, row.id == .max ? nil : row.id + 1)
+        }
+      }
+      return (rows, nil)
+    }
+  }
+
+  /// Rows that are in memory at once, and their bytes. Arbitrary.
+  private static let rowsTogether = 500
+  private static let bytesTogether = 8 << 20
+
+  /// False if the row stays foreign.
+  private func adopt(_ row: ForeignRow, _ table: CollectionTable) throws -> Bool {
+    guard row.isSound else { return false }
+    return try row.body.withUnsafeBytes { body in
+      do throws(StoreError) {
+        try table.paths.observe(body, table.leaves?.buffer)
+      } catch {
+        table.leaves?.buffer.discard()
+        return false
+      }
+      do {
+        try update(row, body, table)
+        table.leaves?.buffer.commit(id: row.id)
+        return true
+      } catch let error as StoreError where error.isConstraint && connection.isInTransaction {
+        table.leaves?.buffer.discard()
+        return false
+      } catch {
+        table.leaves?.buffer.discard()
+        throw error
+      }
+    }
+  }
+
+  private func update(
+    _ row: ForeignRow, _ body: UnsafeRawBufferPointer, _ table: CollectionTable
+  ) throws {
+    let name = table.description.name
+    let revision = CollectionTable.Statement.anyRevision
+    let sql =
+      "UPDATE \(SQLName.quoted(name)) SET revision = \(revision)"
+      + (row.isRewritten ? ", body = ?2" : "") + (row.newKey == nil ? "" : ", key = ?3")
+      + " WHERE id = ?1"
+    try passingOver(row, of: table) {
+      try connection.with(sql) { statement in
+        statement.bind(row.id, at: 1)
+        if row.isRewritten { try statement.bind(borrowedText: body, at: 2) }
+        if let key = row.newKey { try statement.bind(key, at: 3) }
+        defer { sqlite3_clear_bindings(statement.handle) }
+        try statement.run()
+      }
+    }
+  }
+
+  /// Runs an update after which the row means what it meant before, so that observers are not notified.
+  private func passingOver(
+    _ row: ForeignRow, of table: CollectionTable, _ update: () throws -> Void
+  ) throws {
+    guard let recorder = connection.recorder else { return try update() }
+    try recorder.passingOver(row.id, of: table.description.name, update)
+  }
+}
+
+/// A row that another program wrote, as a writer takes it over.
+struct ForeignRow {
+  static let columns = "id, body, key, type, version, added"
+
+  let id: Int64
+  /// In stored form if there is one.
+  private(set) var body: [UInt8] = []
+  /// Whether the body of the row is another text.
+  private(set) var isRewritten = false
+  /// The key in the form in which it is looked up; nil if it stands in that form.
+  private(set) var newKey: DocumentKey?
+  let hasKey: Bool
+  let hasType: Bool
+  /// Whether the row can be taken over without a loss.
+  private(set) var isSound = true
+
+  /// - Parameter row: Stands at a row of ``columns``.
+  init(_ row: SQLiteStatement) {
+    // Before anything is read: reading a value as text may change its type.
+    let types = (0..<6).map { sqlite3_column_type(row.handle, $0) }
+    id = row.int(0)
+    hasKey = types[2] != SQLITE_NULL
+    hasType = types[3] != SQLITE_NULL || types[4] != SQLITE_NULL
+    isSound =
+      [SQLITE_NULL, SQLITE_TEXT].contains(types[3])
+      && types[4...5].allSatisfy { [SQLITE_NULL, SQLITE_INTEGER].contains($0) }
+    readBody(row, types[1])
+    readKey(row, types[2])
+  }
+
+  private mutating func readBody(_ row: SQLiteStatement, _ type: Int32) {
+    let stored = row.bytes(1)
+    do throws(StoreError) {
+      let rewritten = try CanonicalBody.rewritten(stored)
+      isRewritten = rewritten != nil || type != SQLITE_TEXT
+      body = rewritten ?? Array(stored)
+    } catch {
+      isSound = false
+    }
+  }
+
+  /// Numbers become the text that is shown for them, and UUIDs that are texts their 16 bytes.
+  private mutating func readKey(_ row: SQLiteStatement, _ type: Int32) {
+    switch type {
+    case SQLITE_NULL: break
+    case SQLITE_BLOB: if row.data(2)?.count != 16 { isSound = false }
+    default:
+      guard let text = String(validating: row.bytes(2), as: UTF8.self),
+        let key = try? DocumentKey(text)
+      else {
+        isSound = false
+        return
+      }
+      if case .text = key, type == SQLITE_TEXT { return }
+      newKey = key
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// A copy that an earlier call completed, whose process ended before it could say so. The mark is gone then, and
+/// what is left to tell it by is that the two stores are equal.
+extension StoreCopy {
+  /// The report about a target that is a complete copy of the source; nil if it is none. Nothing is written.
+  func finished(_ collections: [CollectionDescription]) throws -> CopyReport? {
+    guard try target.read(.snapshot, nil, { try looksFinished(collections, $0) }),
+      try noteUnsupported(collections)
+    else {
+      leftOut = []
+      return nil
+    }
+    var report = try target.read(.snapshot, nil) { target in
+      let comparison = StoreComparison(source, target, notify)
+      comparison.leftOut = leftOut
+      return try comparison.run()
+    }
+    guard report.isEqual else {
+      leftOut = []
+      return nil
+    }
+    report.isContinued = true
+    return report
+  }
+
+  /// What can be seen without reading documents, so that a target that holds something else is refused at once.
+  private func looksFinished(
+    _ collections: [CollectionDescription], _ target: any EngineReader
+  ) throws -> Bool {
+    let found = try target.collections()
+    guard try target.metadata(CopyMark.name) == nil,
+      try !found.isEmpty || !Self.metadata(of: target).isEmpty,
+      Set(found) == Set(collections), try Self.metadata(of: target) == Self.metadata(of: source)
+    else { return false }
+    return try collections.allSatisfy {
+      try source.count(Query(), in: $0.name) == target.count(Query(), in: $0.name)
+    }
+  }
+
+  private static func metadata(of reader: any EngineReader) throws -> Set<ExactName> {
+    Set(try reader.metadataNames().map { ExactName($0) }).subtracting(Definitions.ownNames)
+  }
+
+  /// Notes the definitions that the target lacks because its engine cannot have them; false if it lacks one for
+  /// another reason.
+  private func noteUnsupported(_ collections: [CollectionDescription]) throws -> Bool {
+    guard options.skippingUnsupported else { return true }
+    return try target.write(nil) { writer in
+      for collection in collections.map(\.name) {
+        let known = Set(try Definitions(of: collection, writer).all.map { ExactName($0.name) })
+        for definition in try Definitions(of: collection, source).all
+        where !known.contains(ExactName(definition.name)) {
+          guard let reason = try refusal(of: definition, collection, writer) else { return false }
+          leftOut.append(
+            CopyReport.LeftOut(
+              collection: collection, definition: definition.name, reason: reason))
+        }
+      }
+      return true
+    }
+  }
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQLite
+import NanoTesting
+import Synchronization
+import Testing
+
+/// What a writer makes of rows that another program wrote, and what stays as it is.
+@Suite("Adoption of other programs' rows")
+struct AdoptionTests {
+  private let folder: TemporaryFolder
+  private let engine: SQLiteEngine
+  private let foreign: PlainSQLite
+
+  init() throws {
+    folder = try TemporaryFolder()
+    engine = try SQLiteEngine(.file(folder.file()), SQLiteConfiguration())
+    foreign = try PlainSQLite(folder.file())
+  }
+
+  private func insert(_ object: DocumentObject) throws {
+    let document = GeneratedDocument(object)
+    try engine.write(nil) { writer in
+      _ = try document.new { try writer.insert($0, into: "c") }
+    }
+  }
+
+  private func insertForeign(_ bodies: String...) throws {
+    for body in bodies { try foreign.run("INSERT INTO c(body) VALUES (?)", body) }
+  }
+
+  private func found(_ condition: Condition) throws -> [Int64] {
+    try engine.read(.snapshot, nil) { try $0.rowIDs(Query(condition), in: "c").rowIDs }
+  }
+
+  private func found(_ path: FieldPath, _ value: DocumentValue) throws -> [Int64] {
+    try found(.comparison(.field(path), .equal, .value(value)))
+  }
+
+  private func searched(_ text: String) throws -> [Int64] {
+    var query = Query(.search(text))
+    query.ranking = TextRanking()
+    var rows: [Int64] = []
+    try engine.read(.snapshot, nil) { reader in
+      try reader.findRanked(query, in: "c") { row, _ in
+        rows.append(row.rowID)
+        return true
+      }
+    }
+    return rows
+  }
+
+  @Test("Escaped names are found before and after adoption, in every kind of index")
+  func escapedNames() throws {
+    try insert(["größe": 5, "läng": "gin", "täg": ["a"]])
+    try engine.write(nil) { writer in
+      try writer.createIndex(IndexDefinition(columns: [.init("größe")]), in: "c")
+      try writer.createIndex(IndexDefinition(columns: [.init("täg")], kind: .elements), in: "c")
+      try writer.createTextIndex(TextIndexDefinition(fields: ["läng"]), in: "c")
+      try writer.setIndexing(.everything, in: "c", nil)
+    }
+    try insertForeign(#"{"gr\u00f6\u00dfe":5,"l\u00e4ng":"gin tonic","t\u00e4g":["a","b"]}"#)
+
+    func check() throws {
+      #expect(try found("größe", 5) == [1, 2])
+      #expect(try found("täg", "b") == [2])
+      #expect(try found("täg", "a") == [1, 2])
+      #expect(try searched("gin").sorted() == [1, 2])
+      #expect(try searched("tonic") == [2])
+      #expect(try found(.leaf(.comparison(.field(.element), .equal, .value("b")))) == [2])
+      #expect(try engine.verify() == [])
+    }
+    try check()
+    try insert([:])
+    try check()
+    #expect(
+      try foreign.run("SELECT body FROM c WHERE id = 2")
+        == [[#"{"größe":5,"läng":"gin tonic","täg":["a","b"]}"#]])
+    try engine.write(nil) { try $0.rebuildIndexes(in: "c", nil) }
+    try check()
+  }
+
+  @Test("A unique index sees through the spelling, and leaves the unrelated write alone")
+  func unique() throws {
+    try insert(["ä": 1])
+    try insertForeign(#"{"\u00e4":1}"#, #"{"\u00e4":2}"#)
+    let index = Self.uniqueIndex
+    #expect(throws: StoreError.self) {
+      try engine.write(nil) { try $0.createIndex(index, in: "c") }
+    }
+    try foreign.run("DELETE FROM c WHERE id = 2")
+    try engine.write(nil) { try $0.createIndex(index, in: "c") }
+
+    try insertForeign(#"{"\u00e4":2}"#, #"{"\u00e4":3}"#)
+    #expect(try engine.verify().map(\.message) == [Self.refusal(4)])
+    try insert(["x": 1])
+
+    #expect(try found("ä", 2) == [3, 4])
+    #expect(try foreign.run("SELECT id FROM c WHERE revision IS NULL") == [["4"]])
+    #expect(try engine.verify().map(\.message) == [Self.refusal(4)])
+    try foreign.run("UPDATE c SET body = '{}' WHERE id = 3")
+    try insert([:])
+    #expect(try foreign.run("SELECT id FROM c WHERE revision IS NULL") == [])
+    #expect(try engine.verify() == [])
+  }
+
+  private static let uniqueIndex = IndexDefinition(columns: [.init("ä")], isUnique: true)
+
+  private static func refusal(_ id: Int64) -> String {
+    "document \(id) cannot be adopted: the unique index \(uniqueIndex.name) has its value already"
+  }
+
+  @Test("A row without a stored form stays as it is, is found by every query, and is reported")
+  func lossy() throws {
+    try engine.write(nil) { writer in
+      try writer.createIndex(IndexDefinition(columns: [.init("ä")]), in: "c")
+      try writer.createIndex(IndexDefinition(columns: [.init("n")], kind: .elements), in: "c")
+      try writer.createTextIndex(TextIndexDefinition(fields: ["t"]), in: "c")
+      try writer.setIndexing(.everything, in: "c", nil)
+    }
+    try insert(["ä": 1, "n": [1], "t": "gin", "s": 5])
+    let body =
+      #"{"\u00e4":1,"n":[1],"\u006e":[2],"\u0074":"gin","t":"rum","s":12345678901234567890}"#
+    try insertForeign(body)
+    for _ in 0..<2 {
+      try insert(["s": 7])
+      #expect(try foreign.run("SELECT body FROM c WHERE id = 2 AND revision IS NULL") == [[body]])
+      #expect(try found("ä", 1) == [1, 2])
+      #expect(try found("n", 1) == [1, 2])
+      #expect(try found("n", 2) == [])
+      #expect(try searched("gin") == [1, 2])
+      #expect(try searched("rum") == [])
+      #expect(try found(.leaf(.comparison(.field(.element), .equal, .value("gin")))) == [1, 2])
+      let sorted = try engine.read(.call, nil) { reader in
+        try reader.rowIDs(
+          Query(.exists("s"), orderings: [Ordering(.field("s"), descending: true)]), in: "c"
+        ).rowIDs
+      }
+      #expect(sorted.first == 2)
+      let values = try engine.read(.call, nil) { try $0.distinct("ä", Query(), in: "c") }
+      #expect(values == [1])
+      let problems = try engine.verify().map(\.message)
+      #expect(
+        problems.count == 1
+          && problems[0].hasPrefix("document 2 cannot be exported unchanged"), "\(problems)")
+    }
+  }
+
+  @Test(
+    "Keys that are numbers or texts of UUIDs are found, and get the form in which keys are stored")
+  func keys() throws {
+    let uuid = "0199a1b2-0000-7000-8000-000000000001"
+    try insert([:])
+    try foreign.run("INSERT INTO c(key, body) VALUES (7, '{}')")
+    try foreign.run("INSERT INTO c(key, body) VALUES (?, '{}')", uuid)
+    func check() throws {
+      for (key, id) in [("7", Int64(2)), (uuid, 3)] {
+        var rows: [Int64] = []
+        try engine.read(.call, nil) { reader in
+          let key = try DocumentKey(key)
+          try reader.get(.key(key), in: "c") { rows = [$0.key == key ? $0.rowID : 0] }
+        }
+        #expect(rows == [id], "\(key)")
+        #expect(
+          try found(.comparison(.attribute(.key), .equal, .value(.string(key)))) == [id], "\(key)")
+      }
+      #expect(try engine.verify() == [])
+    }
+    try check()
+    try insert([:])
+    try check()
+    #expect(
+      try foreign.run("SELECT typeof(key) FROM c WHERE id IN (2, 3)") == [["text"], ["blob"]])
+  }
+
+  @Test("A moment or a version that is no integer counts as none, and is reported")
+  func columns() throws {
+    try insert([:])
+    try foreign.run("INSERT INTO c(added, version, body) VALUES ('2026-11-20', 'x', '{}')")
+    try insert([:])
+    _ = try engine.read(.call, nil) { reader in
+      try reader.get(.rowID(2), in: "c") { row in
+        #expect(row.added == nil && row.version == nil)
+      }
+    }
+    #expect(try found(.isNull(.attribute(.added))) == [2])
+    #expect(
+      try engine.verify().map(\.message) == [
+        "document 2 has a version that is no integer",
+        "document 2 has a moment of being added that is no integer",
+      ])
+  }
+
+  @Test("Adoption is no change, and what the other program writes is one")
+  func notReported() throws {
+    try insert(["n": 1])
+    try insertForeign(#" {"n":2}"#)
+    let told = Mutex<[Commit]>([])
+    let observation = try engine.observeCommits { commit in told.withLock { $0.append(commit) } }
+    defer { observation.cancel() }
+
+    try insert(["n": 3])
+
+    #expect(told.withLock { $0 } == [Commit([Change("c", [3: .inserted])])])
+    #expect(try foreign.run("SELECT count(*) FROM c WHERE revision IS NULL") == [["0"]])
+  }
+
+  @Test("Rows that were adopted as they were spelled are reported, and rebuilding mends them")
+  func formerAdoption() throws {
+    try insert([:])
+    try engine.write(nil) { writer in
+      try writer.createIndex(IndexDefinition(columns: [.init("ä")]), in: "c")
+      try writer.createTextIndex(TextIndexDefinition(fields: ["ä"], tokens: .words), in: "c")
+    }
+    try insertForeign(#"{"\u00e4":"gin"}"#, #"{"b": 1}"#)
+    try foreign.run("UPDATE c SET revision = 1")
+    // The paths of the row, as the former adoption wrote them.
+    try insert(["ä": "rum", "b": 1])
+
+    let problems = try engine.verify().map(\.message)
+    #expect(
+      problems == [
+        "document 2 is not in stored form, and index ä has other values for it",
+        "document 2 is not in stored form, and index ä_text has other values for it",
+      ])
+    try engine.write(nil) { try $0.rebuildIndexes(in: "c", nil) }
+    #expect(try engine.verify() == [])
+    #expect(try found("ä", "gin") == [2])
+    #expect(try foreign.run("SELECT body FROM c WHERE id = 3") == [[#"{"b":1}"#]])
+  }
+
+  @Test("An index over a row that SQLite cannot read is refused with the row")
+  func undecodable() throws {
+    try insert([:])
+    try insertForeign(#"{"a":1"#)
+    let error = #expect(throws: StoreError.self) {
+      try engine.write(nil) {
+        try $0.createIndex(IndexDefinition(columns: [.init("a")]), in: "c")
+      }
+    }
+    #expect(error?.code == .corruptDocument && error?[.rowID] == "2")
+  }
+}

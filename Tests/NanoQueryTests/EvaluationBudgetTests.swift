@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoQuery
+import Testing
+
+@Suite("The budget of an evaluation")
+struct EvaluationBudgetTests {
+  /// What the evaluator and the program on bytes say of a condition, which is the same.
+  private func outcome(_ text: String, _ object: DocumentObject) throws -> Result<Bool, StoreError>
+  {
+    let condition = try QueryText(text).query().condition
+    let expected = result { () throws(StoreError) in
+      try Evaluator(DocumentSubject(object)).holds(condition)
+    }
+    var writer = JSONWriter()
+    writer.object(object)
+    let program = try ConditionProgram(condition)
+    let bytes = Array(writer.bytes)
+    let actual = bytes.withUnsafeBytes { bytes in
+      result { () throws(StoreError) in try program.holds(for: bytes) { _ in .int(7) } }
+    }
+    switch (expected, actual) {
+    case (.success(let a), .success(let b)): #expect(a == b, "\(text)")
+    case (.failure(let a), .failure(let b)):
+      #expect(a.code == b.code && a.message == b.message, "\(text)")
+      #expect(b[.rowID] == "7")
+    default: Issue.record("\(text): \(expected) but \(actual)")
+    }
+    return actual
+  }
+
+  private func result<Value>(
+    _ work: () throws(StoreError) -> Value
+  ) -> Result<Value, StoreError> {
+    do { return .success(try work()) } catch { return .failure(error) }
+  }
+
+  private static func list(_ count: Int) -> DocumentValue {
+    .array((0..<count).map { .int(Int64($0)) })
+  }
+
+  @Test(
+    "Too many combinations are an error instead of all memory",
+    arguments: [
+      "[l]+[l]+[l]+[l]+[l] = -1", "[l]+[l]+[l]+[l] = -1", "max([l],[l],[l],[l]) = -1",
+      "substr([t], [l], [l]) || [l] || [l] = 'x'", "ELEMENT([l], 1 = 2) OR [l]*[l]*[l]*[l] = -1",
+      "length(replace(replace([t],'a',[t]),'a',[t])) > 1", "[long] = [other]",
+      "[long] BETWEEN [other] AND [other]", "[long] IN ([other], 0.5)", "[long] IS [other]",
+      "[texts] LIKE [patterns]", "CASE WHEN TRUE THEN [l]||[l]||[l]||[l] ELSE 0 END = ''",
+      "hex(hex(hex(hex(hex(hex(hex(hex(hex(hex(hex(hex([t])))))))))))) = ''",
+    ])
+  func exceeded(text: String) throws {
+    let object: DocumentObject = [
+      "l": Self.list(100), "t": .string(String(repeating: "a", count: 20_000)),
+      "long": Self.list(4_000),
+      "other": .array((0..<4_000).map { .int(Int64(-1 - $0)) }),
+      "texts": .array(
+        (0..<2_000).map { .string("text \($0)" + String(repeating: "x", count: 300)) }),
+      "patterns": .array((0..<2_000).map { .string("pattern \($0)") }),
+    ]
+    let outcome = try outcome(text, object)
+    guard case .failure(let error) = outcome else {
+      Issue.record("\(text): \(outcome)")
+      return
+    }
+    #expect(error.code == .tooComplex)
+    #expect(error[.limit] != nil && error[.hint] != nil)
+  }
+
+  @Test(
+    "What grows with the document alone is computed, however large it is",
+    arguments: [
+      ("[l] + 1 = 1200000", true), ("[l] + [n] = 1200001", true), ("[l] = [n]", true),
+      ("[l] IN (5, 6)", true), ("length([t] || [t]) = 2000000", true),
+      ("replace([t], 'a', '') = ''", true), ("instr([t], 'b') = 0", true),
+      ("ELEMENT([l], [@] * 2 = 2400000)", false),
+    ])
+  func linear(text: String, holds: Bool) throws {
+    let object: DocumentObject = [
+      "l": Self.list(1_200_000), "n": 2, "t": .string(String(repeating: "a", count: 1_000_000)),
+    ]
+    #expect(try outcome(text, object).get() == holds)
+  }
+
+  @Test("Each document has a budget of its own")
+  func perDocument() throws {
+    let condition = try QueryText("[l]*[l] = -1").query().condition
+    let program = try ConditionProgram(condition)
+    var writer = JSONWriter()
+    writer.object(["l": Self.list(700)])
+    for _ in 0..<5 { #expect(try !program.holds(for: writer.bytes) { _ in .null }) }
+  }
+
+  @Test("An ordering by too many combinations is an error")
+  func ordering() throws {
+    let query = try QueryText("TRUE ORDER BY [l]*[l]*[l]*[l]").query()
+    var writer = JSONWriter()
+    writer.object(["l": Self.list(100)])
+    let program = OrderingProgram(query.orderings[0])
+    let error = #expect(throws: StoreError.self) {
+      try program.value(writer.bytes) { _ in .int(3) }
+    }
+    #expect(error?.code == .tooComplex && error?[.rowID] == "3")
+  }
+
+  @Test("A document that belongs to too many groups is an error")
+  func groups() throws {
+    let field = FieldPath("l")
+    let program = AggregationProgram(
+      AggregateQuery(groups: [field, field, field, field], aggregates: [.count]))
+    var writer = JSONWriter()
+    writer.object(["l": Self.list(100)])
+    let error = #expect(throws: StoreError.self) { try program.add(writer.bytes) }
+    #expect(error?.code == .tooComplex)
+  }
+
+  @Test("Texts are found and replaced wherever they stand, also in texts of one letter")
+  func repetitive() throws {
+    var numbers = SystemRandomNumberGenerator()
+    for _ in 0..<300 {
+      let text = String(
+        (0..<Int.random(in: 0...40, using: &numbers)).map { _ in "aaab".randomElement()! })
+      let part = String(
+        (0..<Int.random(in: 1...4, using: &numbers)).map { _ in "aab".randomElement()! })
+      let object: DocumentObject = ["t": .string(text), "p": .string(part)]
+      let place = text.ranges(of: part).first.map {
+        text.distance(from: text.startIndex, to: $0.lowerBound) + 1
+      }
+      #expect(try outcome("instr([t], [p]) = \(place ?? 0)", object).get())
+      let replaced = text.replacing(part, with: "é")
+      #expect(try outcome("replace([t], [p], 'é') = '\(replaced)'", object).get())
+      #expect(try outcome("contains([t], '\(part)')", object).get() == (place != nil))
+    }
+    // Each place of the first text is the beginning of the second one, but for its end.
+    let text = String(repeating: "a", count: 200_000)
+    let part = String(repeating: "a", count: 100_000) + "b"
+    let object: DocumentObject = ["t": .string(text + "b"), "u": .string(text), "p": .string(part)]
+    #expect(try outcome("instr([t], [p]) = 100001 AND instr([u], [p]) = 0", object).get())
+    #expect(try outcome("[t] LIKE '%b' AND NOT [u] LIKE '%a%a%a%a%a%a%a%b'", object).get())
+  }
+}

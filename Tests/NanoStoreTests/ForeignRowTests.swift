@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import NanoTestSupport
+import Testing
+
+/// SQL of one's own writes rows as other programs do.
+@Suite("Rows of other programs", .sqlite, .timeLimit(.minutes(2)))
+struct ForeignRowTests {
+  private let scratch: Scratch
+  private let store: Store
+
+  init() throws {
+    scratch = try Scratch()
+    store = try Store.file(scratch.file("a.db"))
+    try store["c"].insert(["n": 1], key: "first")
+  }
+
+  private func insertForeign(_ body: String, key: String? = nil) throws {
+    try store.execute(
+      "INSERT INTO c(key, body) VALUES (?, ?)", key.map { DocumentValue.string($0) } ?? .null, body)
+  }
+
+  @Test("A live query reports what another program wrote once, and its adoption not at all")
+  func adoption() async throws {
+    let c = store["c"]
+    var updates = c.find().sorted(by: "n").updates().differences().makeAsyncIterator()
+    _ = try await updates.next()
+
+    try insertForeign(#" {"n":2,"\u00e4":1e2}"#, key: "0199a1b2-0000-7000-8000-000000000001")
+    #expect(try await updates.next()?.difference.inserted == [1])
+    try await c.insert(["n": 3])
+    let adopted = try #require(try await updates.next())
+    #expect(adopted.difference.inserted == [2] && adopted.difference.changed.isEmpty)
+    #expect(adopted.documents[1].revision != nil)
+
+    try await store.execute(#"UPDATE c SET body = '{"n": 2, "x": 1}' WHERE id = 2"#)
+    #expect(try await updates.next()?.difference.changed.map(\.to) == [1])
+    try await c.insert(["n": 4])
+    #expect(try await updates.next()?.difference.changed.isEmpty == true)
+    try await c.update("0199a1b2-0000-7000-8000-000000000001", set: ["x": 2])
+    #expect(try await updates.next()?.difference.changed.map(\.to) == [1])
+  }
+
+  @Test("A document of another program is copied into another collection in stored form")
+  func copiedDocument() throws {
+    try insertForeign(#"{ "\u00e4" : 1 }"#, key: "spelled")
+    try insertForeign(#"{"a":1,"a":2}"#, key: "twice")
+    let other = try Store.file(scratch.file("b.db"))
+    let spelled = try #require(try store["c"].get("spelled"))
+    try other["c"].insert(spelled)
+    #expect(try other.sql("SELECT body FROM c")[0]["body"] == #"{"ä":1}"#)
+    let twice = try #require(try store["c"].get("twice"))
+    #expect(code { try other["c"].insert(twice) } == .corruptDocument)
+    #expect(code { try other["c"].insert(contentsOf: [twice]) } == .corruptDocument)
+    #expect(try other["c"].count() == 1)
+  }
+
+  @Test("A store is copied in stored form, or the row that has none is named")
+  func copiedStore() throws {
+    try store["c"].createIndex("ä", unique: true)
+    try insertForeign(#"{ "\u00e4" : 1 }"#, key: "0199a1b2-0000-7000-8000-000000000001")
+    let target = try Store.file(scratch.file("b.db"))
+    #expect(try store.copy(to: target).isEqual)
+    #expect(try target.verify() == [])
+    #expect(try target["c"].find(Field("ä") == 1).count() == 1)
+    #expect(try target["c"].get("0199a1b2-0000-7000-8000-000000000001") != nil)
+
+    try insertForeign(#"{"a":1,"a":2}"#, key: "twice")
+    let failure = error { try store.copy(to: target, CopyOptions(replacing: true)) }
+    #expect(failure?.code == .corruptDocument)
+    #expect(failure?[.collection] == "c" && failure?[.rowID] == "3")
+  }
+
+  @Test("Recovery brings rows of other programs into stored form, and keeps those without one")
+  func recovered() throws {
+    try store["c"].createIndex("ä")
+    try insertForeign(#"{ "\u00e4" : 1 }"#, key: "spelled")
+    try insertForeign(#"{"b":1,"b":2,"\u00e4":1}"#, key: "twice")
+    try store.close()
+    _ = try Store.recover(from: scratch.file("a.db"), to: scratch.file("b.db"))
+    let saved = try Store.file(scratch.file("b.db"))
+    #expect(
+      try saved.sql("SELECT body FROM c ORDER BY id").map { $0["body"] } == [
+        #"{"n":1}"#, #"{"ä":1}"#, #"{"b":1,"b":2,"\u00e4":1}"#,
+      ])
+    #expect(try saved["c"].find(Field("ä") == 1).keys() == ["spelled", "twice"])
+    #expect(try saved.verify().count == 1)
+  }
+
+  @Test("A field __rowid__ in JSON text is a field like any other, and updates leave it alone")
+  func rowIDField() throws {
+    let c = store["c"]
+    try c.insert(json: #"{"__rowid__":99,"n":5}"#, key: "a")
+    try c.save(json: #"{"n":6,"__rowid__":"x"}"#, key: "b")
+    #expect(try c.get("a")?.object() == ["__rowid__": 99, "n": 5])
+    #expect(try c.get("a")?["__rowid__"] == 2)
+    #expect(try c.find(#"["__rowid__"] = 99"#).keys() == ["a"])
+    #expect(try c.update("a", set: ["n": 7]).object() == ["__rowid__": 99, "n": 7])
+    #expect(try c.update("b", set: ["__rowid__": 4]).object() == ["n": 6, "__rowid__": "x"])
+  }
+}
