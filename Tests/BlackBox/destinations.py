@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 from typing import List
-from typing import List
 
 import witness
 from harness import OTHER_USER, Skipped, Trial, check
@@ -151,7 +150,7 @@ def full_disk(trial: Trial) -> None:
             refused(trial, result, target, database)
             text = result.err.decode(errors="replace").lower()
             trial.require(any(word in text for word in ("full", "space")), f"the reason is not that it is full: {result.reason}")
-            trial.require("damage" not in text, f"a full disk is called damage: {result.reason}")
+            trial.require("is damaged" not in text, f"a full disk is called damage: {result.reason}")
             left = trial.files(small)
             trial.require(command in ("copy", "import") or left == [], f"{command} leaves {left}")
             if command == "import" and os.path.exists(target):

@@ -32,7 +32,6 @@ DOUBTFUL: List[Tuple[str, Any]] = [
     ("an id of Extended JSON", '{"a":{"$oid":"507f1f77bcf86cd799439011"}}'), ("undefined", '{"a":{"$undefined":true}}'),
     ("a double as text", '{"a":{"$numberDouble":"1.5"}}'), ("a date of year 10000", '{"a":{"$date":"+10000-01-01T00:00:00Z"}}'),
     ("a form beside a name", '{"a":{"$date":"2026-11-20T21:17:00Z","b":1}}'), ("a wrong URL", '{"a":{"$url":"http://[bad"}}'),
-    ("an interval apart from the date", '{"a":{"$date":"2026-11-20T21:17:00.000000000Z","$interval":5.0}}'),
     ("depth 600", '{"a":' + "[" * 600 + "]" * 600 + "}"), ("two dollars in a row", '{"$$$x":1}'),
 ]
 
@@ -102,7 +101,8 @@ def judged(trial: Trial, database: str, name: str, body: str) -> str:
                 survive(trial, database, "c", name)
                 kept = parse(exported.lines[1])
                 if "twice" not in name:
-                    trial.require(same(kept, parse(body)), f"{name}: export shows {exported.lines[1][:100]!r}, verify is clean")
+                    equal = same(kept, parse(body)) or undoubled(json.loads(exported.lines[1])) == undoubled(json.loads(body))
+                    trial.require(equal, f"{name}: export shows {exported.lines[1][:100]!r}, verify is clean")
                 else:
                     trial.require(kept == parse(body), f"{name}: the first does not count: {exported.lines[1][:100]!r}")
             else:
@@ -112,6 +112,13 @@ def judged(trial: Trial, database: str, name: str, body: str) -> str:
     except Failure as failure:
         return str(failure)[:160]
     return ""
+
+
+def undoubled(value: Any) -> Any:
+    """Without the second `$` that the store writes before a name which another program left with one."""
+    if isinstance(value, dict):
+        return {name[1:] if name.startswith("$$") else name: undoubled(content) for name, content in value.items()}
+    return [undoubled(element) for element in value] if isinstance(value, list) else value
 
 
 def importable(trial: Trial, exported: bytes, body: str, name: str) -> bool:

@@ -39,6 +39,7 @@ struct Session {
     case "open":
       var configuration = Store.Configuration()
       configuration.isReadOnly = words.contains("readonly")
+      configuration.isImmutable = words.contains("immutable")
       configuration.indexTuning = words.contains("tuned") ? .automatic : .off
       configuration.isPrivate = words.contains("private")
       configuration.busyTimeout = words.contains("impatient") ? 0.05 : 20

@@ -42,12 +42,15 @@ struct CopyTests {
     let store = try Store(.memory)
     try store["people"].insert(["name": "Ada"])
     try store["people"].createTextIndex("name")
-    let sealed = try SealedFile().open()
+    let file = try SealedFile()
+    let sealed = try file.open()
 
     #expect(code { try store.copy(to: sealed) } == .unsupported)
     #expect(try sealed.collections().isEmpty && sealed.metadataNames().isEmpty)
 
     let report = try store.copy(to: sealed, CopyOptions(skippingUnsupported: true))
     #expect(report.isEqual && report.leftOut.map(\.definition) == ["name_text"])
+    // The files are removed with it.
+    withExtendedLifetime(file) {}
   }
 }

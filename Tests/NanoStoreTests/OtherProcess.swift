@@ -10,6 +10,9 @@ final class OtherProcess {
   private let output = Pipe()
   private var received = Data()
 
+  /// A user whom permissions bind and who owns no file here.
+  static let nobody = 65534
+
   /// - Parameters:
   ///   - user: A user whom permissions bind, for tests that run as root.
   ///   - shell: Commands of a shell that is the process before, such as one that sets the umask.
@@ -17,7 +20,9 @@ final class OtherProcess {
     let helper = Self.products + "/nanostore-test-helper"
     if user, getuid() == 0 {
       process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-      process.arguments = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", helper]
+      process.arguments = [
+        "setpriv", "--reuid=\(Self.nobody)", "--regid=\(Self.nobody)", "--clear-groups", helper,
+      ]
     } else if let shell {
       process.executableURL = URL(fileURLWithPath: "/bin/sh")
       process.arguments = ["-c", "\(shell); exec \"$0\"", helper]

@@ -27,9 +27,17 @@ struct PermissionTests {
     try FileManager.default.setAttributes([.posixPermissions: folder], ofItemAtPath: scratch.path)
   }
 
-  @Test("A file that can only be read is read, and a write says so")
+  /// Makes the other process's user the owner, unless it is this process's.
+  private func handOver() throws {
+    guard getuid() == 0 else { return }
+    try FileManager.default.setAttributes(
+      [.ownerAccountID: OtherProcess.nobody], ofItemAtPath: path)
+  }
+
+  @Test("A file that its owner may only read is read, and a write says so")
   func readOnlyFile() throws {
     try permit(0o444, folder: 0o777)
+    try handOver()
     let other = try OtherProcess(asNobody: true)
     #expect(try other.ask("open", path) == "ok")
     #expect(try other.ask("get", "a", "k") == "ok 1")
@@ -39,11 +47,23 @@ struct PermissionTests {
     #expect(try Store.file(path)["a"].get("k")?["n"] == 1)
   }
 
-  @Test("In a folder that can only be read a store is read when it is opened for reading")
+  @Test(
+    "Another user's file that may only be read gets no log that its owner could not use",
+    .enabled(if: getuid() == 0))
+  func foreignReadOnlyFile() throws {
+    try permit(0o444, folder: 0o777)
+    let other = try OtherProcess(asNobody: true)
+    #expect(try other.ask("open", path) == "error cannotOpen")
+    #expect(try other.ask("open", path, "readonly") == "error cannotOpen")
+    #expect(try scratch.names == ["a.db"])
+  }
+
+  @Test("In a folder that can only be read a store is read when it is opened as immutable")
   func readOnlyFolder() throws {
     try permit(0o444, folder: 0o555)
     let other = try OtherProcess(asNobody: true)
-    #expect(try other.ask("open", path, "readonly") == "ok")
+    #expect(try other.ask("open", path, "readonly") == "error cannotOpen")
+    #expect(try other.ask("open", path, "immutable") == "ok")
     #expect(try other.ask("get", "a", "k") == "ok 1")
     #expect(try other.ask("count", "a", "[n] = 1") == "ok 1")
     #expect(try other.ask("save", "a", "k", "{\"n\":2}") == "error readOnly")
@@ -61,6 +81,7 @@ struct PermissionTests {
     try FileManager.default.createDirectory(atPath: blind, withIntermediateDirectories: false)
     try FileManager.default.setAttributes([.posixPermissions: 0o333], ofItemAtPath: blind)
     try permit(0o444, folder: 0o777)
+    try handOver()
     let other = try OtherProcess(asNobody: true)
     #expect(try other.ask("open", path, "readonly") == "ok")
     #expect(try other.ask("backup", open + "/b.db") == "ok")

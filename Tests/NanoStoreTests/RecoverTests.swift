@@ -88,6 +88,20 @@ struct RecoverTests {
     #expect(try store.bag(named: "some").documents().count == 20)
   }
 
+  @Test("Through a symbolic link, the log beside the file is read")
+  func symbolicLink() throws {
+    let store = try Store.file(damaged)
+    try store["a"].insert(["n": 1])
+    let link = scratch.file("link.db")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: damaged)
+
+    // The store is open, so that the document stands in the log alone.
+    let report = try Store.recover(from: link, to: saved)
+
+    #expect(report.saved == 1)
+    try store.close()
+  }
+
   @Test("A broken header hides no document", arguments: [0..<100, 16..<18, 28..<40, 56..<60])
   func header(range: Range<Int>) throws {
     try make()

@@ -65,6 +65,13 @@ enum DatabaseFile {
     return NSString(string: folder).appendingPathComponent(expanded)
   }
 
+  /// What a symbolic link leads to: logs lie beside the file, not beside the link.
+  static func resolved(_ path: String) -> String {
+    let found = realpath(path, nil)
+    defer { free(found) }
+    return found.flatMap { String(validatingCString: $0) } ?? path
+  }
+
   static func open(
     _ path: String?, _ location: SQLiteConfiguration.Location,
     _ configuration: SQLiteConfiguration, isReader: Bool

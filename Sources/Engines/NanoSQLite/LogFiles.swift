@@ -25,8 +25,8 @@ struct LogFiles {
 
   /// Reading a database in WAL mode takes the log and its index, through which readers and writers see each
   /// other. Where they do not exist, SQLite creates them, even for a connection that only reads. This user must
-  /// be permitted to do so, and to write to the database: otherwise its owner could not write to a log that
-  /// belongs to somebody else.
+  /// be permitted to do so, and own the database or be permitted to write to it: otherwise its owner could not
+  /// write to a log that belongs to another user.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen``.
   func requireAccess() throws(StoreError) {
@@ -35,9 +35,8 @@ struct LogFiles {
     }
     let folder =
       (resolved.lastIndex(of: CChar(UInt8(ascii: "/"))).map { resolved[...$0] } ?? []) + [0]
-    guard access(path, W_OK) != 0 || access(Array(folder), W_OK | X_OK) != 0, try usesLog() else {
-      return
-    }
+    let mayCreate = access(Array(folder), W_OK | X_OK) == 0 && (access(path, W_OK) == 0 || isOwn)
+    guard !mayCreate, try usesLog() else { return }
     throw StoreError(
       .cannotOpen,
       "Reading the file takes a write-ahead log, which this user is not permitted to create",
@@ -57,6 +56,11 @@ struct LogFiles {
     throw StoreError(
       .cannotOpen, "The file has a log with transactions that an immutable open would not see",
       [.path: path, .hint: "open it normally, or close every program that uses it first"])
+  }
+
+  private var isOwn: Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_uid == geteuid()
   }
 
   /// Removes a log that holds nothing, with its index.

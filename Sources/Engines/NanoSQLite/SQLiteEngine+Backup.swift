@@ -24,7 +24,7 @@ extension SQLiteEngine {
         guard !isReadOnly else {
           throw StoreError(.cannotOpen, "The copy could not be opened for writing")
         }
-        try copyAll(to: copy, progress)
+        try copyAll(to: copy, at: target.path, progress)
       } catch {
         try? copy.close()
         throw error
@@ -41,9 +41,11 @@ extension SQLiteEngine {
 
   /// With a WAL one snapshot is read, beside the writer. Otherwise the writing connection is used
   /// for one step after the other; what it writes in between reaches the copy too.
-  private func copyAll(to copy: DatabaseQueue, _ progress: ((Double) throws -> Void)?) throws {
+  private func copyAll(
+    to copy: DatabaseQueue, at target: String, _ progress: ((Double) throws -> Void)?
+  ) throws {
     guard let path, configuration.journalMode == .wal, !configuration.isReadOnly else {
-      return try copyInSteps(to: copy, progress)
+      return try copyInSteps(to: copy, at: target, progress)
     }
     let source = try DatabaseFile.open(path, .file(path), configuration, isReader: true)
     defer { try? source.close() }
@@ -54,7 +56,7 @@ extension SQLiteEngine {
         // The snapshot is that of the first read; without one each step would take its own, and
         // begin again after every write.
         _ = try connection.first(SQLFragment("SELECT 1 FROM sqlite_schema")) { _ in true }
-        let steps = try BackupSteps(from: connection.handle, to: copy)
+        let steps = try BackupSteps(from: connection.handle, to: copy, at: target)
         defer { steps.finish() }
         while try !steps.step(Self.pagesPerStep) { try progress?(steps.progress) }
       }
@@ -62,8 +64,10 @@ extension SQLiteEngine {
     try progress?(1)
   }
 
-  private func copyInSteps(to copy: DatabaseQueue, _ progress: ((Double) throws -> Void)?) throws {
-    let steps = try onWriter(nil) { try BackupSteps(from: $0.handle, to: copy) }
+  private func copyInSteps(
+    to copy: DatabaseQueue, at target: String, _ progress: ((Double) throws -> Void)?
+  ) throws {
+    let steps = try onWriter(nil) { try BackupSteps(from: $0.handle, to: copy, at: target) }
     defer { _ = try? onWriter(nil) { _ in steps.finish() } }
     var reached = 0.0
     var pages = Self.pagesPerStep
@@ -82,9 +86,12 @@ extension SQLiteEngine {
 private final class BackupSteps {
   private var backup: OpaquePointer?
   private let target: OpaquePointer
+  private let path: String
   private(set) var progress = 0.0
 
-  init(from source: OpaquePointer, to copy: DatabaseQueue) throws {
+  /// - Parameter path: The destination that the caller knows, for errors of writing.
+  init(from source: OpaquePointer, to copy: DatabaseQueue, at path: String) throws {
+    self.path = path
     target = copy.unsafeRead { $0.sqliteConnection! }
     backup = sqlite3_backup_init(target, "main", source, "main")
     guard backup != nil else { throw SQLiteErrors.error(of: target, operation: "backup") }
@@ -101,7 +108,10 @@ private final class BackupSteps {
     case SQLITE_DONE:
       finish()
       return true
-    default: throw SQLiteErrors.error(code, nil, operation: "backup")
+    default:
+      let error = SQLiteErrors.error(code, nil, operation: "backup")
+      // The rest is of reading the source.
+      throw [.full, .readOnly].contains(error.code) ? error.adding(.path, path) : error
     }
   }
 

@@ -23,7 +23,7 @@ extension SQLiteEngine {
     from path: String, to destination: BackupDestination,
     progress: ((Double) throws -> Void)? = nil
   ) throws -> RecoveryReport {
-    let source = try DatabaseFile.absolute(path)
+    let source = DatabaseFile.resolved(try DatabaseFile.absolute(path))
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: source, isDirectory: &isFolder),
       !isFolder.boolValue

@@ -20,7 +20,13 @@ struct SchemaCommand: ParsableCommand {
   func run() throws {
     try place.withCollection(.reading) { collection in
       var survey = PathSurvey()
-      try condition.query(in: collection).each { survey.add(try $0.object()) }
+      var unfaithful = UnfaithfulDocuments()
+      var writer = JSONWriter()
+      try condition.query(in: collection).each { document in
+        writer.removeAll()
+        _ = try unfaithful.attempt(document) { try document.write(to: &writer) }
+        survey.add(try document.object())
+      }
       try Output.run { output in
         let rows = format.rows(["path", "types", "documents", "share"], to: output)
         try rows.begin()
@@ -38,6 +44,7 @@ struct SchemaCommand: ParsableCommand {
         Diagnostics.print(
           "note: more than \(PathSurvey.maximumPaths) paths; later ones are left out")
       }
+      try unfaithful.finish()
     }
   }
 
