@@ -28,7 +28,8 @@ let package = Package(
     .library(name: "NanoStoreTesting", targets: ["NanoTesting"]),
   ] + forFuzzing,
   dependencies: [
-    .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    // Public API of 7.0 only, so that an app may use the version it wants.
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -250,6 +251,12 @@ let package = Package(
         "NanoEngine", "NanoTesting", "NanoServerSupport", "NanoTestSupport",
       ],
       swiftSettings: strict),
+    .testTarget(
+      name: "NanoConsumerTests",
+      dependencies: [
+        "NanoStore", "NanoStoreModels", "NanoStoreEncryption", "NanoStorePostgres",
+      ],
+      exclude: ["Programs"], swiftSettings: strict),
     .testTarget(
       name: "NanoQueryTests", dependencies: ["NanoQuery", "NanoDocument", "NanoTesting"],
       swiftSettings: strict),

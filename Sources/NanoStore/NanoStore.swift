@@ -4,7 +4,7 @@ import Foundation
 @_exported import NanoDocument
 @_exported import NanoEngine
 @_exported import NanoQuery
-public import NanoSQLite
+@_exported import NanoSQLite
 @_exported import NanoStoreCore
 
 extension Store {

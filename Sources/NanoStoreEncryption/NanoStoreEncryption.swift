@@ -2,7 +2,7 @@
 
 import Dispatch
 @_exported import NanoEncryption
-public import NanoSQLite
+import NanoSQLite
 @_exported import NanoStore
 
 extension Store {

@@ -43,8 +43,10 @@ public struct ObjectQuery<Object: GraphObject> {
   public func sorted(by orderings: ModelOrdering<Object>...) -> ObjectQuery {
     changed(models.sorted(by: orderings))
   }
-  /// At most so many, after leaving out the first ones; both are counted after sorting.
-  public func limit(_ limit: Int?, offset: Int = 0) -> ObjectQuery {
+  /// At most this many, counted after sorting and after the offset.
+  ///
+  /// - Parameter offset: How many to skip first; nil keeps the one set before.
+  public func limit(_ limit: Int?, offset: Int? = nil) -> ObjectQuery {
     changed(models.limit(limit, offset: offset))
   }
 

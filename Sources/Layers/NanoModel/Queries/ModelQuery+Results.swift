@@ -44,7 +44,7 @@ extension ModelQuery {
   }
 
   /// The first one; nil if there is none.
-  public func first() throws -> M? { try limit(1, offset: offset).models().first }
+  public func first() throws -> M? { try limit(min(1, limit ?? 1)).models().first }
 
   /// What is found together with what the store knows of it.
   public func stored() throws -> [Stored<M>] {
@@ -53,7 +53,7 @@ extension ModelQuery {
 
   /// The first one with what the store knows of it; nil if there is none.
   public func firstStored() throws -> Stored<M>? {
-    try limit(1, offset: offset).stored().first
+    try limit(min(1, limit ?? 1)).stored().first
   }
 
   /// Shows one value after the other without keeping them, from one snapshot.

@@ -58,11 +58,13 @@ public struct ModelQuery<M: Model>: Sendable {
     changed { $0.orderings = orderings }
   }
 
-  /// At most so many, after leaving out the first ones; both are counted after sorting.
-  public func limit(_ limit: Int?, offset: Int = 0) -> ModelQuery {
+  /// At most this many, counted after sorting and after the offset.
+  ///
+  /// - Parameter offset: How many to skip first; nil keeps what ``offset(_:)`` set.
+  public func limit(_ limit: Int?, offset: Int? = nil) -> ModelQuery {
     changed {
       $0.limit = limit
-      $0.offset = offset
+      if let offset { $0.offset = offset }
     }
   }
   /// Leaves out so many at the beginning, counted after sorting.

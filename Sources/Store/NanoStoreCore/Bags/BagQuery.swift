@@ -41,11 +41,13 @@ public struct BagQuery: Sendable {
   }
   public func sorted(by orderings: [Ordering]) -> BagQuery { changed { $0.orderings = orderings } }
 
-  /// At most so many, after leaving out the first ones; both are counted after sorting.
-  public func limit(_ limit: Int?, offset: Int = 0) -> BagQuery {
+  /// At most this many, counted after sorting and after the offset.
+  ///
+  /// - Parameter offset: How many to skip first; nil keeps the one set before.
+  public func limit(_ limit: Int?, offset: Int? = nil) -> BagQuery {
     changed {
       $0.limit = limit
-      $0.offset = offset
+      if let offset { $0.offset = offset }
     }
   }
 
@@ -87,7 +89,7 @@ extension BagQuery {
   }
 
   /// The first one; nil if there is none.
-  public func first() throws -> Document? { try limit(1, offset: query.offset).documents().first }
+  public func first() throws -> Document? { try limit(min(1, query.limit ?? 1)).documents().first }
   public func first() async throws -> Document? { try await bag.onReader { try self.first() } }
 
   /// How many documents are found, within the limit if there is one.
@@ -95,7 +97,7 @@ extension BagQuery {
   public func count() async throws -> Int { try await bag.onReader { try self.count() } }
 
   /// Whether anything is found.
-  public func exists() throws -> Bool { try limit(1, offset: query.offset).count() > 0 }
+  public func exists() throws -> Bool { try limit(min(1, query.limit ?? 1)).count() > 0 }
   public func exists() async throws -> Bool { try await bag.onReader { try self.exists() } }
 
   /// Which documents are found, in order, without their fields.

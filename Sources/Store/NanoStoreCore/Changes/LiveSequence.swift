@@ -11,59 +11,73 @@ import Synchronization
 public protocol LiveSequence<Element>: AsyncSequence, Sendable where Element: Sendable {}
 
 extension LiveSequence {
-  /// Calls a handler with each element, for programs without tasks.
+  /// Calls a handler on the main actor with each element, for views and programs without tasks.
   ///
   /// ```swift
-  /// observation = people.find("[age] > 30").updates().observe(on: .main) { result in
+  /// token = people.find("[age] > 30").updates().observe { result in
   ///   if case .success(let people) = result { list.show(people) }
   /// }
   /// ```
   ///
-  /// It runs on the queue, one call at a time. While it runs, nothing piles up: its next call gets the
-  /// newest state. An error is handed over as the last call; closing the store ends the calls without
-  /// one.
+  /// One call runs at a time. While it runs, nothing accumulates: its next call gets the newest state. An error is
+  /// passed to the last call; closing the store ends the calls without one.
   ///
-  /// - Returns: What ends the calls when it is cancelled or let go of, so keep it.
+  /// - Returns: A token that ends the calls when it is cancelled or released, so keep it.
+  public func observe(
+    _ handler: @escaping @MainActor @Sendable (Result<Element, any Error>) -> Void
+  ) -> ObservationToken {
+    ObservationToken(self) { result, isCancelled in
+      await MainActor.run { if !isCancelled() { handler(result) } }
+    }
+  }
+
+  /// As ``observe(_:)``, on a queue instead of the main actor.
   public func observe(
     on queue: DispatchQueue,
     _ handler: @escaping @Sendable (Result<Element, any Error>) -> Void
-  ) -> Observation {
-    Observation(self, queue, handler)
-  }
-}
-
-/// Calls of a handler that go on until this is cancelled or let go of.
-public final class Observation: Sendable {
-  private let isCancelled = Flag()
-  private let task: Task<Void, Never>
-
-  fileprivate init<Updates: LiveSequence>(
-    _ updates: Updates, _ queue: DispatchQueue,
-    _ handler: @escaping @Sendable (Result<Updates.Element, any Error>) -> Void
-  ) {
-    let isCancelled = isCancelled
-    @Sendable func call(_ result: Result<Updates.Element, any Error>) async {
+  ) -> ObservationToken {
+    ObservationToken(self) { result, isCancelled in
       await withCheckedContinuation { continuation in
         queue.async {
-          if !isCancelled.isSet { handler(result) }
+          if !isCancelled() { handler(result) }
           continuation.resume()
         }
       }
     }
+  }
+}
+
+/// Keeps a handler registered until it is cancelled or released.
+///
+/// It is not called `Observation`: a type of that name hides the module that `@Observable` expands to.
+public final class ObservationToken: Sendable {
+  private let isCancelled = Flag()
+  private let task: Task<Void, Never>
+
+  /// - Parameter call: Calls the handler where it belongs, unless the token was cancelled meanwhile.
+  fileprivate init<Updates: LiveSequence>(
+    _ updates: Updates,
+    _ call:
+      @escaping @Sendable (
+        Result<Updates.Element, any Error>, _ isCancelled: @escaping @Sendable () -> Bool
+      ) async -> Void
+  ) {
+    let isCancelled = isCancelled
+    let isSet: @Sendable () -> Bool = { isCancelled.isSet }
     task = Task.detached {
       do {
-        for try await element in updates { await call(.success(element)) }
+        for try await element in updates { await call(.success(element), isSet) }
       } catch is CancellationError {
       } catch {
-        await call(.failure(error))
+        await call(.failure(error), isSet)
       }
     }
   }
 
   deinit { cancel() }
 
-  /// Ends the calls. One that runs at this moment goes on; called on the queue of the handler, none
-  /// comes after it.
+  /// Ends the calls. One that runs at this moment finishes; after a call from the queue or actor of the handler, no
+  /// other one starts.
   public func cancel() {
     isCancelled.set()
     task.cancel()

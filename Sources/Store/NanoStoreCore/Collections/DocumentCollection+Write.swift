@@ -75,7 +75,7 @@ extension DocumentCollection {
   /// - Throws: Also `EncodingError`.
   @discardableResult
   @_disfavoredOverload
-  public func insert(_ value: some Encodable & Sendable, key: String? = nil) throws -> Document {
+  public func insert(_ value: some Encodable, key: String? = nil) throws -> Document {
     try write(.insert, Header(key: key)) { writer in
       try DocumentEncoder().encode(value, into: &writer)
     }
@@ -91,7 +91,7 @@ extension DocumentCollection {
   /// Stores a value of your own type under a key, in place of the document that has it.
   @discardableResult
   @_disfavoredOverload
-  public func save(_ value: some Encodable & Sendable, key: String? = nil) throws -> Document {
+  public func save(_ value: some Encodable, key: String? = nil) throws -> Document {
     try write(.save, Header(key: key)) { writer in
       try DocumentEncoder().encode(value, into: &writer)
     }

@@ -37,7 +37,7 @@ extension DocumentQuery {
         [.hint: "use limit and offset, or sort by a field"])
     }
     // One more tells whether there is a next page.
-    let asked = limit(size + 1, offset: query.offset)
+    let asked = limit(size + 1)
     try asked.query.validate()
     var documents: [Document] = []
     var position: PagePosition?

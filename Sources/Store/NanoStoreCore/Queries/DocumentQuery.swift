@@ -68,11 +68,13 @@ public struct DocumentQuery: Sendable {
     changed { $0 = $0.withFieldsAsColumns }
   }
 
-  /// At most so many, after leaving out the first ones; both are counted after sorting.
-  public func limit(_ limit: Int?, offset: Int = 0) -> DocumentQuery {
+  /// At most this many, counted after sorting and after the offset.
+  ///
+  /// - Parameter offset: How many to skip first; nil keeps what ``offset(_:)`` set.
+  public func limit(_ limit: Int?, offset: Int? = nil) -> DocumentQuery {
     changed {
       $0.limit = limit
-      $0.offset = offset
+      if let offset { $0.offset = offset }
     }
   }
   /// Leaves out so many at the beginning, counted after sorting.
@@ -156,7 +158,7 @@ extension DocumentQuery {
   public func documents() async throws -> [Document] { try await onReader { try $0.documents() } }
 
   /// The first one; nil if there is none.
-  public func first() throws -> Document? { try limit(1, offset: query.offset).documents().first }
+  public func first() throws -> Document? { try limit(min(1, query.limit ?? 1)).documents().first }
   public func first() async throws -> Document? { try await onReader { try $0.first() } }
 
   /// Shows one document after the other without keeping them, from one snapshot.
@@ -317,7 +319,7 @@ extension DocumentQuery {
   public func count() async throws -> Int { try await onReader { try $0.count() } }
 
   /// Whether anything is found.
-  public func exists() throws -> Bool { try limit(1, offset: query.offset).count() > 0 }
+  public func exists() throws -> Bool { try limit(min(1, query.limit ?? 1)).count() > 0 }
   public func exists() async throws -> Bool { try await onReader { try $0.exists() } }
 
   /// The keys of what is found, in order; documents without one are left out.

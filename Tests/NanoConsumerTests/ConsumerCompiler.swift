@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+/// Type-checks programs as an app would compile that depends on the products: another package, to which nothing
+/// but `public` declarations of the imported modules is visible.
+struct ConsumerCompiler {
+  /// A switch of the compiler that an app may have on or off.
+  enum Feature: String, CaseIterable {
+    case memberImportVisibility = "MemberImportVisibility"
+    case internalImportsByDefault = "InternalImportsByDefault"
+    case existentialAny = "ExistentialAny"
+    case nonisolatedNonsendingByDefault = "NonisolatedNonsendingByDefault"
+    case mainActorByDefault
+
+    var arguments: [String] {
+      switch self {
+      case .mainActorByDefault: ["-default-isolation", "MainActor"]
+      default: ["-enable-upcoming-feature", rawValue]
+      }
+    }
+  }
+
+  struct Outcome {
+    let succeeded: Bool
+    let diagnostics: String
+    /// The lines that begin a diagnostic of the user's own file.
+    var messages: [String] {
+      diagnostics.split(separator: "\n").map(String.init).filter {
+        $0.contains(": error: ") || $0.contains(": warning: ")
+      }
+    }
+  }
+
+  static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+  /// Where the build that runs the tests put modules and the macro.
+  private static let products: URL = {
+    let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") } ?? Bundle.main
+    // The bundle is a folder on Apple platforms, and a file in this folder elsewhere.
+    let modules = bundle.bundleURL.appending(path: "Modules").path
+    return FileManager.default.fileExists(atPath: modules)
+      ? bundle.bundleURL : bundle.bundleURL.deletingLastPathComponent()
+  }()
+  private static var checkouts: URL { root.appending(path: ".build/checkouts") }
+
+  /// False for a build by another tool, such as Xcode, whose products lie elsewhere.
+  static var isAvailable: Bool {
+    FileManager.default.fileExists(
+      atPath: products.appending(path: "Modules/NanoStore.swiftmodule").path)
+      && FileManager.default.fileExists(atPath: checkouts.path)
+  }
+
+  static func check(_ files: [URL], features: [Feature] = []) throws -> Outcome {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = arguments(features) + files.map(\.path)
+    let output = FileManager.default.temporaryDirectory.appending(
+      path: "nanostore-consumer-\(UUID().uuidString)")
+    try Data().write(to: output)
+    defer { try? FileManager.default.removeItem(at: output) }
+    let handle = try FileHandle(forWritingTo: output)
+    (process.standardOutput, process.standardError) = (handle, handle)
+    try process.run()
+    process.waitUntilExit()
+    return Outcome(
+      succeeded: process.terminationStatus == 0,
+      diagnostics: try String(contentsOf: output, encoding: .utf8))
+  }
+
+  /// A program given as text.
+  static func check(_ text: String, features: [Feature] = []) throws -> Outcome {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "nanostore-consumer-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "Program.swift")
+    try Data(text.utf8).write(to: file)
+    return try check([file], features: features)
+  }
+
+  private static func arguments(_ features: [Feature]) -> [String] {
+    var arguments = [
+      "swiftc", "-typecheck", "-swift-version", "6", "-parse-as-library", "-module-name",
+      "Consumer",
+      "-I", products.appending(path: "Modules").path, "-load-plugin-executable",
+      products.appending(path: "NanoMacros-tool").path + "#NanoMacros",
+    ]
+    // What the modules import of C, which the compiler looks for although it is not visible to the program.
+    let includes =
+      ["GRDB.swift/Sources/GRDBSQLite"].map { checkouts.appending(path: $0) }
+      + ["CXKCP", "CXKCPShims", "CCryptoBoringSSL", "CCryptoBoringSSLShims"].map {
+        checkouts.appending(path: "swift-crypto/Sources/\($0)/include")
+      } + [
+        root.appending(path: "Sources/Engines/CLibPQ"), URL(filePath: "/usr/include/postgresql"),
+      ]
+    for folder in includes { arguments += ["-I", folder.path] }
+    return arguments + features.flatMap(\.arguments)
+  }
+}

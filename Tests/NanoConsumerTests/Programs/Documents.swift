@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+
+// Otherwise it belongs to the main actor in a module that isolates to it by default, and a store
+// decodes on threads of its own.
+nonisolated struct Film: Codable, Sendable { var title: String, year: Int, genres: [String] }
+
+/// The README's first program, in synchronous code.
+func documents() throws {
+  let store = try Store(.file("library.db"))
+  let films = store["films"]
+  try store.write {
+    try films.save(["title": "Alien", "year": 1979, "genres": ["Horror", "SF"]], key: "alien")
+    try films.save(["title": "Ran", "year": 1985, "director": ["name": "Kurosawa"]], key: "ran")
+    try films.save(Film(title: "Brazil", year: 1985, genres: ["Comedy", "SF"]), key: "brazil")
+  }
+  try films.createIndex("year")
+
+  let found = films.find(Field("genres") == "SF" && Field("year") < 1990).sorted(by: "-year")
+  for film in try found.decoded(as: Film.self) { print(film.title, film.year) }
+
+  print(try films.find("[director.name] = ? OR [year] < 1980", "Kurosawa").count(), "by text")
+  print(try films.find().average("year") ?? 0, "on average")
+
+  try films.update("ran", set: ["director.born": 1910])
+  print(try films.get("ran")?["director.born"]?.int ?? 0)
+  try store.close()
+}
+
+/// The same in asynchronous code.
+func documentsWithAwait() async throws {
+  let store = try Store(.file("library.db"))
+  let films = store["films"]
+  try await store.write {
+    try films.save(["title": "Alien", "year": 1979, "genres": ["Horror", "SF"]], key: "alien")
+    try films.save(Film(title: "Brazil", year: 1985, genres: ["Comedy", "SF"]), key: "brazil")
+  }
+  try await films.createIndex("year")
+
+  let found = films.find(Field("genres") == "SF" && Field("year") < 1990).sorted(by: "-year")
+  for film in try await found.decoded(as: Film.self) { print(film.title, film.year) }
+
+  print(try await films.find("[director.name] = ? OR [year] < 1980", "Kurosawa").count(), "by text")
+  print(try await films.find().average("year") ?? 0, "on average")
+
+  try await films.update("ran", set: ["director.born": 1910])
+  print(try await films.get("ran")?["director.born"]?.int ?? 0)
+  for try await films in films.find().updates() { print(films.count) }
+  for try await commit in store.changes { print(commit.changes) }
+}
+
+/// What is set when a store is opened, and what an error says.
+func configuration() {
+  var configuration = Store.Configuration()
+  configuration.durability = .full
+  configuration.journalMode = .wal
+  configuration.isReadOnly = true
+  configuration.indexTuning = .manual
+  do {
+    let store = try Store(.temporary, configuration: configuration)
+    try store["films"].insert(["title": "Ran"], key: "ran")
+  } catch let error as StoreError where error.code == .duplicateKey {
+    print(error.localizedDescription)
+  } catch {
+    print(error)
+  }
+}
