@@ -18,11 +18,15 @@ enum DispatchStart {
       guard !hasStarted.load(ordering: .acquiring) else { return }
       try requireDescriptors()
       let started = DispatchSemaphore(value: 0)
-      DispatchQueue.global().async { started.signal() }
+      // A timer, so that its descriptor is opened now too.
+      DispatchQueue.global().asyncAfter(deadline: .now() + firstDelay) { started.signal() }
       started.wait()
       hasStarted.store(true, ordering: .releasing)
     #endif
   }
+
+  /// Long enough to be still ahead when the timer is set, and short for the first store of a process.
+  private static let firstDelay = DispatchTimeInterval.microseconds(300)
 
   /// Those named above, and one for whatever else the process opens at this moment.
   private static let neededDescriptors = 4

@@ -99,6 +99,9 @@ struct RecoveredDocument {
           bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian)
       }
     case .text(let bytes): return encoding.text(bytes).flatMap { try? DocumentKey($0) }
+    // Of another program; the text is what a writer makes of the number when it adopts the row.
+    case .int(let number): return try? DocumentKey("\(number)")
+    case .double(let number): return try? DocumentKey("\(number)")
     default: return nil
     }
   }
