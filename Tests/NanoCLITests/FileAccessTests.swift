@@ -117,7 +117,7 @@ struct ReaderRightsTests {
     try command.shell("cp $N nanostore; chmod 755 . nanostore; chmod 644 library.db")
   }
 
-  @Test("While nobody has the file open, a reader is refused and told what to do")
+  @Test("While no other process has the file open, a reader is refused with a hint")
   func refused() throws {
     let outcome = try command.shell("\(Self.reader) find library.db films")
 
@@ -137,7 +137,7 @@ struct ReaderRightsTests {
     #expect(!command.exists("library.db-wal"))
   }
 
-  @Test("--immutable reads a file that nobody has open")
+  @Test("--immutable reads a file that no other process has open")
   func immutable() throws {
     let outcome = try command.shell("\(Self.reader) count library.db films --immutable")
 

@@ -62,7 +62,7 @@ struct OutputTests {
       csv.lines == [names.joined(separator: ","), names.map { _ in "1" }.joined(separator: ",")])
   }
 
-  @Test("Documents with unlike fields stand in the columns of their names")
+  @Test("Documents with unlike fields have values in the columns of their names")
   func unlikeDocuments() throws {
     let command = try CommandRunner()
     try command.write(

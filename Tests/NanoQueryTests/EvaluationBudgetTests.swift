@@ -115,7 +115,7 @@ struct EvaluationBudgetTests {
     #expect(error?.code == .tooComplex)
   }
 
-  @Test("Texts are found and replaced wherever they stand, also in texts of one letter")
+  @Test("Texts are found and replaced at any position, also in texts of one letter")
   func repetitive() throws {
     var numbers = SystemRandomNumberGenerator()
     for _ in 0..<300 {

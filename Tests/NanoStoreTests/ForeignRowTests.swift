@@ -5,7 +5,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-/// SQL of one's own writes rows as other programs do.
+/// The caller's SQL writes rows as other programs do.
 @Suite("Rows of other programs", .sqlite, .timeLimit(.minutes(2)))
 struct ForeignRowTests {
   private let scratch: Scratch

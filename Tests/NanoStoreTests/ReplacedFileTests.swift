@@ -29,7 +29,7 @@ struct ReplacedFileTests {
     }
   }
 
-  @Test("A write is refused instead of committed where nobody finds it", arguments: Change.allCases)
+  @Test("A write is refused instead of being committed to a lost file", arguments: Change.allCases)
   func writes(change: Change) throws {
     try apply(change)
 
@@ -80,7 +80,7 @@ struct ReplacedFileTests {
     if levels > 0 { try store.read { try nested(levels - 1) } }
   }
 
-  @Test("A read-only store in WAL mode leaves no log behind, and sees commits of others meanwhile")
+  @Test("A read-only store in WAL mode sees commits of other stores and leaves no log")
   func readOnly() throws {
     try store.close()
     let reader = try Store.file(path) { $0.isReadOnly = true }

@@ -8,7 +8,7 @@ import Foundation
 /// `$binary` in another order. SQLite's JSON functions distinguish some of them, and so do indexes that
 /// SQLite keeps. In stored form every document has one spelling.
 package enum CanonicalBody {
-  /// The stored form of a body; nil if it stands in that form.
+  /// The stored form of a body; nil if it already has that form.
   ///
   /// What is returned has the same values as the body for every query, and is read from JSON text as
   /// the same document.
@@ -79,7 +79,7 @@ package enum CanonicalBody {
     }
   }
 
-  /// The error for a row of another program that is shown as something else than what stands in it.
+  /// The error for a row of another program with a column that cannot be represented.
   package static var alteredRow: StoreError {
     StoreError(
       .corruptDocument,

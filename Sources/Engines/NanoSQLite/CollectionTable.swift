@@ -345,7 +345,7 @@ extension SQLiteConnection {
     } ?? CollectionSettings()
   }
 
-  /// The names of all collections and what stands beside them, in the order of the names.
+  /// The names of all collections and their identities, ordered by name.
   ///
   /// - Throws: ``StoreError/Code/corruptFile`` for what is no name, and for a name that several rows have, as in a
   ///   table whose pages are damaged.

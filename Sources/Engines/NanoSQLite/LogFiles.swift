@@ -65,7 +65,7 @@ struct LogFiles {
 
   /// Removes a log that holds nothing, with its index.
   ///
-  /// A connection that only reads creates both and leaves them behind. SQLite removes them itself when the
+  /// A connection that only reads creates both and does not remove them. SQLite removes them itself when the
   /// last connection that may write closes, under its locks; so this opens and closes one. What others use stays.
   func removeIfEmpty() {
     guard access(log, F_OK) == 0, Self.size(log) == 0, access(path, W_OK) == 0 else { return }

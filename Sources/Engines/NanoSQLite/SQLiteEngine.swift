@@ -244,7 +244,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     guard !isReplaced.load(ordering: .relaxed) else { throw Self.replaced(path) }
   }
 
-  /// SQLite keeps reading and writing a file that has lost its path, where nobody finds what it commits.
+  /// SQLite keeps reading and writing a file that has lost its path, and what it commits there is lost.
   ///
   /// - Throws: ``StoreError/Code/fileReplaced``.
   func requireSameFile() throws(StoreError) {

@@ -126,7 +126,7 @@ class SQLiteReader: EngineReader {
       incarnation: incarnation, body: row.storedBytes(6))
   }
 
-  /// A row of another program, in which anything may stand in any column.
+  /// A row of another program, whose columns may hold values of any type.
   @inline(never)
   private static func foreign(_ row: SQLiteStatement, _ incarnation: Int64?) -> StoredDocument {
     // Before anything is read: reading a value as text may change its type.

@@ -148,14 +148,14 @@ struct ForeignRow {
   private(set) var body: [UInt8] = []
   /// Whether the body of the row is another text.
   private(set) var isRewritten = false
-  /// The key in the form in which it is looked up; nil if it stands in that form.
+  /// The key in the form in which it is looked up; nil if it already has that form.
   private(set) var newKey: DocumentKey?
   let hasKey: Bool
   let hasType: Bool
   /// Whether the row can be taken over without a loss.
   private(set) var isSound = true
 
-  /// - Parameter row: Stands at a row of ``columns``.
+  /// - Parameter row: Positioned at a row of ``columns``.
   init(_ row: SQLiteStatement) {
     // Before anything is read: reading a value as text may change its type.
     let types = (0..<6).map { sqlite3_column_type(row.handle, $0) }

@@ -20,14 +20,14 @@ enum ByteSearch {
     return a.count - b.count
   }
 
-  /// Whether the pattern stands anywhere.
+  /// Whether the pattern occurs.
   ///
   /// - Parameter anchor: The place in the pattern of the byte that is looked for, best a rare one.
   static func contains(
     _ bytes: UnsafeRawBufferPointer, _ pattern: [UInt8], anchor: Int = 0
   ) -> Bool { offset(of: pattern, in: bytes, anchor: anchor) != nil }
 
-  /// Where the pattern stands first: `memchr` for one of its bytes, `memcmp` for all. Where that finds one
+  /// The first occurrence of the pattern: `memchr` for one of its bytes, `memcmp` for all. Where that finds one
   /// beginning after the other, as in a text of one letter, each byte is looked at once instead.
   static func offset(
     of pattern: [UInt8], in bytes: UnsafeRawBufferPointer, anchor: Int = 0

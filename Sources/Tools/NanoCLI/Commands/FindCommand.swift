@@ -64,7 +64,7 @@ struct FindCommand: ParsableCommand {
     let paths = shown.compactMap(\.path)
     for case .attribute(let name, _) in shown
     where paths.contains(where: { $0.components[0] == name }) {
-      throw ValidationError("The attribute and the field \(name) cannot stand in one object.")
+      throw ValidationError("The attribute and the field \(name) cannot both appear in one object.")
     }
     try query.select(paths).each { document in
       var object = DocumentObject()

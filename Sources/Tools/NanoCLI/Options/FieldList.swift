@@ -45,9 +45,9 @@ struct FieldNames {
     }
   }
 
-  /// Where a name stands; nil if it was not seen.
+  /// The position of a name; nil if it was not seen.
   ///
-  /// - Parameter expected: Where it probably stands, as in a document like those before it.
+  /// - Parameter expected: Its likely position, as in documents like those before it.
   func place(of name: String, expected: Int) -> Int? {
     if expected < names.count, names[expected].isSame(as: name) { return expected }
     return places[ExactName(name)]
