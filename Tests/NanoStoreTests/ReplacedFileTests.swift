@@ -37,6 +37,17 @@ struct ReplacedFileTests {
     #expect(code { _ = try store["a"].get("k") } == .fileReplaced)
   }
 
+  @Test("A backup is refused instead of copying another file", arguments: Change.allCases)
+  func backups(change: Change) throws {
+    try apply(change)
+
+    let code = code { try store.backup(to: scratch.file("c.db")) }
+
+    // A connection of its own, which cannot be opened where there is no file.
+    #expect(code == (change == .replace ? .fileReplaced : .cannotOpen))
+    #expect(try !scratch.names.contains { $0.hasPrefix("c.db") })
+  }
+
   @Test("A store that is closed and reopened uses the file that has the path now")
   func reopening() throws {
     try apply(.replace)

@@ -49,6 +49,8 @@ extension SQLiteEngine {
     }
     let source = try DatabaseFile.open(path, .file(path), configuration, isReader: true)
     defer { try? source.close() }
+    // Opened by its path, which may lead to another file by now.
+    try requireSameFile()
     try source.unsafeRead { db in
       let connection = SQLiteConnection(db.sqliteConnection!, isReadOnly: true)
       defer { connection.removeAll() }
