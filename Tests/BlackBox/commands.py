@@ -26,7 +26,7 @@ def bounded(trial: Trial, database: str, condition: str, megabytes: int = 1000) 
     """Runs a condition in every command that takes one; each answers or refuses within the limits."""
     uses: List[List[str]] = [["count", database, "c", condition]]
     if not trial.short:
-        uses += [["find", database, "c", condition], ["remove", database, "c", "--where", condition], ["schema", database, "c", condition],
+        uses += [["find", database, "c", condition], ["delete", database, "c", "--where", condition], ["schema", database, "c", condition],
                  ["export", database, "c", condition], ["find", database, "c", "[l] = 1 ORDER BY " + condition.rpartition(" ")[0].rpartition(" ")[0]]]
     for arguments in uses:
         result = trial.run(*arguments, megabytes=megabytes, timeout=60.0)

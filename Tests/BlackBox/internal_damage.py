@@ -25,7 +25,7 @@ COMMANDS: List[List[str]] = [
     ["sql", "FILE", "SELECT * FROM films"], ["find", "FILE", "films", "--sort", "title:desc", "--table"], ["find", "FILE", "none"]]
 
 WRITING: List[List[str]] = [
-    ["put", "FILE", "films", "new", '{"title":"New","code":"n"}'], ["remove", "FILE", "films", "ran"], ["index", "rebuild", "FILE", "films"],
+    ["put", "FILE", "films", "new", '{"title":"New","code":"n"}'], ["delete", "FILE", "films", "ran"], ["index", "rebuild", "FILE", "films"],
     ["index", "create", "FILE", "films", "plot"], ["put", "FILE", "more", "k", "{}"], ["compact", "FILE"], ["index", "drop", "FILE", "films", "year"]]
 
 

@@ -77,7 +77,7 @@ def failed_first_writes(trial: Trial) -> None:
         ["put", new, "c", "k", "{bad"], ["put", new, "c", "k", "[1]"], ["put", new, "nano_x", "k", "{}"], ["put", new, "", "k", "{}"],
         ["put", new, "c", "k", '{"a":1,"a":2}'], ["import", new, "c", text], ["import", new, "c", array], ["import", new, "c", trial.path("missing.json")],
         ["import", new, "nano_x", trial.path("setup.json")], ["import", new, "c", trial.folder], ["configure", new, setup],
-        ["configure", new, text], ["configure", new, trial.path("missing.json")], ["remove", new, "c", "--all"], ["compact", new],
+        ["configure", new, text], ["configure", new, trial.path("missing.json")], ["delete", new, "c", "--all"], ["compact", new],
         ["index", "create", new, "c", "a"], ["index", "policy", new, "c", "everything"], ["index", "rebuild", new, "c"], ["index", "drop", new, "c", "x"],
         ["import", new, "c", text, "--key", "a", "--max-record", "0"], ["sql", new, "CREATE TABLE t(x)", "--write"]]
     before = trial.files()

@@ -52,7 +52,7 @@ class Writers:
             del self.model[row]
         elif kind == "remove":
             row = self.known()
-            trial.run("remove", database, "c", self.model.pop(row)[0], expect=0)
+            trial.run("delete", database, "c", self.model.pop(row)[0], expect=0)
         elif kind == "upsert":
             row = self.known()
             key = self.model[row][0]

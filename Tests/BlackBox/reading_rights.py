@@ -38,12 +38,12 @@ class Shared:
         run, database = self.trial.run, self.database
         kind = self.trial.rng.randrange(6)
         if kind == 0:
-            run("remove", database, "c", "--all", expect=0)
+            run("delete", database, "c", "--all", expect=0)
             self.fill()
         elif kind == 1:
             self.fill(replace=True)
         elif kind == 2:
-            run("remove", database, "c", "--all", expect=0)
+            run("delete", database, "c", "--all", expect=0)
             run("compact", database, expect=0)
             self.fill()
         elif kind == 3:
@@ -56,7 +56,7 @@ class Shared:
 
     def replace_all(self) -> None:
         """What the attack did: everything away, compacted, and imported again."""
-        self.trial.run("remove", self.database, "c", "--all", expect=0)
+        self.trial.run("delete", self.database, "c", "--all", expect=0)
         self.trial.run("compact", self.database, expect=0)
         self.fill()
 
@@ -144,7 +144,7 @@ def reading_while_imported(trial: Trial) -> None:
     shared = Shared(trial, 3000 if trial.short else 20000)
     for arguments, judge in readings(shared)[: 1 if trial.short else 5]:
         slow_reading(trial, shared, arguments, judge, lambda: shared.fill(replace=True))
-        slow_reading(trial, shared, arguments, judge, lambda: trial.run("remove", shared.database, "c", "--all") and None)
+        slow_reading(trial, shared, arguments, judge, lambda: trial.run("delete", shared.database, "c", "--all") and None)
         slow_reading(trial, shared, arguments, judge, shared.fill)
 
 

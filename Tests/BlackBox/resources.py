@@ -10,7 +10,7 @@ from harness import Skipped, Trial, check
 
 DOCUMENTS = 2_000_000
 OTHERS: List[List[str]] = [
-    ["put", "FILE", "c", "k2", "{}"], ["remove", "FILE", "c", "none"], ["backup", "FILE", "OUT", "--force"], ["copy", "FILE", "OUT", "--replace"],
+    ["put", "FILE", "c", "k2", "{}"], ["delete", "FILE", "c", "none"], ["backup", "FILE", "OUT", "--force"], ["copy", "FILE", "OUT", "--replace"],
     ["recover", "FILE", "OUT", "--force"], ["compact", "FILE"], ["index", "create", "FILE", "c", "a"], ["index", "rebuild", "FILE", "c"],
     ["import", "FILE", "i", "IN"], ["configure", "FILE", "IN"]]
 
@@ -77,8 +77,8 @@ def memory_of_many_documents(trial: Trial) -> None:
         ("aggregate --group", ["aggregate", database, "c", "--group", "g", "--count"]), ("count", ["count", database, "c", "[n] > 5"]),
         ("export", ["export", database, "c"]), ("index create", ["index", "create", database, "c", "n"]),
         ("copy", ["copy", database, trial.path("copy.db")]), ("verify", ["verify", database]),
-        ("schema", ["schema", database, "c"]), ("remove --where", ["remove", database, "c", "--where", "[n] < 1000000"]),
-        ("remove --all", ["remove", database, "c", "--all"]),
+        ("schema", ["schema", database, "c"]), ("delete --where", ["delete", database, "c", "--where", "[n] < 1000000"]),
+        ("delete --all", ["delete", database, "c", "--all"]),
     ):
         most = peak(trial, *arguments)
         if most > 200:

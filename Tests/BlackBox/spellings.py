@@ -113,7 +113,7 @@ def trip(trial: Trial, kind: str) -> None:
     exported = trial.run("export", database, "c", expect=0).out
     other = trial.path("other.db")
     indexed(trial, other, kind)
-    trial.run("remove", other, "c", "--all", expect=0)
+    trial.run("delete", other, "c", "--all", expect=0)
     trial.run("import", other, "c", trial.write("exported", exported), expect=0)
     ask_everything(trial, other, documents, count, "after export and import")
     trial.require(trial.run("export", other, "c", expect=0).out == exported, "a second export differs from the first")

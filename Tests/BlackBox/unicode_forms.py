@@ -63,8 +63,8 @@ def collections_stay_apart(trial: Trial) -> None:
     trial.require(shown == b"", f"an index of the one is listed at the other: {shown!r}")
     trial.run("index", "policy", database, second, "everything", expect=0)
     trial.require(trial.run("index", "policy", database, first, expect=0).out.strip() == b"declared", "the policy of one is that of both")
-    trial.run("remove", database, first, "--all", expect=0)
-    trial.require(trial.run("count", database, second, expect=0).out == b"2\n", "remove --all reaches the other collection")
+    trial.run("delete", database, first, "--all", expect=0)
+    trial.require(trial.run("count", database, second, expect=0).out == b"2\n", "delete --all reaches the other collection")
     trial.run("put", database, second, "k9", "{}", expect=0)
     trial.require(trial.run("count", database, first, expect=0).out == b"0\n", "put reaches the other collection")
     trial.run("verify", database, expect=0)
@@ -154,7 +154,7 @@ def keys(trial: Trial) -> None:
         trial.require(found == number, f"get {key!r} shows n = {found}")
         count = trial.run("count", database, "c", "[__key__] = ?", "--text-arg", key, expect=0).out
         trial.require(count == b"1\n", f"[__key__] = {key!r} finds {count!r}")
-    trial.run("remove", database, "c", first, expect=0)
+    trial.run("delete", database, "c", first, expect=0)
     trial.require(parse(trial.run("get", database, "c", second, expect=0).out)["n"] == 3, "remove takes the other document")
     trial.run("get", database, "c", first, expect=2)
 

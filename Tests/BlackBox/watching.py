@@ -69,7 +69,7 @@ def lines_add_up(trial: Trial) -> None:
         kind = trial.rng.randrange(4)
         fields = {"a": trial.rng.randrange(20), "s": step}
         if kind == 0 and key in model:
-            trial.run("remove", database, "c", key, expect=0)
+            trial.run("delete", database, "c", key, expect=0)
             del model[key]
         elif kind == 1 and key in model:
             witness.execute(trial, database, "UPDATE c SET body = ? WHERE key = ?", [spelling.Speller(trial.rng).write(fields), key])

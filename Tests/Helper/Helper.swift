@@ -47,11 +47,11 @@ struct Session {
     case "temporary":
       store = try Store(.temporary)
       try opened()["a"].insert(
-        contentsOf: (0..<20_000 as Range<Int64>).map { ["n": .int($0), "text": "some words"] })
+        (0..<20_000 as Range<Int64>).map { ["n": .int($0), "text": "some words"] })
     case "close": try opened().close()
     case "save": try opened()[words[1]].save(json: words[3], key: words[2])
     case "insert": return "\(try opened()[words[1]].insert(json: words[2]).rowID ?? 0)"
-    case "remove": return "\(try opened()[words[1]].remove(words[2]))"
+    case "remove": return "\(try opened()[words[1]].delete(words[2]))"
     case "get":
       return try opened()[words[1]].get(words[2]).map { "\($0["n"]?.int ?? 0)" } ?? "nil"
     case "count": return "\(try opened()[words[1]].find(words[2]).count())"
@@ -84,7 +84,7 @@ struct Session {
     let documents = try opened()[collection]
     for round in 0... {
       try documents.insert(
-        contentsOf: (0..<100 as Range<Int64>).map {
+        (0..<100 as Range<Int64>).map {
           ["round": .int(Int64(round)), "n": .int($0), "tags": ["a", .string("b\($0)")]]
         })
       say("ok \(round)")

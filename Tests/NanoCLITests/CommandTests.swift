@@ -158,16 +158,16 @@ struct CommandTests {
   @Test("remove takes keys, a condition, or everything, and never an empty condition")
   func remove() throws {
     #expect(
-      try command.run("remove", "library.db", "films", "Alien", "none").output
-        == "removed 1 document\n")
+      try command.run("delete", "library.db", "films", "Alien", "none").output
+        == "deleted 1 document\n")
     #expect(
-      try command.run("remove", "library.db", "films", "--where", "[year] = ?", "--arg", "1985")
-        .output == "removed 1 document\n")
-    #expect(try command.run("remove", "library.db", "films", "--where", " ").status == 64)
-    #expect(try command.run("remove", "library.db", "films").status == 64)
+      try command.run("delete", "library.db", "films", "--where", "[year] = ?", "--arg", "1985")
+        .output == "deleted 1 document\n")
+    #expect(try command.run("delete", "library.db", "films", "--where", " ").status == 64)
+    #expect(try command.run("delete", "library.db", "films").status == 64)
     #expect(try command.run("count", "library.db", "films").output == "1\n")
     #expect(
-      try command.run("remove", "library.db", "films", "--all").output == "removed 1 document\n")
+      try command.run("delete", "library.db", "films", "--all").output == "deleted 1 document\n")
   }
 
   @Test("aggregate gives its columns in the order in which they are asked for")

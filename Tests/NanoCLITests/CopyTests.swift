@@ -34,7 +34,7 @@ struct CopyTests {
   @Test("What differs is told, and the status is 1")
   func differences() throws {
     try command.run("copy", "library.db", "copy.db")
-    try command.run("remove", "copy.db", "films", "Alien")
+    try command.run("delete", "copy.db", "films", "Alien")
     try command.run("index", "drop", "copy.db", "films", "year")
 
     let outcome = try command.run("copy", "library.db", "copy.db", "--verify-only")

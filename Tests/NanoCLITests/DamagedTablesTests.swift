@@ -36,7 +36,7 @@ struct DamagedTablesTests {
   private static let writing = [
     ["put", "s.db", "films_a", "new", #"{"x":{"y":{"z":1}},"w":[{"v":1}]}"#],
     ["index", "s.db", "films_b", "o.p"], ["index", "advise", "s.db", "--apply"],
-    ["compact", "s.db"], ["remove", "s.db", "films_a", "--all"],
+    ["compact", "s.db"], ["delete", "s.db", "films_a", "--all"],
   ]
 
   /// Runs all commands and says how each ended.

@@ -20,7 +20,7 @@ struct DatabaseCommandTests {
       ["index", "export", "no.db"],
       ["explain", "no.db", "c"], ["sql", "no.db", "SELECT 1"], ["verify", "no.db"],
       ["compact", "no.db"], ["backup", "no.db", "b.db"], ["stats", "no.db"],
-      ["remove", "no.db", "c", "k"],
+      ["delete", "no.db", "c", "k"],
     ])
   func missingDatabase(arguments: [String]) throws {
     let outcome = try command.run(arguments)
@@ -92,7 +92,7 @@ struct DatabaseCommandTests {
     configuration.indexTuning = .manual
     let store = try Store(.file(path), configuration: configuration)
     try store["films"].insert(
-      contentsOf: (0..<3_000).map { ["title": .string("t\($0)"), "year": .int($0)] })
+      (0..<3_000).map { ["title": .string("t\($0)"), "year": .int($0)] })
     // As often as it takes on this machine.
     for _ in 0..<10_000 where try !store.indexAdvice().contains(where: \.isDue) {
       _ = try store["films"].find(Field("year") == 1).count()
@@ -197,7 +197,7 @@ struct DatabaseCommandTests {
     try command.run("index", "library.db", "films", "year")
     let text = String(repeating: "x", count: 500_000)
     try command.run("put", "library.db", "films", "big", input: "{\"text\":\"\(text)\"}")
-    try command.run("remove", "library.db", "films", "big")
+    try command.run("delete", "library.db", "films", "big")
 
     let outcome = try command.run("compact", "library.db")
 
@@ -213,7 +213,7 @@ struct DatabaseCommandTests {
   func backup() throws {
     #expect(try command.run("backup", "library.db", "copy.db").output == "copied to copy.db\n")
     #expect(try command.run("count", "copy.db", "films").output == "3\n")
-    try command.run("remove", "library.db", "films", "Alien")
+    try command.run("delete", "library.db", "films", "Alien")
 
     let refused = try command.run("backup", "library.db", "copy.db")
     #expect(refused.status == 1)

@@ -171,7 +171,7 @@ struct ReaderRightsTests {
       $N put library.db films Dune '{"title":"Dune"}' >&2
       \(Self.reader) count library.db films
       until [ -s seen ]; do sleep 0.05; done
-      $N remove library.db films --all >&2; $N compact library.db >&2
+      $N delete library.db films --all >&2; $N compact library.db >&2
       wait $reader; \(Self.reader) count library.db films; kill $owner
       """)
 
@@ -191,7 +191,7 @@ struct ReaderRightsTests {
       $N import library.db c in >&2
       $N watch library.db films >out & until [ -s out ]; do sleep 0.05; done; owner=$!
       \(Self.reader) find library.db c --ndjson | (read l; sleep 2; wc -l) & reader=$!
-      sleep 0.8; $N remove library.db c --all >&2; $N compact library.db >&2
+      sleep 0.8; $N delete library.db c --all >&2; $N compact library.db >&2
       wait $reader; kill $owner
       """)
 

@@ -33,7 +33,7 @@ struct HostileInputTests {
         ["get", "library.db", "films", text], ["count", "library.db", "films", text],
         ["aggregate", "library.db", "films", "--max", text],
         ["search", "library.db", "films", text], ["schema", "library.db", text],
-        ["explain", "library.db", "films", text], ["remove", "library.db", "films", text],
+        ["explain", "library.db", "films", text], ["delete", "library.db", "films", text],
         ["sql", "library.db", "SELECT ?", "--text-arg", text],
       ]
       let command = commands[Self.arguments.firstIndex(of: text)! / 8 % commands.count]

@@ -177,7 +177,7 @@ struct ImportTests {
     #expect(person.header.added == 1_234_567)
     #expect(try person.object().names == ["$nanostore", "$date", "n", "x"])
     #expect(person["n"] == .double(1))
-    #expect(try copy["rows"].documents().map(\.key) == [nil, "two"])
+    #expect(try copy["rows"].fetch().map(\.key) == [nil, "two"])
   }
 
   @Test("--no-header and --plain export the fields alone")

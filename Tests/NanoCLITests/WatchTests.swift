@@ -25,7 +25,7 @@ struct WatchTests {
       $N put library.db films Other '{"title":"Other","year":1970}' >&2
       $N put library.db films Brazil '{"title":"Brazil","year":2030}' >&2
       \(Self.until("2030"))
-      $N remove library.db films Dune >&2
+      $N delete library.db films Dune >&2
       wait $!; cat out
       """)
 

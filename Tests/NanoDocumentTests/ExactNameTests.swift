@@ -45,7 +45,7 @@ struct ExactNameTests {
     #expect(object.count == others + all.count)
     for (number, name) in all.enumerated() {
       #expect(object[name] == .int(Int64(number)))
-      #expect(DocumentValue.object(object)[FieldPath(components: [name])]?.int == Int64(number))
+      #expect(DocumentValue.object(object)[FieldPath(components: [name])]?.int == Int(number))
     }
     // Once by the parser of what comes from outside, once by the reader of what is stored.
     let text = object.jsonString()

@@ -132,7 +132,7 @@ struct BlindIndexTests {
   func bags() throws {
     let store = try file.open()
     for number in 0..<30 { try store["people"].save(["n": .int(Int64(number))], key: "k\(number)") }
-    let documents = try store["people"].documents()
+    let documents = try store["people"].fetch()
     let bag = try store.bag(named: "all")
     for document in documents { try bag.add(document) }
     try bag.save()

@@ -12,7 +12,7 @@ struct CopyTests {
     let file = try SealedFile()
     let store = try file.open(.test(indexes: .blind))
     let people = store["people"]
-    try people.insert(contentsOf: (0..<50).map { ["name": .string("Secret\($0)")] })
+    try people.insert((0..<50).map { ["name": .string("Secret\($0)")] })
     try people.createIndex("name", unique: true)
     try people.setDefaults(["age": 1])
     try store.setMetadata("SecretValue", "entry")
@@ -24,9 +24,9 @@ struct CopyTests {
     #expect(try plain.copy(to: sealed, CopyOptions(batchDocuments: 20)).isEqual)
 
     #expect(try plain.metadataNames() == ["entry"])
-    #expect(try plain["people"].find(Field("name") == "Secret7").documents().map(\.rowID) == [8])
+    #expect(try plain["people"].find(Field("name") == "Secret7").fetch().map(\.rowID) == [8])
     #expect(try plain["people"].find(Field("age") == 1).count() == 50)
-    #expect(try sealed["people"].find(Field("name") == "Secret7").documents().map(\.rowID) == [8])
+    #expect(try sealed["people"].find(Field("name") == "Secret7").fetch().map(\.rowID) == [8])
     #expect(try sealed.metadata("entry") == "SecretValue")
     #expect(try store.compare(with: sealed).isEqual)
     try sealed.close()

@@ -28,13 +28,13 @@ struct EncryptedStoreTests {
         "SecretObject": ["SecretInner": .int(8_675_309_123 + number)],
       ])
     }
-    _ = try people.find(Field("SecretField") == "SecretValue7").documents()
+    _ = try people.find(Field("SecretField") == "SecretValue7").fetch()
     try people.setDefaults(["SecretDefault": "SecretDefaultValue"])
     try store.setMetadata("SecretMetadata", "SecretEntry")
     let bag = try store.bag(named: "SecretBag")
-    try bag.add(try #require(people.documents().first))
+    try bag.add(try #require(people.fetch().first))
     try bag.save()
-    try people.find(Field("SecretField") == "SecretValue9").remove()
+    try people.find(Field("SecretField") == "SecretValue9").delete()
 
     func expectNothing() throws {
       for (name, bytes) in try file.bytes() {
@@ -125,10 +125,10 @@ struct EncryptedStoreTests {
     try people.save(["name": "Ada", "born": 1815, "tags": ["x", "y"]], key: "ada")
     try people.save(["name": "Grace", "born": 1906], key: "grace")
 
-    #expect(try people.find("[born] > ? AND [name] LIKE 'g%'", 1900).documents().count == 1)
-    #expect(try people.find("[tags] = 'y'").documents().first?.key == "ada")
+    #expect(try people.find("[born] > ? AND [name] LIKE 'g%'", 1900).fetch().count == 1)
+    #expect(try people.find("[tags] = 'y'").fetch().first?.key == "ada")
     #expect(
-      try people.find(.constant(true)).sorted(by: "-born").limit(1).documents().first?.key
+      try people.find(.constant(true)).sorted(by: "-born").limit(1).fetch().first?.key
         == "grace")
     #expect(try people.find(.constant(true)).average("born") == 1860.5)
     #expect(try people.get("ada")?["born"] == 1815)
@@ -186,14 +186,14 @@ struct EncryptedStoreTests {
     let path = file.scratch.file("models.db")
     let store = try Store(.file(path), encryption: .test(indexes: .blind))
     let members = store[Member.self]
-    try members.insert(contentsOf: [
+    try members.insert([
       Member(name: "Ada", tags: ["x"]), Member(name: "Grace", tags: ["x", "y"]),
     ])
-    #expect(try members.find(\.name == "Ada").models().map(\.tags) == [["x"]])
+    #expect(try members.find(\.name == "Ada").fetch().map(\.tags) == [["x"]])
     #expect(try members.find { $0.tags.contains("y") }.count() == 1)
     #expect(try members.find(\.name == "Ada").documentQuery().explain().indexes == ["name"])
     #expect(
-      try members.find().sorted(by: .descending(\.name)).models().map(\.name) == ["Grace", "Ada"])
+      try members.find().sorted(by: .reverse(\.name)).fetch().map(\.name) == ["Grace", "Ada"])
   }
 
   @Test("A live query tells of what was sealed")
@@ -269,7 +269,7 @@ struct EncryptedStoreTests {
   func asynchronous() async throws {
     let store = try file.open()
     let people = store["people"]
-    try await people.insert(contentsOf: (0..<600).map { ["n": .int($0)] })
+    try await people.insert((0..<600).map { ["n": .int($0)] })
     try await store.changeKey(to: .passphrase("another horse"), cost: .small)
     try await store.rotateKeys()
     try await store.sealAll()

@@ -12,11 +12,11 @@ struct MixedStoreTests {
   init() throws {
     file = try SealedFile()
     let store = try Store.file(file.path)
-    try store["people"].insert(contentsOf: (0..<600).map { ["n": .int($0), "name": "SecretName"] })
+    try store["people"].insert((0..<600).map { ["n": .int($0), "name": "SecretName"] })
     try store["people"].setDefaults(["active": true])
     try store.setMetadata("SecretValue", "entry")
     let bag = try store.bag(named: "SecretBag")
-    try bag.add(try #require(store["people"].documents().first))
+    try bag.add(try #require(store["people"].fetch().first))
     try bag.save()
     try store.close()
   }
@@ -57,7 +57,7 @@ struct MixedStoreTests {
     #expect(try again.bag(named: "SecretBag").count() == 1)
     try again.close()
     try file.sql("INSERT INTO people(body) VALUES ('{}')")
-    #expect(code { _ = try file.open()["people"].documents() } == .corruptDocument)
+    #expect(code { _ = try file.open()["people"].fetch() } == .corruptDocument)
   }
 
   @Test("Sealing that ended before it was done goes on")

@@ -40,8 +40,8 @@ struct TamperingTests {
     let problems = try store.verify()
     #expect(problems.map(\.subject) == ["people"], sourceLocation: place)
     #expect(problems.first?.message.contains("rowID: \(rowID)") == true, sourceLocation: place)
-    #expect(try people.remove(key), sourceLocation: place)
-    #expect(try people.documents().count == 2, sourceLocation: place)
+    #expect(try people.delete(key), sourceLocation: place)
+    #expect(try people.fetch().count == 2, sourceLocation: place)
     #expect(try store.verify() == [], sourceLocation: place)
   }
 
@@ -97,7 +97,7 @@ struct TamperingTests {
   func changedRow(change: String) throws {
     try file.sql("UPDATE people SET \(change) WHERE id = 2")
     let store = try file.open()
-    let found = error { _ = try store["people"].documents() }
+    let found = error { _ = try store["people"].fetch() }
     #expect(found?.code == .corruptDocument)
     #expect(found?[.rowID] == "2")
     #expect(try store["people"].get("ada")?["name"] == "ada")

@@ -50,7 +50,7 @@ struct EverythingTests {
     arguments: [
       (anywhere("x"), [1, 2]), (.leaf(Field(.element) > 1000), [1]),
       (.leaf(.isNull(.field(.element))), [2]),
-      (.leaf(Field(.element).beginsWith("A")), [1]), (Field("tags") == "y", [1]),
+      (.leaf(Field(.element).hasPrefix("A")), [1]), (Field("tags") == "y", [1]),
       (Field("tags.1") == "y", [1]), (Field("home.city").isIn(["x", "z"]), [2]),
       (Field("born").isBetween(1, and: 2), [2]), (Field("name") >= "B", [2]),
       (anywhere("x") && Field("name") == "Bob", [2]),
@@ -93,8 +93,8 @@ struct EverythingTests {
       try Self.insert(["new": "z"], writer)
       #expect(try Self.ids(Self.anywhere("z"), writer) == [3])
       try? writer.savepoint {
-        _ = try writer.remove(.rowID(3), from: "c")
-        _ = try writer.remove(Query(Self.anywhere("x")), from: "c")
+        _ = try writer.delete(.rowID(3), from: "c")
+        _ = try writer.delete(Query(Self.anywhere("x")), from: "c")
         try Self.insert(["other": "z"], writer)
         #expect(try Self.ids(Self.anywhere("z"), writer) == [4])
         #expect(try Self.ids(Self.anywhere("x"), writer) == [])
@@ -104,7 +104,7 @@ struct EverythingTests {
       #expect(try Self.ids(Self.anywhere("x"), writer) == [1, 2])
     }
     try? engine.write(nil) { writer in
-      _ = try writer.remove(Query(), from: "c")
+      _ = try writer.delete(Query(), from: "c")
       throw Undo()
     }
     #expect(try ids(Self.anywhere("x")) == [1, 2])
@@ -125,9 +125,9 @@ struct EverythingTests {
     }
     #expect(try count() == 6)
     #expect(try ids(Self.anywhere("y")) == [1])
-    try engine.write(nil) { _ = try $0.remove(.rowID(2), from: "c") }
+    try engine.write(nil) { _ = try $0.delete(.rowID(2), from: "c") }
     #expect(try count() == 2)
-    try engine.write(nil) { _ = try $0.remove(Query(), from: "c") }
+    try engine.write(nil) { _ = try $0.delete(Query(), from: "c") }
     #expect(try count() == 0)
   }
 
@@ -218,7 +218,7 @@ struct EverythingTests {
     #expect(try ids(Self.anywhere(2_400)) == [3, 4])
     #expect(try ids(Field("late.name") == "x") == [4])
     #expect(try ids(Field("text") == DocumentValue.string(long)) == [5])
-    #expect(try ids(Field("text").beginsWith(long)) == [5, 6])
+    #expect(try ids(Field("text").hasPrefix(long)) == [5, 6])
     #expect(try ids(Field("text") > DocumentValue.string(long)) == [6])
     #expect(try ids(Self.anywhere("deep")) == [5])
     #expect(try engine.verify() == [])
@@ -246,7 +246,7 @@ struct EverythingTests {
     }
     #expect(try ids(Self.anywhere(42)).count == 600)
     #expect(try ids(Self.anywhere("text 59999")) == [60_002])
-    #expect(try engine.write(nil) { try $0.remove(Query(Field("a") == 42), from: "c") } == 600)
+    #expect(try engine.write(nil) { try $0.delete(Query(Field("a") == 42), from: "c") } == 600)
     #expect(try ids(Self.anywhere(42)) == [])
     #expect(try engine.verify() == [])
   }

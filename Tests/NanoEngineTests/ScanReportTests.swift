@@ -61,10 +61,10 @@ struct ScanReportTests {
     try engine.read(.call, nil) { try $0.find(query, in: "many") { _ in true } }
     _ = try engine.read(.call, nil) { try $0.count(query, in: "many") }
     _ = try engine.read(.call, nil) {
-      try $0.aggregate(AggregateQuery(query, aggregates: [.total("n")]), in: "many")
+      try $0.aggregate(AggregateQuery(query, aggregates: [.sum("n")]), in: "many")
     }
     _ = try engine.read(.call, nil) { try $0.distinct("n", query, in: "many") }
-    _ = try engine.write(nil) { try $0.remove(query, from: "many") }
+    _ = try engine.write(nil) { try $0.delete(query, from: "many") }
 
     let reports = heard.take()
     #expect(reports.count == 5)
@@ -78,7 +78,7 @@ struct ScanReportTests {
 
   @Test("A sorted page is told with what it matched beyond the page")
   func pages() throws {
-    let query = Query(Field("third") == 1, orderings: [.descending("n")], limit: 10)
+    let query = Query(Field("third") == 1, orderings: [.reverse("n")], limit: 10)
     try engine.read(.call, nil) { try $0.find(query, in: "many") { _ in true } }
     let report = try #require(heard.take().first)
     #expect(report.found == 10 && report.matched == 500)
@@ -122,7 +122,7 @@ struct ScanReportTests {
     struct Undone: Error {}
     #expect(throws: Undone.self) {
       try engine.write(nil) { writer in
-        _ = try writer.remove(Query(), from: "other")
+        _ = try writer.delete(Query(), from: "other")
         throw Undone()
       }
     }
@@ -166,8 +166,8 @@ struct IndexStepTests {
 
     // Behind and before what is filled.
     try engine.write(nil) { writer in
-      _ = try writer.remove(.rowID(5), from: "c")
-      _ = try writer.remove(.rowID(80), from: "c")
+      _ = try writer.delete(.rowID(5), from: "c")
+      _ = try writer.delete(.rowID(80), from: "c")
       for number in 0..<20 { try Self.insert(number, writer) }
     }
     let before = try engine.read(.call, nil) { try $0.count(query, in: "c") }

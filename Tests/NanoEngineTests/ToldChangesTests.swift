@@ -79,10 +79,10 @@ struct ToldChangesTests {
     let rows = change?.rows ?? [:]
     for id in Set(before.keys).union(after.keys) where before[id] != after[id] {
       let kind: Change.Kind =
-        before[id] == nil ? .inserted : after[id] == nil ? .removed : .updated
+        before[id] == nil ? .inserted : after[id] == nil ? .deleted : .updated
       #expect(rows[id] == kind)
     }
-    for (id, kind) in rows { #expect((kind == .removed) == (after[id] == nil)) }
+    for (id, kind) in rows { #expect((kind == .deleted) == (after[id] == nil)) }
   }
 
   /// Every document, by row id.
@@ -131,11 +131,11 @@ struct ToldChangesTests {
       case 3...5: _ = try document.new { try writer.save($0, into: name) }
       case 6: _ = try document.new { try writer.replace(.rowID(n), with: $0, in: name) }
       case 7: _ = try document.new { try writer.replace(.key(key), with: $0, in: name) }
-      case 8: _ = try writer.remove(.key(key), from: name)
-      case 9: _ = try writer.remove(.rowID(n), from: name)
-      case 10: _ = try writer.remove(few, from: name)
+      case 8: _ = try writer.delete(.key(key), from: name)
+      case 9: _ = try writer.delete(.rowID(n), from: name)
+      case 10: _ = try writer.delete(few, from: name)
       default:
-        if n == 0 { _ = try writer.remove(Query(), from: name) }
+        if n == 0 { _ = try writer.delete(Query(), from: name) }
         if n == 1 { _ = try writer.dropCollection(name) }
       }
     } catch let error as StoreError

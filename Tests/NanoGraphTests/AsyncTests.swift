@@ -19,7 +19,7 @@ struct AsyncTests {
   @Test("With await, the same instances are found where the context belongs")
   func awaiting() async throws {
     let context = ObjectContext(store)
-    let songs = try await context.find(\Song.seconds > 3).sorted(by: \.seconds).objects()
+    let songs = try await context.find(\Song.seconds > 3).sorted(by: \.seconds).fetch()
     #expect(songs.map(\.seconds) == [4, 5, 6, 7, 8, 9])
     let again = try await context.find(\Song.seconds == 4).first()
     #expect(again === songs[0])
@@ -41,7 +41,7 @@ struct AsyncTests {
     let context = ObjectContext(store)
     let song = try #require(try await context.find(\Song.seconds == 1).first())
     let query = context.find(\Song.seconds == 1)
-    let task = Task { @MainActor in try await query.objects().map(\.title) }
+    let task = Task { @MainActor in try await query.fetch().map(\.title) }
     song.title = "changed"
     try context.save()
     _ = try await task.value

@@ -88,7 +88,7 @@ struct ConflictTests {
 
   @Test("A change of an object that was removed is a conflict, and overwriting brings it back")
   func removed() throws {
-    try store["Song"].removeAll()
+    try store["Song"].deleteAll()
     let error = try #require(throws: ObjectConflictError.self) { try mine.save() }
     #expect(error.conflicts.map { $0.stored == nil } == [true, true])
     mine.conflictPolicy = .overwrite
@@ -109,7 +109,7 @@ struct ConflictTests {
     let error = try #require(throws: ObjectConflictError.self) { try mine.save() }
     #expect(error.conflicts.map { $0.mine == nil } == [true])
     #expect(song.isDeleted)
-    try store["Song"].remove(rowID: 1)
+    try store["Song"].delete(rowID: 1)
     try mine.save()
     #expect(try titles() == ["b"])
   }

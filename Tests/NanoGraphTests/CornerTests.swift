@@ -127,7 +127,7 @@ struct CornerTests {
     try context.insert(songs[0])
     #expect(list.songs.map(\.title) == ["a", "b"])
     try context.delete(songs[0])
-    try store["Picture"].removeAll()
+    try store["Picture"].deleteAll()
     try context.save()
     #expect(list.title == "theirs" && list.songs.map(\.title) == ["b"])
   }
@@ -206,7 +206,7 @@ struct CornerTests {
   func vanished() throws {
     let album = try context.insert(Album("Album", [Song("a")]))
     try context.save()
-    try store["Song"].removeAll()
+    try store["Song"].deleteAll()
     let fresh = ObjectContext(store)
     let found = try #require(try fresh.find(Album.self).first())
     try fresh.delete(found.tracks[0])
@@ -252,7 +252,7 @@ struct CornerTests {
   func keyTaken() throws {
     let picture = try context.insert(Picture("p"))
     try context.save()
-    try store["Picture"].removeAll()
+    try store["Picture"].deleteAll()
     try store["Picture"].insert(["pixels": .data(Data()), "tags": ["theirs"]], key: "p")
     picture.tags = ["mine"]
     context.conflictPolicy = .overwrite

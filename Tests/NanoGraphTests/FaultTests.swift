@@ -137,7 +137,7 @@ struct FaultTests {
     context.loadFailureHandler = { failures.append(($0, ($1 as? StoreError)?.code)) }
     let song = try #require(try context.find(Playlist.self).first()).songs[5]
     let id = try #require(song.objectID)
-    try store["Song"].remove(rowID: id.rowID)
+    try store["Song"].delete(rowID: id.rowID)
     let error = #expect(throws: StoreError.self) { try song.load() }
     #expect(error?.code == .notFound && error?[.rowID] == "6")
     #expect(song.title == "")
@@ -153,7 +153,7 @@ struct FaultTests {
   func wrongType() throws {
     try store["Song"].insert(json: #"{"title":7,"seconds":1}"#)
     let error = #expect(throws: StoreError.self) {
-      try ObjectContext(store).find(\Song.seconds == 1).objects()
+      try ObjectContext(store).find(\Song.seconds == 1).fetch()
     }
     #expect(error?.code == .typeMismatch && error?[.field] == "title")
     #expect(error?[.rowID] == "301" && error?[.collection] == "Song")
@@ -162,10 +162,10 @@ struct FaultTests {
   @Test("Refreshing shows what others have written, and leaves changes alone")
   func refresh() throws {
     let context = ObjectContext(store)
-    let songs = try context.find(\Song.seconds <= 2).objects()
+    let songs = try context.find(\Song.seconds <= 2).fetch()
     songs[1].title = "mine"
     let other = ObjectContext(store)
-    for song in try other.find(\Song.seconds <= 2).objects() { song.title = "theirs" }
+    for song in try other.find(\Song.seconds <= 2).fetch() { song.title = "theirs" }
     try other.save()
     #expect(songs.map(\.title) == ["song 1", "mine"])
     context.refreshAll()
@@ -177,10 +177,10 @@ struct FaultTests {
   @Test("Fetching all reads anew what is clean, and leaves changes alone", .sqlite)
   func fetching() throws {
     let context = ObjectContext(store)
-    let songs = try context.find(\Song.seconds <= 2).objects()
+    let songs = try context.find(\Song.seconds <= 2).fetch()
     songs[1].title = "mine"
     try store.execute(#"UPDATE "Song" SET body = '{"title":"theirs","seconds":1}' WHERE id = 1"#)
-    let again = try context.find(\Song.seconds <= 2).objects()
+    let again = try context.find(\Song.seconds <= 2).fetch()
     #expect(again.map(\.title) == ["theirs", "mine"])
     #expect(again[0] === songs[0])
   }
@@ -202,18 +202,18 @@ struct FaultTests {
   @Test("Queries give objects: by condition, order, page, closure, predicate, key, ids and faults")
   func queries() throws {
     let context = ObjectContext(store)
-    let query = context.find(\Song.seconds > 290).sorted(by: .descending(\.seconds)).limit(
+    let query = context.find(\Song.seconds > 290).sorted(by: .reverse(\.seconds)).limit(
       2, offset: 1)
-    #expect(try query.objects().map(\.seconds) == [299, 298])
+    #expect(try query.fetch().map(\.seconds) == [299, 298])
     #expect(try query.count() == 2)
-    #expect(try context.find(Song.self) { $0.title.beginsWith("song 30") }.count() == 2)
+    #expect(try context.find(Song.self) { $0.title.hasPrefix("song 30") }.count() == 2)
     #expect(try context.find(#Predicate<Song> { $0.seconds == 4 }).first()?.title == "song 4")
     let first = try #require(try context.find(\Song.seconds == 1).first())
     #expect(try context.find(Playlist.self) { $0.songs.contains(first) }.count() == 2)
     let ids = try context.find(\Song.seconds < 3).objectIDs()
     #expect(ids.map(\.rowID) == [1, 2])
     #expect(try context.find(\Song.seconds == 9).faults().map(\.isFault) == [true])
-    #expect(try context.search(Song.self, "300").objects().map(\.seconds) == [300])
+    #expect(try context.search(Song.self, "300").fetch().map(\.seconds) == [300])
     try context.insert(Picture("cover"))
     try context.save()
     #expect(try context.get(Picture.self, key: "cover")?.name == "cover")

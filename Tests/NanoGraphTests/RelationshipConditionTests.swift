@@ -31,7 +31,7 @@ struct RelationshipConditionTests {
       try context.find(#Predicate<Album> { $0.tracks.contains { $0.title == "Gin" } }).count()
     }
     refuses(.invalidArgument) {
-      try context.find(Award.self).sorted(by: \.album?.title).objects().count
+      try context.find(Award.self).sorted(by: \.album?.title).fetch().count
     }
   }
 

@@ -129,7 +129,7 @@ struct SealedObjectTests {
     try context.delete(#require(try context.all(Shelf.self).first))
     try context.save()
     #expect(try ObjectContext(store).all(Book.self).isEmpty)
-    #expect(try store["Author"].documents().count == 1)
+    #expect(try store["Author"].fetch().count == 1)
     #expect(try store.verify().isEmpty)
   }
 
@@ -203,10 +203,10 @@ struct SealedObjectTests {
     let context = ObjectContext(store)
     let query = TextQuery.field("title", TextQuery(bnrExpression: "Secret*"))
     let error = #expect(throws: StoreError.self) {
-      try context.search(Book.self, query).objects()
+      try context.search(Book.self, query).fetch()
     }
     #expect(error?.code == .invalidArgument)
-    #expect(try context.find(Book.self).objects().count { $0.title.hasPrefix("Secret") } == 2)
+    #expect(try context.find(Book.self).fetch().count { $0.title.hasPrefix("Secret") } == 2)
   }
 
   @Test("A plain store is encrypted once the indexes of its relationships are dropped")

@@ -23,7 +23,7 @@ struct ModelCollectionTests {
     #expect(try people.get(ada.id) == ada)
     #expect(try people.get(ada.id.uuidString.lowercased()) == ada)
     #expect(try people.get(rowID: #require(stored.rowID)) == ada)
-    #expect(try people.models() == [ada])
+    #expect(try people.fetch() == [ada])
   }
 
   @Test("Values are found by properties, nested ones too")
@@ -31,22 +31,22 @@ struct ModelCollectionTests {
     try people.insert(ada)
     try people.insert(Person(firstName: "Grace", lastName: "Hopper", salary: 20))
     #expect(try people.find(\.lastName == "Hopper" && \.salary > 10).count() == 1)
-    #expect(try people.find(\.age == nil).models().map(\.firstName) == ["Grace"])
+    #expect(try people.find(\.age == nil).fetch().map(\.firstName) == ["Grace"])
     #expect(try people.find(\.age > 30 || \.mood == .good).count() == 2)
     #expect(try people.find(\.mood != .good).count() == 1)
     #expect(try people.find(\.home?.country == "UK").count() == 1)
     #expect(try people.find { $0.home.country == "UK" && $0.past.country == "GB" }.count() == 1)
     #expect(try people.find { $0.tags.contains("maths") }.count() == 1)
     #expect(try people.find { $0.tags.isEmpty }.count() == 1)
-    #expect(try people.find { $0.firstName.beginsWith("A") }.exists())
+    #expect(try people.find { $0.firstName.hasPrefix("A") }.exists())
     #expect(try people.find(\.id == ada.id).first() == ada)
     #expect(
-      try people.find().sorted(by: .descending(\.salary)).models().map(\.firstName) == [
+      try people.find().sorted(by: .reverse(\.salary)).fetch().map(\.firstName) == [
         "Grace", "Ada",
       ])
     #expect(try people.find().sorted(by: \.lastName).limit(1).first()?.firstName == "Grace")
     let (count, sum, oldest) = try people.find().aggregate(
-      .count, .total(\.salary), .maximum(\.age))
+      .count, .sum(\.salary), .max(\.age))
     #expect(count == 2 && sum == 32.5 && oldest == 36)
     let rows = try people.find().sorted(by: \.firstName).select(\.firstName, \.age, \.tags)
     #expect(rows.map(\.0) == ["Ada", "Grace"] && rows[1].1 == nil && rows[1].2 == [])

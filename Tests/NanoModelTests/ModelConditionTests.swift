@@ -25,14 +25,14 @@ struct ModelConditionTests {
       let store = try anyStore()
       for number in 0..<25 { try write(number, store, &random) }
       let people = store[Person.self]
-      let all = try people.models()
+      let all = try people.fetch()
       #expect(all.count == 25)
       for _ in 0..<40 {
         let pair = self.pair(depth: 2, &random)
-        let found = try people.find(pair.condition).models()
+        let found = try people.find(pair.condition).fetch()
         #expect(found == all.filter(pair.holds), "\(pair.text), seed \(seed)")
         let sorted = try people.find(pair.condition)
-          .sorted(by: .descending(\.points), .ascending(\.fullName)).limit(5, offset: 1).models()
+          .sorted(by: .reverse(\.points), .forward(\.fullName)).limit(5, offset: 1).fetch()
         #expect(
           sorted.map(\.points)
             == all.filter(pair.holds).sorted { $0.points > $1.points }.dropFirst().prefix(5)
@@ -113,7 +113,7 @@ struct ModelConditionTests {
     case 6: return Pair(text: "age < \(age)", condition: \.age < age) { $0.age < age }
     case 7: return Pair(text: "age >= \(age)", condition: \.age >= age) { $0.age >= age }
     case 8:
-      return Pair(text: "name begins with B", condition: path.fullName.beginsWith("B")) {
+      return Pair(text: "name begins with B", condition: path.fullName.hasPrefix("B")) {
         $0.fullName.hasPrefix("B")
       }
     case 9:
@@ -141,10 +141,10 @@ struct ModelConditionTests {
   @Test("A property that is not stored is an error that names it")
   func notStored() throws {
     let people = try anyStore()[Computed.self]
-    let error = #expect(throws: StoreError.self) { _ = try people.find(\.double == 2).models() }
+    let error = #expect(throws: StoreError.self) { _ = try people.find(\.double == 2).fetch() }
     #expect(error?.code == .invalidArgument)
     #expect(error?[.collection] == "Computed")
-    #expect(throws: StoreError.self) { _ = try people.find().sorted(by: \.double).models() }
+    #expect(throws: StoreError.self) { _ = try people.find().sorted(by: \.double).fetch() }
     #expect(throws: StoreError.self) { _ = try people.find().select(\.double) }
   }
 

@@ -16,7 +16,7 @@ struct ModelSearchTests {
 
   init() throws {
     recipes = try anyStore()[Recipe.self]
-    try recipes.insert(contentsOf: [
+    try recipes.insert([
       Recipe(title: "Gin and tonic", steps: ["Pour the gin", "Add ice"], year: 1990),
       Recipe(title: "Sloe gin fizz", steps: ["Shake"], year: 2005),
       Recipe(title: "Crème brûlée", steps: ["Bake slowly"], year: 2010),
@@ -26,12 +26,12 @@ struct ModelSearchTests {
   @Test("They are found by words in the marked properties, together with any condition and order")
   func search() throws {
     #expect(try recipes.search("gin").count() == 2)
-    #expect(try recipes.search("creme").models().map(\.year) == [2010])
-    #expect(try recipes.search("ice").models().map(\.year) == [1990])
-    #expect(try recipes.search("gin -sloe").models().map(\.year) == [1990])
-    #expect(try recipes.search("gin").where(\.year > 2000).models().map(\.year) == [2005])
+    #expect(try recipes.search("creme").fetch().map(\.year) == [2010])
+    #expect(try recipes.search("ice").fetch().map(\.year) == [1990])
+    #expect(try recipes.search("gin -sloe").fetch().map(\.year) == [1990])
+    #expect(try recipes.search("gin").where(\.year > 2000).fetch().map(\.year) == [2005])
     #expect(
-      try recipes.search("gin").sorted(by: .descending(\.year)).models().map(\.year) == [
+      try recipes.search("gin").sorted(by: .reverse(\.year)).fetch().map(\.year) == [
         2005, 1990,
       ])
     #expect(try recipes.search("1990").count() == 0)
@@ -52,7 +52,7 @@ struct ModelSearchTests {
     try recipes.find(\.year == 1990).update(.set(\.title, "Vodka"))
     #expect(try recipes.search("vodka").count() == 1)
     #expect(try recipes.search("tonic").count() == 0)
-    try recipes.find(\.year == 1990).remove()
+    try recipes.find(\.year == 1990).delete()
     #expect(try recipes.search("vodka").count() == 0)
   }
 

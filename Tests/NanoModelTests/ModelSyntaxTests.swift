@@ -141,7 +141,7 @@ struct ModelSyntaxTests {
       SyntaxSpellings(
         a: 1, b: "b", c: 3, d: 4, e: 5, f: 6, g: "g", h: 7, i: 8, j: 9, k: "k", l: 10, m: [],
         n: 0.5, o: ["o": 1], p: ["p": 1, "q": nil]))
-    let text = try store[SyntaxSpellings.self].documents.find().documents()[0].object()
+    let text = try store[SyntaxSpellings.self].documents.find().fetch()[0].object()
     let json = DocumentValue.object(text).jsonString()
     #expect(
       json
@@ -155,7 +155,7 @@ struct ModelSyntaxTests {
       dollar: 1, two: 2, dot: 3, quotes: 4, backslash: 5, control: 6, size: 7, family: 8, space: 9,
       default: 10)
     try expectSame(value)
-    let document = try store[SyntaxNames.self].documents.find().documents()[0]
+    let document = try store[SyntaxNames.self].documents.find().fetch()[0]
     let names = try document.object().map(\.name)
     #expect(
       names == [

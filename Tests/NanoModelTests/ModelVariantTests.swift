@@ -67,16 +67,16 @@ struct ModelVariantTests {
     var random = SplitMix(seed: seed)
     try fill(&random)
     let guests = guests
-    let all = try guests.models()
+    let all = try guests.fetch()
     func check(
       _ name: String, _ condition: ModelCondition<Guest>, _ holds: (Guest) -> Bool,
       _ location: SourceLocation = #_sourceLocation
     ) throws {
       #expect(
-        try guests.find(condition).models().map(\.id) == all.filter(holds).map(\.id),
+        try guests.find(condition).fetch().map(\.id) == all.filter(holds).map(\.id),
         "\(name), seed \(seed)", sourceLocation: location)
       #expect(
-        try guests.find(!condition).models().map(\.id) == all.filter { !holds($0) }.map(\.id),
+        try guests.find(!condition).fetch().map(\.id) == all.filter { !holds($0) }.map(\.id),
         "not \(name), seed \(seed)", sourceLocation: location)
     }
     let at = ModelProperties<Guest>()
@@ -113,18 +113,18 @@ struct ModelVariantTests {
     try check("id in", at.id.isIn([3, 11, 99])) { [3, 11].contains($0.id) }
 
     #expect(
-      try guests.find().sorted(by: .descending(\.id)).models().map(\.id) == (0..<30).reversed())
+      try guests.find().sorted(by: .reverse(\.id)).fetch().map(\.id) == (0..<30).reversed())
     func order<Value: Comparable>(
       _ ordering: ModelOrdering<Guest>, _ value: (Guest) -> Value
     ) throws {
       #expect(
-        try guests.find().sorted(by: ordering, .ascending(\.id)).models().map(\.id)
+        try guests.find().sorted(by: ordering, .forward(\.id)).fetch().map(\.id)
           == all.sorted { (value($0), $0.id) < (value($1), $1.id) }.map(\.id), "seed \(seed)")
     }
-    try order(.ascending(\.email)) { $0.email ?? "" }
-    try order(.ascending(\.rank)) { $0.rank ?? .min }
-    try order(.ascending(\.home?.country)) { $0.home?.country ?? "" }
-    try order(.ascending(\.studio.country)) { $0.studio.country }
+    try order(.forward(\.email)) { $0.email ?? "" }
+    try order(.forward(\.rank)) { $0.rank ?? .min }
+    try order(.forward(\.home?.country)) { $0.home?.country ?? "" }
+    try order(.forward(\.studio.country)) { $0.studio.country }
 
     let mails = try guests.find().sorted(by: \.id).select(\.email, \.home?.country, \.rank)
     #expect(mails.map(\.0) == all.map(\.email))
@@ -138,7 +138,7 @@ struct ModelVariantTests {
       #expect(count == all.filter { $0.studio.country == country }.count)
     }
     #expect(try Set(guests.find().distinct(\.email)) == Set(all.map(\.email)).subtracting([nil]))
-    #expect(try guests.find().maximum(\.rank) == all.compactMap(\.rank).max())
+    #expect(try guests.find().max(\.rank) == all.compactMap(\.rank).max())
   }
 
   @Test("A change in a part that is not there, or has a former name, makes it as the model says")
@@ -173,7 +173,7 @@ struct ModelVariantTests {
     for work in [
       { _ = try guests.find().grouped(by: \.id, .count) },
       { _ = try guests.find().distinct(\.id) },
-      { _ = try guests.find().maximum(\.id) },
+      { _ = try guests.find().max(\.id) },
     ] as [() throws -> Void] {
       #expect(#expect(throws: StoreError.self) { try work() }?.code == .unsupported)
     }
@@ -183,7 +183,7 @@ struct ModelVariantTests {
   func upperCaseKey() throws {
     let person = Person(firstName: "Ada", lastName: "Lovelace")
     try store["people"].insert(["FirstName": "A", "lastName": "B"], key: person.id.uuidString)
-    let error = #expect(throws: StoreError.self) { _ = try store[Person.self].models() }
+    let error = #expect(throws: StoreError.self) { _ = try store[Person.self].fetch() }
     #expect(error?.code == .typeMismatch)
     #expect(error?[.expected] == "a UUID in lower case")
   }

@@ -196,22 +196,22 @@ struct ModelVersionsTests {
       }
     }
     let people = store[V3.Person.self]
-    let all = try people.models()
+    let all = try people.fetch()
     #expect(all.map(\.fullName) == names)
     for name in names { #expect(try people.find(\.fullName == name).count() == 1) }
     #expect(try people.find(\.fullName != "Bob").count() == 5)
-    #expect(try people.find { !$0.fullName.beginsWith("A") }.count() == 5)
+    #expect(try people.find { !$0.fullName.hasPrefix("A") }.count() == 5)
     #expect(
-      try people.find().sorted(by: .descending(\.fullName)).models().map(\.fullName)
+      try people.find().sorted(by: .reverse(\.fullName)).fetch().map(\.fullName)
         == names.reversed())
     for points in [-5, 0, 1, 4, 9, 10, 11] {
       #expect(
-        try people.find(\.points > points).models() == all.filter { $0.points > points })
+        try people.find(\.points > points).fetch() == all.filter { $0.points > points })
       #expect(
-        try people.find(\.points == points).models() == all.filter { $0.points == points })
+        try people.find(\.points == points).fetch() == all.filter { $0.points == points })
     }
     #expect(
-      try people.find().sorted(by: \.points, \.fullName).models()
+      try people.find().sorted(by: \.points, \.fullName).fetch()
         == all.sorted { ($0.points, $0.fullName) < ($1.points, $1.fullName) })
     #expect(try people.find { $0.city.isEmpty }.count() == 6)
   }
@@ -224,9 +224,9 @@ struct ModelVersionsTests {
     #expect(try people.find(\.fullName == "Bob").count() == 0)
     try store.execute(
       #"INSERT INTO people(key, body) VALUES ('b', '{"name":"Bob","age":2}')"#)
-    #expect(try people.find(\.fullName == "Bob").models().map(\.age) == [2])
+    #expect(try people.find(\.fullName == "Bob").fetch().map(\.age) == [2])
     #expect(
-      try people.find().sorted(by: .descending(\.fullName)).models().map(\.fullName)
+      try people.find().sorted(by: .reverse(\.fullName)).fetch().map(\.fullName)
         == ["Bob", "Ada"])
   }
 
@@ -244,7 +244,7 @@ struct ModelVersionsTests {
     #expect(seen.map(\.done) == [100, 200, 250])
     #expect(seen.allSatisfy { $0.total == 250 })
     #expect(try people.upgrade() == 0)
-    #expect(try people.find(\.lastName == "Last7").models().map(\.id) == ["7"])
+    #expect(try people.find(\.lastName == "Last7").fetch().map(\.id) == ["7"])
     #expect(try store["people"].find("[__version__] = 2").count() == 250)
   }
 

@@ -12,7 +12,7 @@ import Testing
   var owner: String
   var country = "UK"
   static let indexes = [
-    ModelIndex<Account>(.ascending(\.owner), .descending(\.country)), .unique(\.owner, \.email),
+    ModelIndex<Account>(.forward(\.owner), .reverse(\.country)), .unique(\.owner, \.email),
   ]
 }
 
@@ -39,7 +39,7 @@ struct ModelWritingTests {
     let id = try #require(stored.id)
     #expect(id == stored.key)
     #expect(try accounts.get(id) == stored.value)
-    #expect(try accounts.models().map(\.id) == [id])
+    #expect(try accounts.fetch().map(\.id) == [id])
     #expect(try accounts.find(\.id == id).count() == 1)
   }
 
@@ -56,8 +56,8 @@ struct ModelWritingTests {
     #expect(try numbered.get(7)?.text == "again")
     #expect(try numbered.get("7")?.number == 7)
     #expect(try numbered.count() == 1)
-    #expect(try numbered.remove(7))
-    #expect(try !numbered.remove(7))
+    #expect(try numbered.delete(7))
+    #expect(try !numbered.delete(7))
   }
 
   @Test("A value is not stored under another key than its own")
@@ -69,7 +69,7 @@ struct ModelWritingTests {
     var stored = try accounts.insert(Account(id: "a", email: "a@x", owner: "Ada"))
     stored.id = "b"
     #expect(throws: StoreError.self) { _ = try accounts.save(stored) }
-    #expect(try accounts.models().map(\.id) == ["a"])
+    #expect(try accounts.fetch().map(\.id) == ["a"])
   }
 
   @Test("A stored value is saved in place of its document")
@@ -90,8 +90,8 @@ struct ModelWritingTests {
     #expect(counter.key == nil)
     counter.value.count = 5
     try counters.save(counter)
-    #expect(try counters.models().map(\.count) == [5])
-    #expect(try counters.remove(counter))
+    #expect(try counters.fetch().map(\.count) == [5])
+    #expect(try counters.delete(counter))
     let error = #expect(throws: StoreError.self) { _ = try counters.save(counter) }
     #expect(error?.code == .notFound)
   }
@@ -122,24 +122,24 @@ struct ModelWritingTests {
     #expect(error?.code == .uniqueViolation)
     #expect(try accounts.documents.indexes().isEmpty)
     #expect(try accounts.count() == 2)
-    #expect(try accounts.models().map(\.owner) == ["Ada", "Bob"])
+    #expect(try accounts.fetch().map(\.owner) == ["Ada", "Bob"])
   }
 
   @Test("Many values are stored together or not at all")
   func together() throws {
     let accounts = accounts
     let many = (0..<200).map { Account(email: "\($0)@x", owner: "Ada") }
-    #expect(try accounts.insert(contentsOf: many).count == 200)
+    #expect(try accounts.insert(many).count == 200)
     let error = #expect(throws: StoreError.self) {
       _ = try accounts.insert(
-        contentsOf: [
+        [
           Account(email: "new@x", owner: "Bob"), Account(email: "7@x", owner: "Bob"),
         ])
     }
     #expect(error?[.position] == "document 2 of the batch")
     #expect(try accounts.count() == 200)
-    let keyed = try accounts.models()
-    #expect(try accounts.save(contentsOf: keyed.prefix(5)).count == 5)
+    let keyed = try accounts.fetch()
+    #expect(try accounts.save(keyed.prefix(5)).count == 5)
     #expect(try accounts.count() == 200)
   }
 
@@ -161,22 +161,22 @@ struct ModelWritingTests {
     let accounts = accounts
     let stored = try await accounts.insert(Account(id: "a", email: "a@x", owner: "Ada"))
     try await accounts.save(stored)
-    try await accounts.insert(contentsOf: [Account(id: "b", email: "b@x", owner: "Bob")])
+    try await accounts.insert([Account(id: "b", email: "b@x", owner: "Bob")])
     try await accounts.update("b", .set(\.country, "FR"))
-    let french = try await accounts.find(\.country == "FR").models()
+    let french = try await accounts.find(\.country == "FR").fetch()
     #expect(french.map(\.id) == ["b"])
-    let first = try await accounts.find().sorted(by: .descending(\.owner)).first()
+    let first = try await accounts.find().sorted(by: .reverse(\.owner)).first()
     #expect(first?.owner == "Bob")
     var streamed: [String] = []
     for try await account in accounts.find().sorted(by: \.owner).stream() {
       streamed.append(account.owner)
     }
     #expect(streamed == ["Ada", "Bob"])
-    let (count, last) = try await accounts.find().aggregate(.count, .maximum(\.owner))
+    let (count, last) = try await accounts.find().aggregate(.count, .max(\.owner))
     #expect(count == 2 && last == "Bob")
     let pairs = try await accounts.find().select(\.owner, \.country)
     #expect(pairs.map(\.1) == ["UK", "FR"])
-    let removed = try await accounts.find(\.owner == "Ada").remove()
+    let removed = try await accounts.find(\.owner == "Ada").delete()
     #expect(removed == 1)
     let rest = try await accounts.count()
     #expect(rest == 1)
@@ -215,17 +215,17 @@ struct ModelWritingTests {
       emails += page.models.map(\.email)
     }
     #expect(emails == [0, 3, 6, 1, 4, 7, 2, 5, 8].map { "\($0)@x" })
-    let groups = try accounts.find().grouped(by: \.owner, .count, .minimum(\.email))
+    let groups = try accounts.find().grouped(by: \.owner, .count, .min(\.email))
     #expect(groups.map(\.group) == ["o0", "o1", "o2"])
     #expect(groups.map(\.values.0) == [3, 3, 3])
     #expect(groups.map(\.values.1) == ["0@x", "1@x", "2@x"])
     #expect(try accounts.find().distinct(\.owner) == ["o0", "o1", "o2"])
-    let contacts = try accounts.find(\.owner == "o1").models(as: Mail.self)
+    let contacts = try accounts.find(\.owner == "o1").fetch(as: Mail.self)
     #expect(contacts == ["1@x", "4@x", "7@x"].map { Mail(email: $0) })
     #expect(try accounts.find { $0.tags.contains("even") }.count() == 5)
-    #expect(try accounts.find().minimum(\.email) == "0@x")
-    #expect(try accounts.find(\.owner == "none").maximum(\.email) == nil)
-    let emails0 = try accounts.models().prefix(2).compactMap(\.id)
+    #expect(try accounts.find().min(\.email) == "0@x")
+    #expect(try accounts.find(\.owner == "none").max(\.email) == nil)
+    let emails0 = try accounts.fetch().prefix(2).compactMap(\.id)
     #expect(try accounts.get(keys: emails0).map(\.email) == ["0@x", "1@x"])
     var shown = 0
     try accounts.find().each { shown += $0.owner.count }
@@ -236,7 +236,7 @@ struct ModelWritingTests {
   func wrongDocument() throws {
     try store["Account"].insert(["email": "a@x", "owner": 5], key: "k")
     for read in [
-      { _ = try accounts.models() }, { _ = try accounts.get("k") },
+      { _ = try accounts.fetch() }, { _ = try accounts.get("k") },
       { _ = try accounts.find().select(\.owner) }, { _ = try accounts.find().stored() },
       { try accounts.find().each { _ in } },
     ] as [() throws -> Void] {
@@ -247,7 +247,7 @@ struct ModelWritingTests {
       #expect(error?[.field] == "owner")
     }
     try store["Account"].save(["email": "a@x"], key: "k")
-    let error = #expect(throws: StoreError.self) { _ = try accounts.models() }
+    let error = #expect(throws: StoreError.self) { _ = try accounts.fetch() }
     #expect(error?[.field] == "owner")
     #expect(error?.message == "A required field is missing")
     #expect(error?.description.contains("a@x") == false)
@@ -267,7 +267,7 @@ extension ModelWritingTests {
   @Test("Cases of enums are found, listed and told apart as the values that they are stored as")
   func enums() throws {
     let hands = store[Hand.self]
-    try hands.insert(contentsOf: [
+    try hands.insert([
       Hand(trump: .clubs, second: .hearts, suits: [.clubs, .spades]),
       Hand(trump: .hearts, suits: [.hearts]), Hand(trump: .spades, second: .clubs),
     ])
@@ -283,7 +283,7 @@ extension ModelWritingTests {
       try hands.find().grouped(by: \.trump, .count).map(\.group) == [.clubs, .hearts, .spades])
     #expect(try hands.find().update(.set(\.trump, .hearts)) == 3)
     #expect(try hands.find().select(\.trump).allSatisfy { $0 == .hearts })
-    #expect(try hands.find().total(\.rank) == 3)
+    #expect(try hands.find().sum(\.rank) == 3)
     #expect(try hands.find().average(\.rank) == 1)
   }
 }

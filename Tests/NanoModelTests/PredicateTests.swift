@@ -25,7 +25,7 @@ struct PredicateTests {
       for document in documents {
         try store[Traveller.collectionName].save(document.fields, key: document.key)
       }
-      values = try store[Traveller.self].models()
+      values = try store[Traveller.self].fetch()
     }
 
     /// The keys of the values for which a predicate is true.
@@ -76,7 +76,7 @@ struct PredicateLimitsTests {
   init() throws { store = try anyStore() }
 
   private func failure(_ predicate: Predicate<Traveller>) -> StoreError? {
-    let error = error { _ = try travellers.find(ModelCondition(predicate)).models() }
+    let error = error { _ = try travellers.find(ModelCondition(predicate)).fetch() }
     #expect(error == ModelCondition(predicate).failure)
     #expect(error?.code == .unsupported)
     #expect(error?.message == "A part of the predicate cannot be translated")

@@ -81,8 +81,8 @@ struct SyntaxDocumentTests {
     ])
   func mismatch(rest: String, field: String) throws {
     try store["people"].insert(json: Self.person + rest, key: UUID().uuidString.lowercased())
-    let key = try #require(try store["people"].find().documents()[0].key)
-    let error = #expect(throws: StoreError.self) { try store[Person.self].models() }
+    let key = try #require(try store["people"].find().fetch()[0].key)
+    let error = #expect(throws: StoreError.self) { try store[Person.self].fetch() }
     #expect(error?.code == .typeMismatch)
     #expect(error?[.field] == field)
     #expect(error?[.collection] == "people" && error?[.key] == key)
@@ -99,7 +99,7 @@ struct SyntaxDocumentTests {
     ])
   func missing(text: String, field: String) throws {
     try store["people"].insert(json: text, key: UUID().uuidString.lowercased())
-    let error = #expect(throws: StoreError.self) { try store[Person.self].models() }
+    let error = #expect(throws: StoreError.self) { try store[Person.self].fetch() }
     #expect(error?.code == .typeMismatch && error?[.field] == field)
     #expect(error?[.collection] == "people" && error?[.key] != nil)
   }
@@ -162,7 +162,7 @@ struct SyntaxDepthTests {
     let tree = SyntaxNode(
       name: "a", children: [SyntaxNode(name: "b", children: [SyntaxNode(name: "c")]), nested(9)])
     try store[SyntaxNode.self].insert(tree)
-    #expect(try store[SyntaxNode.self].models() == [tree])
+    #expect(try store[SyntaxNode.self].fetch() == [tree])
   }
 
   @Test("What is written is readable as a document too, as deep as it may be")
@@ -170,8 +170,8 @@ struct SyntaxDepthTests {
     // A node and the list it stands in are two levels.
     let deepest = nested(255)
     try store[SyntaxNode.self].insert(deepest)
-    #expect(try store[SyntaxNode.self].models() == [deepest])
-    #expect(try store["SyntaxNode"].find().documents()[0].object()["name"] == "")
+    #expect(try store[SyntaxNode.self].fetch() == [deepest])
+    #expect(try store["SyntaxNode"].find().fetch()[0].object()["name"] == "")
     #expect(throws: StoreError.self) { try store[SyntaxNode.self].insert(nested(256)) }
   }
 
@@ -183,7 +183,7 @@ struct SyntaxDepthTests {
     #expect(error?.code == .valueNotStorable)
     #expect(try store[SyntaxNode.self].find().count() == 0)
     try store[SyntaxNode.self].insert(nested(2))
-    #expect(try store[SyntaxNode.self].models() == [nested(2)])
+    #expect(try store[SyntaxNode.self].fetch() == [nested(2)])
   }
 
   @Test(
@@ -212,7 +212,7 @@ struct SyntaxDepthTests {
       + String(repeating: "]}", count: 600)
     try store[SyntaxChain.self].insert(SyntaxChain(name: "flat"), key: "flat")
     try store.execute(#"INSERT INTO "SyntaxChain" (body) VALUES (?)"#, text)
-    let error = #expect(throws: StoreError.self) { try store[SyntaxChain.self].models() }
+    let error = #expect(throws: StoreError.self) { try store[SyntaxChain.self].fetch() }
     #expect(error?.code == .corruptDocument && error?[.collection] == "SyntaxChain")
     #expect(try store[SyntaxChain.self].get("flat")?.name == "flat")
   }
@@ -224,7 +224,7 @@ struct SyntaxDepthTests {
     #expect(
       error?.code == .valueNotStorable && error?[.hint] == "mark the property with @Relationship")
     try store["SyntaxHolder"].insert(json: #"{"objects":{"a":{"name":"a"}}}"#)
-    let reading = #expect(throws: StoreError.self) { try store[SyntaxHolder.self].models() }
+    let reading = #expect(throws: StoreError.self) { try store[SyntaxHolder.self].fetch() }
     #expect(reading?.code == .valueNotStorable)
   }
 

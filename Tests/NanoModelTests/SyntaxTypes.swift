@@ -111,10 +111,10 @@ where A: FieldValue & Equatable, B: FieldValue & Equatable {
 func checkHiddenTypes() throws {
   let values = try anyStore()
   try values[SyntaxFileprivate.self].insert(SyntaxFileprivate(name: "a"))
-  #expect(try values[SyntaxFileprivate.self].models() == [SyntaxFileprivate(name: "a")])
+  #expect(try values[SyntaxFileprivate.self].fetch() == [SyntaxFileprivate(name: "a")])
   try values[SyntaxPrivate.self].insert(SyntaxPrivate("b"))
-  #expect(try values[SyntaxPrivate.self].models() == [SyntaxPrivate("b")])
+  #expect(try values[SyntaxPrivate.self].fetch() == [SyntaxPrivate("b")])
   try values[SyntaxPrivateParts.self].insert(SyntaxPrivateParts(shown: "c", some: nil))
   #expect(
-    try values[SyntaxPrivateParts.self].models() == [SyntaxPrivateParts(shown: "c", some: nil)])
+    try values[SyntaxPrivateParts.self].fetch() == [SyntaxPrivateParts(shown: "c", some: nil)])
 }

@@ -53,7 +53,7 @@ struct CounterTests {
       for _ in 0..<each {
         do {
           try store.write {
-            let now = try store["sums"].get("a")?["n"]?.int ?? 0
+            let now = try store["sums"].get("a")?["n"]?.int64 ?? 0
             try store["sums"].save(["n": .int(now + 1)], key: "a")
           }
         } catch {
@@ -61,7 +61,7 @@ struct CounterTests {
         }
       }
     }
-    #expect(try stores[0]["sums"].get("a")?["n"]?.int == Int64(4 * each))
+    #expect(try stores[0]["sums"].get("a")?["n"]?.int == 4 * each)
     for store in stores { try store.close() }
   }
 }

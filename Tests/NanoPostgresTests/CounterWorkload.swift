@@ -53,7 +53,7 @@ final class CounterWorkload: Sendable {
   /// - Returns: Whether it was incremented.
   private func increment(_ key: String, _ store: Store) throws -> Bool {
     let counter = try patiently { try store[name].get(key) }
-    guard let counter, let revision = counter.revision, let value = counter["n"]?.int else {
+    guard let counter, let revision = counter.revision, let value = counter["n"]?.int64 else {
       Issue.record("\(key) is gone")
       return false
     }
@@ -91,7 +91,7 @@ final class CounterWorkload: Sendable {
     let acknowledged = state.withLock(\.acknowledged)
     for key in counters {
       let counter = try store[name].get(key)
-      #expect(counter?["n"]?.int == acknowledged[key] ?? 0, "\(key), seed \(Faults.seed)")
+      #expect(counter?["n"]?.int64 == acknowledged[key] ?? 0, "\(key), seed \(Faults.seed)")
       // Each increment is one revision more, and nothing else is.
       #expect(counter?.revision == 1 + (acknowledged[key] ?? 0), "\(key), seed \(Faults.seed)")
     }

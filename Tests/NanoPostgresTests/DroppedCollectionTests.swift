@@ -20,14 +20,14 @@ struct DroppedCollectionTests {
   private func remake(_ store: Store) throws {
     try store.write {
       try store["items"].drop()
-      _ = try store["items"].insert(contentsOf: ten)
+      _ = try store["items"].insert(ten)
     }
   }
 
   @Test("One that is made again in the same transaction is never seen empty or missing")
   func neverEmpty() throws {
     let stores = try stores()
-    _ = try stores[0]["items"].insert(contentsOf: ten)
+    _ = try stores[0]["items"].insert(ten)
     let isDone = Atomic(false)
     Faults.inThreads(4) { thread in
       let items = stores[1]["items"]
@@ -42,7 +42,7 @@ struct DroppedCollectionTests {
           case 1:
             #expect(try items.count() == 10)
             #expect(try items.find("[n] >= ?", 5).count() == 5)
-            #expect(try items.documents().count == 10)
+            #expect(try items.fetch().count == 10)
           case 2:
             try stores[1].read {
               _ = try stores[1]["others"].count()
@@ -69,7 +69,7 @@ struct DroppedCollectionTests {
   @Test("A block that comes too late for a collection throws and does not find it empty")
   func late() throws {
     let stores = try stores()
-    _ = try stores[0]["items"].insert(contentsOf: ten)
+    _ = try stores[0]["items"].insert(ten)
     try stores[0]["others"].save(["n": 1], key: "a")
     for isKnown in [false, true] {
       if isKnown { #expect(try stores[1]["items"].count() == 10) }
@@ -90,7 +90,7 @@ struct DroppedCollectionTests {
       }
       #expect(dropped == nil || dropped == .locked)
       #expect(try stores[1]["items"].count() == 0)
-      _ = try stores[0]["items"].insert(contentsOf: ten)
+      _ = try stores[0]["items"].insert(ten)
       #expect(try stores[1]["items"].count() == 10)
     }
   }

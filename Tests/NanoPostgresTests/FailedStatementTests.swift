@@ -28,10 +28,10 @@ struct FailedStatementTests {
       case .uniqueSave: try items.save(["n": 1], key: "c")
       case .uniqueUpdate: try items.update("b", set: ["n": 1])
       case .uniqueBatch:
-        _ = try items.insert(contentsOf: [["n": 51], ["n": 52], ["n": 1]] as [DocumentObject])
+        _ = try items.insert([["n": 51], ["n": 52], ["n": 1]] as [DocumentObject])
       case .largeBatch:
         _ = try items.insert(
-          contentsOf: (0..<150).map { ["n": .int($0 == 149 ? 1 : 1_000 + $0)] as DocumentObject })
+          (0..<150).map { ["n": .int($0 == 149 ? 1 : 1_000 + $0)] as DocumentObject })
       case .index:
         try store["others"].save(["m": 1], key: "x")
         try store["others"].save(["m": 1], key: "y")
@@ -68,7 +68,7 @@ struct FailedStatementTests {
   private func contents(_ store: Store) throws -> [String: [String]] {
     var all: [String: [String]] = [:]
     for collection in try store.collections() where !collection.isInternal {
-      all[collection.name] = try store[collection.name].documents()
+      all[collection.name] = try store[collection.name].fetch()
         .map { "\($0.key?.count == 1 ? $0.key ?? "" : "") \($0["n"] ?? nil) \($0["m"] ?? nil)" }
         .sorted()
     }

@@ -121,7 +121,7 @@ struct LimitTests {
       ["v", "w", "x"].enumerated().map { ($1, .string(Self.noise(700, UInt64($0)))) })
     #expect(Faults.code { try items.save(long, key: "a") } == .documentTooLarge)
     #expect(
-      Faults.code { _ = try items.insert(contentsOf: [["v": 1], long]) } == .documentTooLarge)
+      Faults.code { _ = try items.insert([["v": 1], long]) } == .documentTooLarge)
     let code = Faults.code {
       try store.write {
         try items.save(["v": 1], key: "b")
@@ -148,7 +148,7 @@ struct LimitTests {
       try items.save(["n": .int(Int64(length))], key: key)
       #expect(try items.get(key)?["n"] == .int(Int64(length)))
       try items.save(["n": 0], key: key)
-      #expect(try items.remove(key))
+      #expect(try items.delete(key))
     }
     let asiatic = Self.noise(866)
     try items.save(["n": 1], key: asiatic)
@@ -156,7 +156,7 @@ struct LimitTests {
     for key in [Self.ascii(2_601), Self.noise(900), Self.ascii(100_000)] {
       #expect(Faults.code { try items.save([:], key: key) } == .invalidKey)
       #expect(try items.get(key) == nil)
-      #expect(try items.remove(key) == false)
+      #expect(try items.delete(key) == false)
     }
     for key in ["'", "\"", "\\", "🧑‍🚀", " ", "%", "$1", "?", "é", "e\u{301}", "\u{10FFFF}"] {
       try items.save(["n": .string(key)], key: key)

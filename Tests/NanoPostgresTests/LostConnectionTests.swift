@@ -24,12 +24,12 @@ struct LostConnectionTests {
       switch self {
       case .save: try items.save(objects(1)[0], key: run)
       case .insert: try items.insert(objects(1)[0])
-      case .few: _ = try items.insert(contentsOf: objects(5))
-      case .many: _ = try items.insert(contentsOf: objects(120))
+      case .few: _ = try items.insert(objects(5))
+      case .many: _ = try items.insert(objects(120))
       case .block:
         try store.write {
           try items.insert(objects(1)[0])
-          _ = try items.insert(contentsOf: objects(2))
+          _ = try items.insert(objects(2))
         }
       case .apply: try items.apply([.insert(objects(1)[0])], operation: operation)
       }
@@ -203,14 +203,14 @@ struct LostConnectionTests {
     let stores = try CutStore()
     defer { try? stores.close() }
     let items = stores.cut["items"]
-    _ = try items.insert(contentsOf: (0..<2_500).map { ["n": .int(Int64($0))] as DocumentObject })
+    _ = try items.insert((0..<2_500).map { ["n": .int(Int64($0))] as DocumentObject })
 
     let inBlock = Faults.code {
       try stores.cut.read {
         _ = try items.count()
         stores.proxy.cutAll()
         #expect(Faults.code { _ = try items.count() } == .connectionLost)
-        _ = try items.documents()
+        _ = try items.fetch()
       }
     }
     var shown = 0

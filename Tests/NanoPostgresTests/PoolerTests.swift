@@ -54,7 +54,7 @@ struct PoolerTests {
         do {
           let items = store["items \(number % 3)"]
           try items.save(["n": .int(Int64(number))], key: "\(thread) \(number)")
-          _ = try items.find("[n] = ?", number).documents()
+          _ = try items.find("[n] = ?", number).fetch()
           _ = try items.find("[n] BETWEEN ? AND ?", 0, number).count()
           let (all, some) = try store.read {
             (try items.count(), try items.find("[n] = 0").count())
@@ -94,9 +94,9 @@ struct PoolerTests {
         throw CancellationError()
       }
       #expect(try server.psql(question, url: pooler.url()) == before, "after a rollback, \(round)")
-      _ = try store.read { try items.documents() }
+      _ = try store.read { try items.fetch() }
       #expect(try server.psql(question, url: pooler.url()) == before, "after a read, \(round)")
-      _ = try items.insert(contentsOf: (0..<150).map { ["n": .int($0)] as DocumentObject })
+      _ = try items.insert((0..<150).map { ["n": .int($0)] as DocumentObject })
       #expect(try server.psql(question, url: pooler.url()) == before, "after a batch, \(round)")
       let prepared = try server.psql(
         "SELECT count(*) FROM pg_prepared_statements", url: pooler.url())

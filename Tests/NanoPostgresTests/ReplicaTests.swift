@@ -20,7 +20,7 @@ struct ReplicaTests {
     let store = try Store.postgres(server.url(), configuration: configuration)
     defer { try? store.close() }
     let people = store["people"]
-    try people.insert(contentsOf: (0..<50).map { ["n": .int($0)] })
+    try people.insert((0..<50).map { ["n": .int($0)] })
     try server.waitUntilFollowed(by: standby)
 
     func isReplica() throws -> DocumentValue? {
@@ -86,14 +86,14 @@ struct ReplicaTests {
     configuration.layout = .partitions(4)
     let store = try TestDatabase.store(configuration)
     defer { try? store.close() }
-    try store["people"].insert(contentsOf: (0..<200).map { ["n": .int($0)] })
+    try store["people"].insert((0..<200).map { ["n": .int($0)] })
 
     let parts = try (0..<4).map { part in
       try store.sql("SELECT count(*) AS n FROM people_p\(part)").first?["n"]?.int ?? 0
     }
     #expect(parts.reduce(0, +) == 200)
     #expect(parts.allSatisfy { $0 > 0 })
-    #expect(try store["people"].find("[n] < 10").sorted(by: "-n").limit(2).documents().count == 2)
+    #expect(try store["people"].find("[n] < 10").sorted(by: "-n").limit(2).fetch().count == 2)
     #expect(throws: StoreError.self) { try store["people"].createIndex("n", unique: true) }
   }
 }

@@ -44,7 +44,7 @@ struct SingleWriteTests {
     try store["both"].insert(["\u{E9}": 1])
     try store["both"].insert(["e\u{301}": 10])
     #expect(try store["both"].find().distinct("\u{E9}") == [1])
-    let sums = try store["both"].find().aggregate([.total("\u{E9}"), .total("e\u{301}")])
+    let sums = try store["both"].find().aggregate([.sum("\u{E9}"), .sum("e\u{301}")])
     #expect(sums == [1, 10])
     let seen = try store.write { try store["\u{E9}"].find("[n] > 0").count() }
     #expect(seen == 1)

@@ -247,7 +247,7 @@ struct QueryTextTests {
         == Query(
           equal(a, int(1)),
           orderings: [
-            .descending("b"), Ordering(.function(.length, [c])), .ascending("a"),
+            .reverse("b"), Ordering(.function(.length, [c])), .forward("a"),
           ], limit: 10, offset: 5))
     #expect(try QueryText("LIMIT 5, 10").query() == Query(limit: 10, offset: 5))
     #expect(try QueryText("LIMIT -1 OFFSET -3").query() == Query())
@@ -258,8 +258,8 @@ struct QueryTextTests {
 
   @Test("Orderings stand alone, too")
   func orderings() throws {
-    #expect(try QueryText.orderings("[a] DESC, [b]") == [.descending("a"), .ascending("b")])
-    #expect(try QueryText.orderings("ORDER BY [a]") == [.ascending("a")])
+    #expect(try QueryText.orderings("[a] DESC, [b]") == [.reverse("a"), .forward("b")])
+    #expect(try QueryText.orderings("ORDER BY [a]") == [.forward("a")])
     #expect(try QueryText.orderings(" ") == [])
     #expect(throws: StoreError.self) { try QueryText.orderings("[a] LIMIT 1") }
     #expect(throws: StoreError.self) { try QueryText.orderings("[a] = ?") }

@@ -102,9 +102,9 @@ private struct Example: CustomStringConvertible {
     let aggregate: Aggregate =
       switch words[0] {
       case "countOf": .countOf(path)
-      case "maximum": .maximum(path)
+      case "maximum": .max(path)
       case "average": .average(path)
-      case "total": .total(path)
+      case "total": .sum(path)
       default: .count
       }
     let program = AggregationProgram(AggregateQuery(aggregates: [aggregate]))

@@ -52,8 +52,8 @@ struct SpilledGroupsTests {
     let query = AggregateQuery(
       groups: [FieldPath("g")],
       aggregates: [
-        .count, .countOf(FieldPath("n")), .total(FieldPath("n")), .total(FieldPath("x")),
-        .average(FieldPath("x")), .minimum(FieldPath("n")), .maximum(FieldPath("x")),
+        .count, .countOf(FieldPath("n")), .sum(FieldPath("n")), .sum(FieldPath("x")),
+        .average(FieldPath("x")), .min(FieldPath("n")), .max(FieldPath("x")),
       ])
     let plain = AggregationProgram(query)
     let spilling = AggregationProgram(query) { () throws(StoreError) in spill }

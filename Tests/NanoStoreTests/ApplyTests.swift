@@ -21,13 +21,13 @@ struct ApplyTests {
     #expect(!first.wasApplied)
 
     let second = try accounts.apply([
-      .replace(["n": 10], key: "a", revision: 1), .save(["n": 30], key: "c"), .remove(key: "b"),
-      .remove(key: "none"), .insert(["n": 4]),
+      .replace(["n": 10], key: "a", revision: 1), .save(["n": 30], key: "c"), .delete(key: "b"),
+      .delete(key: "none"), .insert(["n": 4]),
     ])
     #expect(second.writes.map(\.revision) == [2, 2, nil, nil, 1])
     #expect(second.writes[2].rowID == first.writes[1].rowID)
     #expect(second.writes[3].rowID == nil)
-    #expect(try accounts.find().sorted(by: "n").documents().map { $0["n"] } == [4, 10, 30])
+    #expect(try accounts.find().sorted(by: "n").fetch().map { $0["n"] } == [4, 10, 30])
   }
 
   @Test("The same id is applied once, and its outcome is given again")
@@ -54,7 +54,7 @@ struct ApplyTests {
     let id = UUID()
     let cases: [[DocumentWrite]] = [
       [.save(["n": 9], key: "b"), .replace(["n": 9], key: "a", revision: 1)],
-      [.save(["n": 9], key: "b"), .remove(key: "a", revision: 1)],
+      [.save(["n": 9], key: "b"), .delete(key: "a", revision: 1)],
     ]
     for writes in cases {
       let error = #expect(throws: StoreError.self) { try accounts.apply(writes, operation: id) }
@@ -67,7 +67,7 @@ struct ApplyTests {
       try accounts.apply([.replace([:], key: "none", revision: 1)])
     }
     #expect(missing?.code == .notFound)
-    #expect(try !accounts.apply([.remove(key: "a", revision: 2)], operation: id).wasApplied)
+    #expect(try !accounts.apply([.delete(key: "a", revision: 2)], operation: id).wasApplied)
     #expect(try accounts.count() == 0)
   }
 
@@ -95,7 +95,7 @@ struct ApplyTests {
           var done = 0
           while done < 10 {
             guard let current = try? await accounts.get("counter"),
-              let revision = current.revision, let number = current["n"]?.int
+              let revision = current.revision, let number = current["n"]?.int64
             else { continue }
             let write = DocumentWrite.replace(
               ["n": .int(number + 1)], key: "counter", revision: revision)

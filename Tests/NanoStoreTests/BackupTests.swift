@@ -23,7 +23,7 @@ struct BackupTests {
     default: store = try Store.file(path)
     }
     try store["a"].insert(
-      contentsOf: (0..<documents).map {
+      (0..<documents).map {
         [
           "n": .int($0), "tags": [.int($0 % 7)],
           "text": .string(String(repeating: "é", count: 2_000)),

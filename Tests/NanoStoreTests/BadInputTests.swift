@@ -50,11 +50,11 @@ struct BadInputTests {
     #expect(code { try people.update("there", set: ["d": .date(late)]) } == .valueNotStorable)
     #expect(code { try store.setMetadata(.date(late), "d") } == .valueNotStorable)
     #expect(code { try people.insert(["n": 1] as [String: UInt64]) } == nil)
-    try people.find(Condition.key(.notEqualTo, "there")).remove()
+    try people.find(Condition.key(.notEqualTo, "there")).delete()
     #expect(
       code { try people.insert(["n": UInt64.max] as [String: UInt64]) } == .valueNotStorable)
     #expect(code { try people.insert(json: "{\"n\":9223372036854775808}") } != nil)
-    #expect(code { try people.insert(contentsOf: [["n": 2], ["d": .date(late)]]) } != nil)
+    #expect(code { try people.insert([["n": 2], ["d": .date(late)]]) } != nil)
     var deep: DocumentValue = 1
     for _ in 0..<600 { deep = .array([deep]) }
     #expect(code { try people.insert(["deep": deep]) } != nil)
@@ -87,7 +87,7 @@ struct BadInputTests {
     #expect(throws: (any Error).self) { try people.insert(7) }
     #expect(throws: (any Error).self) { try people.insert([1, 2]) }
     #expect(throws: CancellationError.self) { try people.insert(Failing()) }
-    #expect(throws: CancellationError.self) { try people.insert(contentsOf: [Failing()]) }
+    #expect(throws: CancellationError.self) { try people.insert([Failing()]) }
     try expectUnchanged()
   }
 
@@ -97,25 +97,25 @@ struct BadInputTests {
       let field = FieldPath(path)
       let query = people.find()
       let calls: [(String, () throws -> Void)] = [
-        ("find", { _ = try people.find(Field(path) == 1).documents() }),
+        ("find", { _ = try people.find(Field(path) == 1).fetch() }),
         ("count", { _ = try people.find(Field(path).exists).count() }),
-        ("sort", { _ = try query.sorted(by: path).documents() }),
-        ("descending", { _ = try query.sorted(by: "-" + path).documents() }),
+        ("sort", { _ = try query.sorted(by: path).fetch() }),
+        ("descending", { _ = try query.sorted(by: "-" + path).fetch() }),
         ("page", { _ = try query.sorted(by: path).page(2) }),
-        ("select", { _ = try query.select(path).documents() }),
+        ("select", { _ = try query.select(path).fetch() }),
         ("each", { try query.select(path).each { _ in } }),
         ("keys", { _ = try query.sorted(by: path).keys() }),
         ("distinct", { _ = try query.distinct(path) }),
         ("countOf", { _ = try query.count(of: path) }),
-        ("minimum", { _ = try query.minimum(path) }),
+        ("minimum", { _ = try query.min(path) }),
         ("average", { _ = try query.average(path) }),
-        ("total", { _ = try query.total(path) }),
+        ("total", { _ = try query.sum(path) }),
         ("group", { _ = try query.grouped(by: path, aggregates: [.count]) }),
         ("explain", { _ = try people.find(Field(path) == 1).explain() }),
         ("set", { try people.update("there", set: [field: 1]) }),
         ("remove", { try people.update("there", remove: [field]) }),
         ("setAll", { try query.update(set: [field: 1]) }),
-        ("removeAll", { try people.find(Field(path) == 1).remove() }),
+        ("removeAll", { try people.find(Field(path) == 1).delete() }),
         ("index", { try people.createIndex(path) }),
         ("descendingIndex", { try people.createIndex("-" + path, unique: true) }),
         ("compoundIndex", { try people.createIndex("n", path) }),
@@ -144,7 +144,7 @@ struct BadInputTests {
     #expect(code { _ = try people.find("[n] = ?") } == .invalidArgument)
     #expect(code { _ = try people.find("[n] = ?", 1, 2) } == .invalidArgument)
     #expect(code { _ = try people.find("[n] = :a", named: ["b": 1]) } == .invalidArgument)
-    #expect(code { _ = try people.find().limit(-1).documents() } == .invalidArgument)
+    #expect(code { _ = try people.find().limit(-1).fetch() } == .invalidArgument)
     #expect(code { _ = try people.find().offset(-1).count() } == .invalidArgument)
     #expect(code { _ = try people.find().page(0) } == .invalidArgument)
     #expect(code { _ = try people.find(Field("n").regexp("(")).count() } != nil)

@@ -99,7 +99,7 @@ struct BagConcurrencyTests {
           let handle = try #require(try await store.bag(key: bag.key))
           try handle.add(Document([:], key: "other\(n)"), in: "people")
           try await handle.save()
-          try await store["people"].remove("own\(n)")
+          try await store["people"].delete("own\(n)")
         }
       }
       try await group.waitForAll()

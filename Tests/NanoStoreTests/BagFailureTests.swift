@@ -52,9 +52,9 @@ struct BagFailureTests {
   @Test("Whichever call of a removal fails, document and memberships stay together")
   func removingFails() throws {
     let removals: [(DocumentCollection) throws -> Void] = [
-      { try $0.remove("a") }, { try $0.remove(rowID: 1) }, { try $0.removeAll() },
-      { try $0.find(Field("n") == 1).remove() }, { try $0.drop() },
-      { try $0.store.bags().first?.remove() },
+      { try $0.delete("a") }, { try $0.delete(rowID: 1) }, { try $0.deleteAll() },
+      { try $0.find(Field("n") == 1).delete() }, { try $0.drop() },
+      { try $0.store.bags().first?.delete() },
     ]
     for (number, remove) in removals.enumerated() {
       for call in 1... {

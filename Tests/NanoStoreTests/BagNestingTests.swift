@@ -66,7 +66,7 @@ struct BagNestingTests {
     try two.inflate()
     #expect(two.loadedCount == 1)
     #expect(try two.find().count() == 1)
-    try two.remove()
+    try two.delete()
     #expect(try three.keys == ["c"])
   }
 
@@ -91,7 +91,7 @@ struct BagNestingTests {
     try inner.save()
     let outer = try bag("outer")
     try outer.add(inner)
-    try store.removeBag(key: inner.key)
+    try store.deleteBag(key: inner.key)
     #expect(code { try outer.save() } == .notFound)
     try outer.remove(inner)
     try outer.save()

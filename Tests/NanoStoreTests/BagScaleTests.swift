@@ -39,19 +39,19 @@ struct BagScaleTests {
         try again.save()
       } == 1)
     #expect(try self.changes(store) { try again.save() } == 0)
-    #expect(try self.changes(store) { try songs.remove("s6") } == 2)
+    #expect(try self.changes(store) { try songs.delete("s6") } == 2)
     #expect(try bag.count() == 99_999)
     #expect(try bag.documents(limit: 1, offset: 4).map(\.key) == ["s4"])
     #expect(try bag.documents(limit: 1, offset: 5).map(\.key) == ["s7"])
     #expect(try bag.saved.members(limit: 1, offset: 99_998).map(\.key) == ["s100000"])
-    #expect(try songs.removeAll() == 100_000)
+    #expect(try songs.deleteAll() == 100_000)
     #expect(try bag.count() == 0)
   }
 
   /// Rows that a block inserts, changes and deletes.
   private func changes(_ store: Store, _ work: () throws -> Void) throws -> Int64 {
     func total() throws -> Int64 {
-      try store.write { try store.sql("SELECT total_changes() AS n")[0]["n"]?.int ?? 0 }
+      try store.write { try store.sql("SELECT total_changes() AS n")[0]["n"]?.int64 ?? 0 }
     }
     let before = try total()
     try work()
@@ -69,12 +69,12 @@ struct BagScaleTests {
     let inBag = Field("bag") == 1
     let ofMember = Field("collection") == "people" && Field("key") == "a"
     let questions: [(Query, String)] = [
-      (Query(inBag, orderings: [.ascending("position")], limit: 9, offset: 5), "bag_position"),
+      (Query(inBag, orderings: [.forward("position")], limit: 9, offset: 5), "bag_position"),
       (
-        Query(inBag && Field("position") > 7, orderings: [.ascending("position")], limit: 9),
+        Query(inBag && Field("position") > 7, orderings: [.forward("position")], limit: 9),
         "bag_position"
       ),
-      (Query(inBag, orderings: [.descending("position")], limit: 1), "bag_position"),
+      (Query(inBag, orderings: [.reverse("position")], limit: 1), "bag_position"),
       (Query(inBag && ofMember), "bag_collection_key_unique"),
       (Query(ofMember), "collection_key"),
       (Query(Field("collection") == "people"), "collection_key"),

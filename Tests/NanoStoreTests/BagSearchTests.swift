@@ -31,8 +31,8 @@ struct BagSearchTests {
     #expect(try Search(match: .equalTo, value: "x").keys(in: bag) == ["o1", "c1"])
     #expect(try Search().count(in: bag) == 2)
     #expect(try Search(groupsValues: true).documents(in: bag).compactMap(\.key) == ["o1"])
-    #expect(code { _ = try bag.find().limit(-1).documents() } == .invalidArgument)
-    #expect(try Bag().find().documents().isEmpty)
+    #expect(code { _ = try bag.find().limit(-1).fetch() } == .invalidArgument)
+    #expect(try Bag().find().fetch().isEmpty)
   }
 
   @Test("What is found is sorted across collections, then cut; ties keep the order of the bag")
@@ -56,7 +56,7 @@ struct BagSearchTests {
     #expect(selected.isPartial)
     #expect(try selected.object() == ["year": 2001])
     #expect(
-      try bag.find().aggregate([.count, .average("year"), .maximum("key")])
+      try bag.find().aggregate([.count, .average("year"), .max("key")])
         == [5, .double(6001.0 / 3), "e"])
   }
 
@@ -66,7 +66,7 @@ struct BagSearchTests {
     let all = store["all"]
     for start in stride(from: 0, to: 6000, by: 2000) {
       try await all.save(
-        contentsOf: (start..<start + 2000).map { n in
+        (start..<start + 2000).map { n in
           try Document(
             ["n": .int(Int64(n)), "group": .int(Int64(n % 7)), "text": .string("t\(n % 13)")],
             key: "k\(n)")
@@ -92,7 +92,7 @@ struct BagSearchTests {
       #expect(try await bag.find(condition).keys() == expected.compactMap(\.key))
       #expect(try await bag.find(condition).count() == expected.count)
       let sorted = expected.sorted { ($0["n"]?.int ?? 0) < ($1["n"]?.int ?? 0) }
-      let page = try await bag.find(condition).sorted(by: "n").limit(7, offset: 2).documents()
+      let page = try await bag.find(condition).sorted(by: "n").limit(7, offset: 2).fetch()
       #expect(page.map { $0["n"] } == sorted.dropFirst(2).prefix(7).map { $0["n"] })
     }
   }

@@ -23,22 +23,22 @@ struct BagStoreTests {
 
   private var memberships: Int {
     get throws {
-      try store.sql("SELECT count(*) AS n FROM nano_bag_members")[0]["n"]?.int.map(Int.init) ?? -1
+      try store.sql("SELECT count(*) AS n FROM nano_bag_members")[0]["n"]?.int ?? -1
     }
   }
 
   @Test("However a document is removed, it is in no bag any more")
   func removingDocuments() throws {
     let steps: [(String, (Document) throws -> Void)] = [
-      ("key", { _ = try people.remove($0.key!) }),
-      ("keys", { _ = try people.remove(keys: ["x", $0.key!]) }),
-      ("row id", { _ = try people.remove(rowID: $0.rowID!) }),
-      ("document", { _ = try people.remove($0) }),
-      ("other spelling", { _ = try store["PEOPLE"].remove($0.key!) }),
-      ("query", { _ in _ = try people.find(Field("n") == 1).limit(1).remove() }),
-      ("all", { _ in _ = try people.removeAll() }),
+      ("key", { _ = try people.delete($0.key!) }),
+      ("keys", { _ = try people.delete(keys: ["x", $0.key!]) }),
+      ("row id", { _ = try people.delete(rowID: $0.rowID!) }),
+      ("document", { _ = try people.delete($0) }),
+      ("other spelling", { _ = try store["PEOPLE"].delete($0.key!) }),
+      ("query", { _ in _ = try people.find(Field("n") == 1).limit(1).delete() }),
+      ("all", { _ in _ = try people.deleteAll() }),
       ("drop", { _ in _ = try people.drop() }),
-      ("block", { document in _ = try store.write { try people.remove(document) } }),
+      ("block", { document in _ = try store.write { try people.delete(document) } }),
     ]
     for (name, remove) in steps {
       let one = try bag(name, "a", "b")
@@ -50,9 +50,9 @@ struct BagStoreTests {
       #expect(try !one.contains(a), "\(name)")
       #expect(!one.hasUnsavedChanges && !two.hasUnsavedChanges)
       #expect(try one.count() == people.count(), "\(name)")
-      try people.removeAll()
+      try people.deleteAll()
       #expect(try memberships == 0, "\(name)")
-      try store.removeBags(keys: [one.key, two.key])
+      try store.deleteBags(keys: [one.key, two.key])
     }
   }
 
@@ -62,8 +62,8 @@ struct BagStoreTests {
     let bag = try store.bag(named: "log")
     for n in 1...3 { try bag.add(try store["log"].insert(["n": .int(Int64(n))])) }
     try bag.save()
-    try store["log"].remove(rowID: 1)
-    try store["log"].find(Field("n") == 2).remove()
+    try store["log"].delete(rowID: 1)
+    try store["log"].find(Field("n") == 2).delete()
     #expect(try bag.members().map(\.rowID) == [3])
     #expect(try memberships == 1)
   }
@@ -74,7 +74,7 @@ struct BagStoreTests {
     struct Stop: Error {}
     #expect(throws: Stop.self) {
       try store.write {
-        try people.remove("a")
+        try people.delete("a")
         #expect(try bag.count() == 1)
         throw Stop()
       }
@@ -82,7 +82,7 @@ struct BagStoreTests {
     try store.write { () throws in
       #expect(throws: Stop.self) {
         try store.write {
-          _ = try people.removeAll()
+          _ = try people.deleteAll()
           throw Stop()
         }
       }
@@ -140,8 +140,8 @@ struct BagStoreTests {
     let outer = try store.bag(named: "outer")
     try outer.add(inner)
     try outer.save()
-    #expect(try inner.remove())
-    #expect(try !inner.remove())
+    #expect(try inner.delete())
+    #expect(try !inner.delete())
     #expect(try store.bags().map(\.name) == ["outer"])
     #expect(try outer.count() == 0)
     #expect(try !outer.contains(inner))
@@ -155,7 +155,7 @@ struct BagStoreTests {
     struct Stop: Error {}
     #expect(throws: Stop.self) {
       try store.write {
-        try outer.remove()
+        try outer.delete()
         throw Stop()
       }
     }
@@ -221,7 +221,7 @@ struct BagStoreTests {
     #expect(try bag.removed.keys() == ["a"])
     #expect(try people.find().keys() == ["a"])
     #expect(try store.bag(named: "team").keys == ["a"])
-    try people.remove("a")
+    try people.delete("a")
     try bag.save()
     #expect(try store.bag(named: "crew").keys == ["b", "c"])
   }
@@ -278,7 +278,7 @@ struct BagStoreTests {
     let again = try Store.file(scratch.file("a.db"))
     #expect(try again.bag(named: "team").keys == ["a", "b"])
     #expect(try again.bag(key: key)?.hasUnsavedChanges == false)
-    try again["people"].remove("a")
+    try again["people"].delete("a")
     #expect(try again.bag(named: "team").keys == ["b"])
     #expect(try again.verify().isEmpty)
   }
@@ -288,12 +288,12 @@ struct BagStoreTests {
   func twoStores() throws {
     let other = try Store.file(scratch.file("a.db"))
     try people.save(["n": 1], key: "z")
-    try people.remove("z")
+    try people.delete("z")
     try other["people"].save(["n": 1], key: "z")
-    try other["people"].remove("z")
+    try other["people"].delete("z")
     // Both have removed documents while there were no bags.
     let mine = try bag("team", "a", "b")
-    try other["people"].remove("a")
+    try other["people"].delete("a")
     #expect(try mine.keys == ["b"])
     let theirs = try other.bag(named: "team")
     try theirs.add(Document([:], key: "c"), in: "people")
@@ -315,8 +315,8 @@ struct BagStoreTests {
     try people.save(["n": 1], key: "a")
     _ = try store.bag(named: "x").documents()
     _ = try store.bags(containingKey: "a")
-    try people.removeAll()
-    #expect(try !store.removeBag(key: "x"))
+    try people.deleteAll()
+    #expect(try !store.deleteBag(key: "x"))
     #expect(
       try store.sql("SELECT name FROM sqlite_schema WHERE name LIKE 'nano_bag%'").isEmpty)
   }

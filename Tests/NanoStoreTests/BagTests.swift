@@ -258,7 +258,7 @@ struct BagTests {
     try bag.reload()
     #expect(bag.name == "mine")
 
-    try store.removeBag(key: bag.key)
+    try store.deleteBag(key: bag.key)
     #expect(code { try bag.reload() } == .notFound)
     #expect(code { try bag.save() } == .notFound)
     #expect(try sizes(bag)[1] == 1)
@@ -427,7 +427,7 @@ struct BagTests {
     bag.undo()
     var seen: [Int64] = []
     for try await document in bag.stream() {
-      seen.append(document["n"]?.int ?? -1)
+      seen.append(document["n"]?.int64 ?? -1)
       try await store["copies"].save(["n": document["n"] ?? 0])
     }
     #expect(seen == Array(0..<600))
@@ -438,7 +438,7 @@ struct BagTests {
     try people.setIndexing(.everything)
     let bag = try saved()
     #expect(try bag.find(Field("name") == "b").keys() == ["b"])
-    try people.remove("b")
+    try people.delete("b")
     #expect(try bag.keys == ["a", "c"])
     #expect(try store.verify().isEmpty)
   }
@@ -453,12 +453,12 @@ struct BagTests {
       let bad = store[name]
       #expect(code { try bad.save(["n": 1], key: "k") } == .invalidName)
       #expect(code { try bad.insert(["n": 1]) } == .invalidName)
-      #expect(code { try bad.insert(contentsOf: [["n": 1]]) } == .invalidName)
+      #expect(code { try bad.insert([["n": 1]]) } == .invalidName)
       #expect(code { try bad.update(rowID: 1, set: ["n": 1]) } == .invalidName)
       #expect(code { try bad.find().update(set: ["n": 1]) } == .invalidName)
-      #expect(code { try bad.save(try bad.documents()[0]) } == .invalidName)
-      #expect(code { try bad.remove(rowID: 1) } == .invalidName)
-      #expect(code { try bad.removeAll() } == .invalidName)
+      #expect(code { try bad.save(try bad.fetch()[0]) } == .invalidName)
+      #expect(code { try bad.delete(rowID: 1) } == .invalidName)
+      #expect(code { try bad.deleteAll() } == .invalidName)
       #expect(code { try bad.drop() } == .invalidName)
       #expect(code { try bad.createIndex("n") } == .invalidName)
       #expect(code { try bad.dropIndex("name") } == .invalidName)

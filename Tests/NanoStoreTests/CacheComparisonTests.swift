@@ -36,7 +36,7 @@ private struct CacheProgram {
     other = try Store(.file(scratch.file("a.db")))
     self.size = size
     cached["c"].cacheSize = size
-    try cached["c"].insert(contentsOf: (0..<10).map { ["n": .int($0)] })
+    try cached["c"].insert((0..<10).map { ["n": .int($0)] })
     if seed % 3 == 0 { try cached["c"].createIndex("n") }
   }
 
@@ -82,16 +82,16 @@ private struct CacheProgram {
     case 0...1: try c.save(["n": number(), "by": "save"], key: key())
     case 2: try c.insert(["n": number()])
     case 3: _ = try? c.update(key(), set: ["n": number()])
-    case 4: try c.remove(key())
-    case 5: try c.find(Field("n") == number()).remove()
+    case 4: try c.delete(key())
+    case 5: try c.find(Field("n") == number()).delete()
     case 6: try c.find(Field("n") == number()).update(set: ["n": number()])
     case 7: try store.execute("UPDATE c SET body = '{\"n\":3}' WHERE id % 7 = ?", number())
     case 8: try store.execute("UPDATE c SET type = 'T' WHERE id % 9 = ?", number())
-    case 9 where random.oneIn(4): try c.removeAll()
+    case 9 where random.oneIn(4): try c.deleteAll()
     case 10 where random.oneIn(5):
       try c.drop()
       try c.insert(["n": number()])
-    default: try c.insert(contentsOf: [["n": number()], ["n": number(), "more": true]])
+    default: try c.insert([["n": number()], ["n": number(), "more": true]])
     }
   }
 
@@ -101,8 +101,8 @@ private struct CacheProgram {
     let rows = try store.sql(
       "SELECT id, key, type, revision, body FROM c WHERE json_extract(body, '$.n') >= ? ORDER BY id",
       SQLArguments([n]))
-    let documents = try store["c"].find(Field("n") >= n).documents()
-    #expect(documents.map(\.rowID) == rows.map { $0["id"]?.int }, "\(context)")
+    let documents = try store["c"].find(Field("n") >= n).fetch()
+    #expect(documents.map(\.rowID) == rows.map { $0["id"]?.int64 }, "\(context)")
     for (document, row) in zip(documents, rows) {
       try expect(document, row, context)
       if random.oneIn(4), let id = document.rowID, let single = try store["c"].get(rowID: id) {
@@ -112,7 +112,7 @@ private struct CacheProgram {
   }
 
   private func expect(_ document: Document, _ row: SQLRow, _ context: String) throws {
-    #expect(document.revision == row["revision"]?.int, "\(context)")
+    #expect(document.revision == row["revision"]?.int64, "\(context)")
     #expect(document.type == row["type"]?.string, "\(context)")
     #expect(try document.object() == DocumentObject(json: row["body"]?.string ?? ""), "\(context)")
   }
@@ -121,10 +121,10 @@ private struct CacheProgram {
     try compare(cached, context)
     let incarnation =
       try cached.sql("SELECT generation FROM nano_collections WHERE name = 'c'").first?.values[0]
-      .int
+      .int64
     let revisions = try Dictionary(
       uniqueKeysWithValues: cached.sql("SELECT id, revision FROM c").map {
-        ($0["id"]?.int, $0["revision"]?.int)
+        ($0["id"]?.int64, $0["revision"]?.int64)
       })
     for (document, heldIncarnation) in held {
       let isUnchanged =
@@ -133,7 +133,7 @@ private struct CacheProgram {
       #expect(cached.isCurrent(document) == isUnchanged, "\(context): \(document)")
     }
     guard let incarnation else { return }
-    for document in try cached["c"].find(Field("n") == number()).documents() {
+    for document in try cached["c"].find(Field("n") == number()).fetch() {
       let same = held.first { held, heldIncarnation in
         held.rowID == document.rowID && held.revision == document.revision
           && document.revision != nil && heldIncarnation == incarnation >> 20

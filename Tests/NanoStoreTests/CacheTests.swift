@@ -17,7 +17,7 @@ struct CacheTests {
     scratch = try Scratch()
     store = try Store(.file(scratch.file("a.db")))
     people = store["people"]
-    try people.insert(contentsOf: (1...20).map { ["n": .int($0), "even": .bool($0 % 2 == 0)] })
+    try people.insert((1...20).map { ["n": .int($0), "even": .bool($0 % 2 == 0)] })
     try people.save(["n": 0], key: "ada")
   }
 
@@ -64,7 +64,7 @@ struct CacheTests {
     #expect(isSame(try people.get("ada")))
     #expect(isSame(try people.get(rowID: id)))
     let found = people.find(Field("n") == 0)
-    for _ in 0..<4 { #expect(isSame(try found.documents().first)) }
+    for _ in 0..<4 { #expect(isSame(try found.fetch().first)) }
     #expect(isSame(try found.first()))
     #expect(isSame(try found.page(1).documents[0]))
     #expect(isSame(try people.get(keys: ["ada"])[0]))
@@ -79,7 +79,7 @@ struct CacheTests {
     people.cacheSize = 2
     let ada = try #require(try await people.get("ada"))
     #expect(try await people.get("ada")?.hasSameStorage(as: ada) == true)
-    let found = try await people.find(Field("n") == 0).documents()
+    let found = try await people.find(Field("n") == 0).fetch()
     #expect(found[0].hasSameStorage(as: ada))
     #expect(await store.isCurrent(ada))
     _ = try await people.update("ada", set: ["n": 5])
@@ -94,21 +94,21 @@ struct CacheTests {
     _ = try people.get(rowID: 1)
     _ = try people.get(rowID: 4)  // in place of 2
     #expect(store.cacheUse.documents == 3)
-    let all = try people.documents()
+    let all = try people.fetch()
     #expect(all.count == 21)
     #expect(store.cacheUse.documents == 3)
     for document in all { #expect(store.isCurrent(document)) }
     people.cacheSize = 1
     #expect(store.cacheUse.documents == 1)
     for document in all { #expect(store.isCurrent(document)) }
-    #expect(try people.documents().elementsEqual(all) { $0.hasSameStorage(as: $1) })
+    #expect(try people.fetch().elementsEqual(all) { $0.hasSameStorage(as: $1) })
   }
 
   @Test("A flush lets go of what is not held, and what is held stays the one")
   func flush() throws {
     people.cacheSize = 100
     let ada = try #require(try people.get("ada"))
-    _ = try people.documents()
+    _ = try people.fetch()
     #expect(store.cacheUse.documents == 21)
     people.flushCache()
     #expect(store.cacheUse == CacheUse())
@@ -124,8 +124,8 @@ struct CacheTests {
     store.cacheLimit = 40_000
     let text = DocumentValue.string(String(repeating: "x", count: 1_000))
     for name in ["a", "b"] {
-      try store[name].insert(contentsOf: (0..<100).map { ["n": .int($0), "text": text] })
-      #expect(try store[name].documents().count == 100)
+      try store[name].insert((0..<100).map { ["n": .int($0), "text": text] })
+      #expect(try store[name].fetch().count == 100)
       #expect(store.cacheUse.bytes <= 40_000)
       #expect(store.cacheUse.documents > 10)
     }
@@ -133,7 +133,7 @@ struct CacheTests {
     #expect(store.cacheUse.bytes <= 5_000)
     store.cacheLimit = 0
     #expect(store.cacheUse == CacheUse())
-    let first = try #require(try store["a"].documents().first)
+    let first = try #require(try store["a"].fetch().first)
     #expect(store.isCurrent(first))
   }
 
@@ -155,14 +155,14 @@ struct CacheTests {
     try check { try people.save(["n": 98], key: $0.key!) }
     try check { try people.update(#require($0.key), set: ["n": 97]) }
     try check { try people.save($0) }
-    try check { try people.remove($0) }
-    try check { _ in try people.find(Field("n") == 99).remove() }
+    try check { try people.delete($0) }
+    try check { _ in try people.find(Field("n") == 99).delete() }
     try check { _ in try people.find(Field("n") == 99).update(set: ["n": 1]) }
-    try check { _ in try people.removeAll() }
+    try check { _ in try people.deleteAll() }
     try check { _ in
       try people.drop()
       // The first document of another collection has the same row id and revision.
-      try people.insert(contentsOf: (0..<30).map { ["n": .int($0)] })
+      try people.insert((0..<30).map { ["n": .int($0)] })
     }
     try check { try store.execute("UPDATE people SET type = 'x' WHERE id = ?", $0.rowID!) }
     try check { _ in try store.execute("DELETE FROM people") }
@@ -181,7 +181,7 @@ struct CacheTests {
         try people.update("ada", set: ["n": 7])
         #expect(!store.isCurrent(ada))
         #expect(try people.get("ada")?["n"] == 7)
-        #expect(try people.find(Field("n") == 7).documents().map(\.key).contains("ada"))
+        #expect(try people.find(Field("n") == 7).fetch().map(\.key).contains("ada"))
         throw Undone()
       }
     }
@@ -201,7 +201,7 @@ struct CacheTests {
     #expect(try !store.isCurrent(Document(["n": 1])))
     let saved = try people.save(["n": 4], key: "grace")
     #expect(!store.isCurrent(saved))
-    let partial = try people.find(Field("n") == 0).select("n").documents()[0]
+    let partial = try people.find(Field("n") == 0).select("n").fetch()[0]
     #expect(!store.isCurrent(partial))
     let other = try Store(.file(scratch.file("a.db")))
     other["people"].cacheSize = 10
@@ -222,7 +222,7 @@ struct CacheTests {
     try people.save(["n": 50], key: "ada")
     #expect(!store.isCurrent(ada))
     #expect(try people.get("ada")?["n"] == 50)
-    #expect(try people.find(Field("n") == 50).documents().count == 1)
+    #expect(try people.find(Field("n") == 50).fetch().count == 1)
     store.discardUnsavedChanges()
     #expect(store.isCurrent(ada))
     #expect(try people.get("ada")?["n"] == 0)
@@ -233,7 +233,7 @@ struct CacheTests {
     people.cacheSize = 100
     try people.createIndex("n")
     let query = people.find(Field("n") >= 0)
-    for _ in 0..<4 { _ = try query.documents() }
+    for _ in 0..<4 { _ = try query.fetch() }
     let other = try Store(.file(scratch.file("a.db")))
     let process = try OtherProcess()
     #expect(try process.ask("open", scratch.file("a.db")) == "ok")
@@ -241,20 +241,20 @@ struct CacheTests {
 
     try other["people"].update("ada", set: ["n": 30])
     #expect(!store.isCurrent(ada))
-    #expect(try query.documents().last?["n"] == 30)
-    for _ in 0..<4 { _ = try query.documents() }
+    #expect(try query.fetch().last?["n"] == 30)
+    for _ in 0..<4 { _ = try query.fetch() }
     #expect(try process.ask("save", "people", "ada", #"{"n":31}"#) == "ok")
-    #expect(try query.documents().last?["n"] == 31)
+    #expect(try query.fetch().last?["n"] == 31)
     #expect(try people.get("ada")?["n"] == 31)
     let third = try #require(try people.get("ada"))
     #expect(try process.ask("remove", "people", "ada") == "ok true")
     #expect(!store.isCurrent(third))
-    #expect(try query.documents().count == 20)
+    #expect(try query.fetch().count == 20)
     #expect(try process.ask("drop", "people") == "ok true")
-    #expect(try query.documents().count == 0)
+    #expect(try query.fetch().count == 0)
     #expect(try process.ask("save", "people", "new", #"{"n":1}"#) == "ok")
     #expect(try people.get(rowID: 1)?["n"] == 1)
-    #expect(try query.documents().map(\.key) == ["new"])
+    #expect(try query.fetch().map(\.key) == ["new"])
   }
 
   @Test("Rows that another program wrote are read each time, and cached once they are adopted")
@@ -290,7 +290,7 @@ struct CacheTests {
       }
       done.wait()
       #expect(try people.get("ada")?["n"] == 0)
-      #expect(try people.find(Field("n") == 60).documents().isEmpty)
+      #expect(try people.find(Field("n") == 60).fetch().isEmpty)
       #expect(new.withLock { $0?["n"] } == 60)
       withExtendedLifetime(old) {}
     }
@@ -308,15 +308,15 @@ struct CacheTests {
         } else if round % 10 == thread {
           people.flushCache()
         } else {
-          let documents = try? people.find(Field("n") >= 0).documents()
+          let documents = try? people.find(Field("n") >= 0).fetch()
           #expect(documents?.count == 21)
           _ = documents?.first.map(store.isCurrent)
         }
       }
     }
     let rows = try store.sql("SELECT id, revision, body FROM people ORDER BY id")
-    for (document, row) in zip(try people.documents(), rows) {
-      #expect(document.revision == row["revision"]?.int)
+    for (document, row) in zip(try people.fetch(), rows) {
+      #expect(document.revision == row["revision"]?.int64)
       #expect(try document.object() == DocumentObject(json: row["body"]?.string ?? ""))
     }
   }
@@ -327,19 +327,19 @@ struct CacheTests {
   func oneConnection(location: Store.Location) throws {
     let store = try Store(location)
     store["a"].cacheSize = 10
-    try store["a"].insert(contentsOf: (0..<5).map { ["n": .int($0)] })
-    let all = try store["a"].documents()
+    try store["a"].insert((0..<5).map { ["n": .int($0)] })
+    let all = try store["a"].fetch()
     for _ in 0..<4 {
-      #expect(try store["a"].documents().elementsEqual(all) { $0.hasSameStorage(as: $1) })
+      #expect(try store["a"].fetch().elementsEqual(all) { $0.hasSameStorage(as: $1) })
     }
     #expect(store.isCurrent(all[2]))
     try store["a"].update(rowID: 3, set: ["n": 9])
     #expect(!store.isCurrent(all[2]) && store.isCurrent(all[1]))
-    #expect(try store["a"].documents()[2]["n"] == 9)
+    #expect(try store["a"].fetch()[2]["n"] == 9)
     try store.close()
     try store.reopen()
-    try store["a"].insert(contentsOf: (5..<10).map { ["n": .int($0)] })
-    #expect(try store["a"].documents().map { $0["n"] } == (5..<10).map { .int($0) })
+    try store["a"].insert((5..<10).map { ["n": .int($0)] })
+    #expect(try store["a"].fetch().map { $0["n"] } == (5..<10).map { .int($0) })
   }
 
   @Test("A read block in a file without a log sees one state while another store wants to write")
@@ -373,6 +373,6 @@ struct CacheTests {
     #expect(first.hasSameStorage(as: try #require(try store["a"].get("a"))))
     try store["a"].save(["n": 2], key: "a")
     #expect(!store.isCurrent(first))
-    #expect(try store["a"].find().documents()[0]["n"] == 2)
+    #expect(try store["a"].find().fetch()[0]["n"] == 2)
   }
 }

@@ -17,7 +17,7 @@ struct CancellationTests {
 
   private func store(inFile: Bool, _ scratch: Scratch) async throws -> Store {
     let store = try Store(inFile ? .file(scratch.file("a.db")) : .memory)
-    try await store["a"].insert(contentsOf: (0..<500).map { ["n": .int($0)] })
+    try await store["a"].insert((0..<500).map { ["n": .int($0)] })
     return store
   }
 
@@ -39,7 +39,7 @@ struct CancellationTests {
     let store = try await store(inFile: inFile, scratch)
     let task = Task {
       while !Task.isCancelled { await Task.yield() }
-      _ = try await store["a"].removeAll()
+      _ = try await store["a"].deleteAll()
     }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
@@ -60,7 +60,7 @@ struct CancellationTests {
     }
     // Not a sleep: the block is to be running before the other waits.
     for await _ in hasStarted { break }
-    let waiting = Task { _ = try await store["a"].removeAll() }
+    let waiting = Task { _ = try await store["a"].deleteAll() }
     try await Task.sleep(for: .milliseconds(50))
     waiting.cancel()
     // Comes back although the first one still holds the store.
@@ -85,7 +85,7 @@ struct CancellationTests {
       }
     }
     try await Task.sleep(for: .milliseconds(50))
-    let waiting = Task { _ = try await store["a"].removeAll() }
+    let waiting = Task { _ = try await store["a"].deleteAll() }
     try await Task.sleep(for: .milliseconds(50))
     first.signal()
     for await _ in isRunning {}
@@ -183,7 +183,7 @@ struct CancellationTests {
       for _ in 0..<4 {
         group.addTask {
           let failure = await asyncCode {
-            for _ in 0..<20 { _ = try await store["a"].insert(contentsOf: [["n": 1], ["n": -1]]) }
+            for _ in 0..<20 { _ = try await store["a"].insert([["n": 1], ["n": -1]]) }
           }
           #expect(failure == nil)
         }

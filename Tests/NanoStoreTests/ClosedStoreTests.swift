@@ -37,24 +37,24 @@ struct ClosedStoreTests {
       ("getKeys", { _ = try a.get(keys: []) }),
       ("insert", { try a.insert(["n": 1]) }),
       ("insertDocument", { try a.insert(document) }),
-      ("insertAll", { try a.insert(contentsOf: [["n": 1]]) }),
+      ("insertAll", { try a.insert([["n": 1]]) }),
       ("save", { try a.save(["n": 1], key: "k") }),
       ("saveDocument", { try a.save(document) }),
-      ("saveAll", { try a.save(contentsOf: [document]) }),
+      ("saveAll", { try a.save([document]) }),
       ("json", { try a.insert(json: "{}") }),
       ("update", { try a.update("k", set: ["n": 2]) }),
       ("updateRow", { try a.update(rowID: 1, set: ["n": 2]) }),
-      ("remove", { try a.remove("k") }),
-      ("removeRow", { try a.remove(rowID: 1) }),
-      ("removeDocument", { try a.remove(document) }),
-      ("removeKeys", { try a.remove(keys: ["k"]) }),
-      ("removeAll", { try a.removeAll() }),
+      ("remove", { try a.delete("k") }),
+      ("removeRow", { try a.delete(rowID: 1) }),
+      ("removeDocument", { try a.delete(document) }),
+      ("removeKeys", { try a.delete(keys: ["k"]) }),
+      ("removeAll", { try a.deleteAll() }),
       ("createIndex", { try a.createIndex("n") }),
       ("dropIndex", { try a.dropIndex("n") }),
       ("indexes", { _ = try a.indexes() }),
       ("paths", { _ = try a.observedPaths() }),
       ("drop", { try a.drop() }),
-      ("documents", { _ = try query.documents() }),
+      ("documents", { _ = try query.fetch() }),
       ("first", { _ = try query.first() }),
       ("each", { try query.each { _ in } }),
       ("count", { _ = try query.count() }),
@@ -68,7 +68,7 @@ struct ClosedStoreTests {
       ("aggregate", { _ = try query.aggregate([.count]) }),
       ("grouped", { _ = try query.grouped(by: "n", aggregates: [.count]) }),
       ("updateFound", { try query.update(set: ["n": 1]) }),
-      ("removeFound", { try query.remove() }),
+      ("removeFound", { try query.delete() }),
     ]
     for (name, call) in calls { #expect(code { try call() } == .closed, "\(name)") }
     store.saveInterval = 5
@@ -80,7 +80,7 @@ struct ClosedStoreTests {
   func everyAsyncCall() async throws {
     let store = try anyStore()
     try store.close()
-    #expect(await asyncCode { _ = try await store["a"].documents() } == .closed)
+    #expect(await asyncCode { _ = try await store["a"].fetch() } == .closed)
     #expect(await asyncCode { _ = try await store["a"].save(["n": 1]) } == .closed)
     #expect(await asyncCode { try await store.write {} } == .closed)
     #expect(await asyncCode { try await store.read {} } == .closed)
@@ -126,7 +126,7 @@ struct ClosedStoreTests {
   func closeWhileUsed(inFile: Bool) async throws {
     let scratch = try Scratch()
     let store = try Store(inFile ? .file(scratch.file("a.db")) : .memory)
-    try await store["a"].insert(contentsOf: (0..<100).map { ["n": .int($0)] })
+    try await store["a"].insert((0..<100).map { ["n": .int($0)] })
     await withTaskGroup(of: Void.self) { group in
       for index in 0..<60 {
         group.addTask {
@@ -134,7 +134,7 @@ struct ClosedStoreTests {
             if index % 3 == 0 {
               _ = try await store["a"].insert(["n": 1])
             } else {
-              #expect(try await store["a"].documents().count >= 100)
+              #expect(try await store["a"].fetch().count >= 100)
             }
           }
           #expect(failure == nil || failure == .closed)

@@ -23,7 +23,7 @@ struct CollectionSettingsTests {
     try people.insert(["n": 4])
 
     func numbers(_ text: String) throws -> [Int64?] {
-      try people.find(text).documents().map { $0["n"]?.int }
+      try people.find(text).fetch().map { $0["n"]?.int64 }
     }
     #expect(try numbers("[o.k] = 9") == [1, 4])
     #expect(try numbers("NOT [o.k] = 9") == [2, 3])
@@ -31,8 +31,8 @@ struct CollectionSettingsTests {
     #expect(try numbers("[o.k] + [n] = 10") == [1])
     #expect(try numbers("EXISTS([unused])") == [1, 2, 3, 4])
     #expect(try numbers("ORDER BY [o.k], [n] DESC") == [3, 2, 4, 1])
-    #expect(try people.find().maximum("o.k") == 9)
-    #expect(try people.find().total("o.k") == 23)
+    #expect(try people.find().max("o.k") == 9)
+    #expect(try people.find().sum("o.k") == 23)
     #expect(try people.find().distinct("o.k") == [nil, 5, 9])
     #expect(
       try people.find().grouped(by: "o.k", aggregates: [.count]).map(\.values) == [[1], [1], [2]])
@@ -40,13 +40,13 @@ struct CollectionSettingsTests {
     let second = try people.find().sorted(by: "-o.k").after(first.next).page(9)
     #expect((first.documents + second.documents).map { $0["n"] } == [1, 4, 2, 3])
     #expect(try people.get(rowID: 1)?.object() == ["n": 1])
-    #expect(try people.find("[o.k] = 9").remove() == 2)
+    #expect(try people.find("[o.k] = 9").delete() == 2)
   }
 
   @Test("An index answers an equality with a default, and gives no other answer", .sqlite)
   func indexed() throws {
-    try people.insert(contentsOf: (0..<200).map { ["n": .int($0), "active": .bool($0 % 40 == 0)] })
-    try people.insert(contentsOf: [["n": 1000], ["n": 1001, "active": nil]])
+    try people.insert((0..<200).map { ["n": .int($0), "active": .bool($0 % 40 == 0)] })
+    try people.insert([["n": 1000], ["n": 1001, "active": nil]])
     try people.createIndex("active")
     try people.setDefaults(["active": false])
     let active = people.find(Field("active") == true)
@@ -69,7 +69,7 @@ struct CollectionSettingsTests {
     try bag.add(document)
     try bag.add(other)
     try bag.save()
-    let found = try bag.find(Field("active") == true).documents()
+    let found = try bag.find(Field("active") == true).fetch()
     #expect(found.map(\.key) == [document.key])
   }
 
@@ -78,13 +78,13 @@ struct CollectionSettingsTests {
     try people.setAliases([
       "last": "[user.last_name]", "order": "[user.number]", "isOld": "[age] > 60",
     ])
-    try people.insert(contentsOf: [
+    try people.insert([
       ["user": ["last_name": "B", "number": 2], "age": 70],
       ["user": ["last_name": "A", "number": 1], "age": 70],
       ["user": ["last_name": "B", "number": 3], "age": 7],
     ])
     func numbers(_ query: DocumentQuery) throws -> [Int64?] {
-      try query.documents().map { $0["user.number"]?.int }
+      try query.fetch().map { $0["user.number"]?.int64 }
     }
     #expect(try numbers(people.find("last = ? AND isOld", "B")) == [2])
     #expect(try numbers(people.find("order > 1 ORDER BY order DESC")) == [3, 2])
@@ -115,7 +115,7 @@ struct CollectionSettingsTests {
     try people.createIndex(keys: "[a], [b] DESC", unique: true)
     try people.createIndex(keys: "[a] ASC , [b] DESC", unique: true)
     #expect(try people.indexes().map(\.isUnique) == [true, false])
-    try people.insert(contentsOf: [["a": 1], ["a": 1, "b": 2]])
+    try people.insert([["a": 1], ["a": 1, "b": 2]])
     #expect(code { try people.createIndex(keys: "[a]", unique: true) } == .uniqueViolation)
     #expect(try people.count() == 2)
   }

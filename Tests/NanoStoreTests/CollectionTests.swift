@@ -83,7 +83,7 @@ struct CollectionTests {
   @Test("Changes that were kept are made to what is found, with await and without")
   func keptChanges() async throws {
     let changes = FieldChanges(set: ["seen": true], remove: ["n"])
-    try await people.insert(contentsOf: [["n": 1], ["n": 2], ["n": 3]])
+    try await people.insert([["n": 1], ["n": 2], ["n": 3]])
     let some = people.find(Field("n") > 1)
 
     #expect(try await some.update(changes) == 2)
@@ -97,22 +97,22 @@ struct CollectionTests {
     try people.save(["n": 1], key: "a")
     try people.save(["n": 2], key: "b")
 
-    #expect(try people.remove("b"))
-    #expect(try people.remove("b") == false)
+    #expect(try people.delete("b"))
+    #expect(try people.delete("b") == false)
     #expect(try people.save(["n": 3], key: "c").rowID == 3)
-    #expect(try people.removeAll() == 2)
+    #expect(try people.deleteAll() == 2)
     #expect(try people.insert(["n": 4]).rowID == 4)
   }
 
   @Test("A batch is stored wholly or not at all")
   func batches() throws {
-    try people.insert(contentsOf: [["n": 1], ["n": 2]])
+    try people.insert([["n": 1], ["n": 2]])
     let documents = try [
       Document(["n": 3], key: "x"), Document(["n": 4], key: "y"), Document(["n": 5], key: "x"),
     ]
-    #expect(throws: StoreError.self) { try people.insert(contentsOf: documents) }
+    #expect(throws: StoreError.self) { try people.insert(documents) }
     #expect(try people.count() == 2)
-    #expect(try people.save(contentsOf: documents).count == 3)
+    #expect(try people.save(documents).count == 3)
     #expect(try people.get("x")?["n"] == 5)
   }
 
@@ -121,12 +121,12 @@ struct CollectionTests {
     let nothing = store["nothing"]
     #expect(try nothing.get("a") == nil)
     #expect(try nothing.count() == 0)
-    #expect(try nothing.documents().isEmpty)
+    #expect(try nothing.fetch().isEmpty)
     #expect(try nothing.find(Field("a") == 1).distinct("a").isEmpty)
-    #expect(try nothing.remove("a") == false)
-    #expect(try nothing.find().remove() == 0)
+    #expect(try nothing.delete("a") == false)
+    #expect(try nothing.find().delete() == 0)
     #expect(try nothing.find().average("a") == nil)
-    #expect(try nothing.find().total("a") == 0)
+    #expect(try nothing.find().sum("a") == 0)
     #expect(try store.collections().isEmpty)
   }
 

@@ -17,7 +17,7 @@ struct ComingFromNTJsonStoreTests {
     let count = try await users.count()
     #expect(count == 4)
     let call = users.enqueue(completingOn: .inLine) { users in
-      try users.find("[age] > 30").remove()
+      try users.find("[age] > 30").delete()
     } completion: { result in
       print(result)
     }
@@ -37,14 +37,14 @@ struct ComingFromNTJsonStoreTests {
     let users = try store.createCollection("users", identity: .rowID)
     let ada = try users.insert(["name": "Ada", "address": ["country": "GB"], "age": 36])
     let rowID = ada["__rowid__"]
-    try users.insert(contentsOf: [["name": "Grace", "age": 30], ["name": "Linus", "age": 20]])
+    try users.insert([["name": "Grace", "age": 30], ["name": "Linus", "age": 20]])
     try users.replace(Document(["__rowid__": 3, "name": "Linus", "age": 21]))
-    try users.remove(rowID: 3)
+    try users.delete(rowID: 3)
     #expect(rowID == 1)
     #expect(try users.count() == 2)
 
     let found = try users.find("[address.country] = ? AND [age] > ?", "GB", 30)
-      .sorted(byText: "[name], [age] DESC").limit(10).documents()
+      .sorted(byText: "[name], [age] DESC").limit(10).fetch()
     let one = try users.find("[name] = ?", "Grace").first()
     let british = try users.find("[address.country] = 'GB'").count()
     let columns = try users.find("[active] = 1 OR NOT [age] = 30").fieldsAsColumns().count()

@@ -13,7 +13,7 @@ struct ComingFromNanoStoreTests {
       try objects.save(["n": 1], key: "a")
       try objects.save(["n": 2], key: "b")
     }
-    try objects.remove(keys: ["a"])
+    try objects.delete(keys: ["a"])
     store.saveInterval = 100
     try objects.save(["n": 3], key: "c")
     try store.flush()

@@ -136,7 +136,7 @@ struct UTF16Tests {
         return configuration
       }())
     try store["w"].insert(
-      contentsOf: Self.words.map { ["word": .string($0), "list": [.string($0), "x"], "n": 1] })
+      Self.words.map { ["word": .string($0), "list": [.string($0), "x"], "n": 1] })
     return store
   }
 
@@ -157,7 +157,7 @@ struct UTF16Tests {
       Self.words.flatMap { word -> [Condition] in
         [
           Field("word") == word, Field("word") > word,
-          Field("word") <= word, Field("word").beginsWith(word),
+          Field("word") <= word, Field("word").hasPrefix(word),
           Field("word").contains(word), Field("list") == word,
           Field("list") > word, Field("word").isIn([word, "b"]),
           Field("word").matches(.insensitiveEqualTo, word),
@@ -172,8 +172,8 @@ struct UTF16Tests {
     }
     for store in stores {
       let words = store["w"].find().sorted(by: "word")
-      #expect(try words.documents().map { $0["word"] } == sorted.map { .string($0) })
-      #expect(try words.limit(3).documents().count == 3)
+      #expect(try words.fetch().map { $0["word"] } == sorted.map { .string($0) })
+      #expect(try words.limit(3).fetch().count == 3)
       var page = try words.page(4)
       var seen = page.documents
       while let next = page.next {
@@ -181,7 +181,7 @@ struct UTF16Tests {
         seen += page.documents
       }
       #expect(seen.map { $0["word"] } == sorted.map { .string($0) })
-      #expect(try store["w"].find().maximum("word") == .string(sorted.last ?? ""))
+      #expect(try store["w"].find().max("word") == .string(sorted.last ?? ""))
       #expect(try store["w"].find().distinct("word").count == Self.words.count)
       #expect(try store.verify().isEmpty)
     }

@@ -51,7 +51,7 @@ struct DamagedRowTests {
     let store = try damagedStore(
       "UPDATE \(table) SET \(column) = \(value) WHERE \(name) = 'a'\(one)")
     for call in [
-      { _ = try store["a"].find(Field("n") == 1).documents() }, { try store["a"].save(["n": 2]) },
+      { _ = try store["a"].find(Field("n") == 1).fetch() }, { try store["a"].save(["n": 2]) },
       { _ = try store["a"].indexes() },
     ] as [() throws -> Void] {
       let thrown = try #require(error { try call() })
@@ -60,7 +60,7 @@ struct DamagedRowTests {
       #expect(thrown[.column] == column)
       #expect(thrown[.hint] != nil)
     }
-    #expect(try store["b"].find(Field("n") == 1).documents().count == 1)
+    #expect(try store["b"].find(Field("n") == 1).fetch().count == 1)
     try store["b"].save(["n": 2, "tags": ["y"]])
     #expect(try store["b"].find(Field("tags") == "y").count() == 1)
     #expect(try store.collections().map(\.name) == ["a", "b"])
@@ -115,7 +115,7 @@ struct DamagedRowTests {
   @Test("A table of the store's own that is missing is named")
   func missing() throws {
     let store = try damagedStore("DROP TABLE nano_paths")
-    let thrown = try #require(error { _ = try store["a"].documents() })
+    let thrown = try #require(error { _ = try store["a"].fetch() })
     #expect(thrown.code == .corruptFile && thrown[.table] == "nano_paths")
     #expect(thrown[.path]?.hasSuffix("a.db") == true)
     #expect(try store.verify().contains { $0.message == "the table nano_paths is missing" })

@@ -53,7 +53,7 @@ struct ForeignRowTests {
     #expect(try other.sql("SELECT body FROM c")[0]["body"] == #"{"ä":1}"#)
     let twice = try #require(try store["c"].get("twice"))
     #expect(code { try other["c"].insert(twice) } == .corruptDocument)
-    #expect(code { try other["c"].insert(contentsOf: [twice]) } == .corruptDocument)
+    #expect(code { try other["c"].insert([twice]) } == .corruptDocument)
     #expect(try other["c"].count() == 1)
   }
 

@@ -22,16 +22,16 @@ struct FullDiskTests {
   @Test("A batch that does not fit leaves nothing, and the store goes on")
   func batch() throws {
     let store = try limited(1 << 20)
-    try store["a"].insert(contentsOf: documents(10))
+    try store["a"].insert(documents(10))
     try store["a"].createIndex("tags")
 
-    #expect(code { try store["a"].insert(contentsOf: documents(500)) } == .full)
+    #expect(code { try store["a"].insert(documents(500)) } == .full)
 
     #expect(try store["a"].count() == 10)
     #expect(try store["a"].find(Field("tags") == 9).count() == 1)
     #expect(try store.verify().isEmpty)
-    try store["a"].removeAll()
-    try store["a"].insert(contentsOf: documents(20))
+    try store["a"].deleteAll()
+    try store["a"].insert(documents(20))
     #expect(try store["a"].count() == 20)
     #expect(try store.verify().isEmpty)
   }
@@ -65,7 +65,7 @@ struct FullDiskTests {
       for index in 0..<40 {
         let objects = index % 8 == 3 ? large : small
         group.addTask {
-          (index, await asyncCode { try await store["a"].insert(contentsOf: objects) })
+          (index, await asyncCode { try await store["a"].insert(objects) })
         }
       }
       for await (index, failure) in group { results[index] = failure }
@@ -81,11 +81,11 @@ struct FullDiskTests {
   func file() throws {
     let scratch = try Scratch()
     let store = try Store.file(scratch.file("a.db")) { $0.maximumSize = 1 << 20 }
-    try store["a"].insert(contentsOf: documents(50))
-    #expect(code { try store["a"].insert(contentsOf: documents(500)) } == .full)
+    try store["a"].insert(documents(50))
+    #expect(code { try store["a"].insert(documents(500)) } == .full)
     #expect(try store["a"].find(Field("n") < 50).count() == 50)
-    try store["a"].find(Field("n") >= 10).remove()
-    try store["b"].insert(contentsOf: documents(20))
+    try store["a"].find(Field("n") >= 10).delete()
+    try store["b"].insert(documents(20))
     #expect(try store.verify().isEmpty)
     try store.close()
     try store.reopen()
@@ -99,15 +99,15 @@ struct FullDiskTests {
   func realDisk(mode: Store.Configuration.JournalMode) throws {
     let disk = try SmallDisk()
     let store = try Store.file(disk.path + "/a.db") { $0.journalMode = mode }
-    try store["a"].insert(contentsOf: documents(5))
+    try store["a"].insert(documents(5))
     try Data(count: 400_000).write(to: URL(fileURLWithPath: disk.path + "/filler"))
 
-    #expect(code { try store["a"].insert(contentsOf: documents(500)) } == .full)
+    #expect(code { try store["a"].insert(documents(500)) } == .full)
     #expect(try store["a"].count() == 5)
     #expect(code { try store.backup(to: disk.path + "/b/c.db") } != nil)
 
     try FileManager.default.removeItem(atPath: disk.path + "/filler")
-    try store["a"].insert(contentsOf: documents(5))
+    try store["a"].insert(documents(5))
     #expect(try store["a"].count() == 10)
     #expect(try store.verify().isEmpty)
     try store.close()
@@ -122,7 +122,7 @@ struct FullDiskTests {
   func backup() throws {
     let disk = try SmallDisk()
     let store = try anyStore()
-    try store["a"].insert(contentsOf: documents(500))
+    try store["a"].insert(documents(500))
     #expect(code { try store.backup(to: disk.path + "/b.db") } == .full)
     #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path).isEmpty)
     #expect(try store["a"].count() == 500)

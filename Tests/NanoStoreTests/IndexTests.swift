@@ -35,13 +35,13 @@ struct IndexTests {
   func violations(kind: Int) throws {
     let (name, paths, elements, clash) = Self.kinds[kind]
     try people.createIndex(paths: paths, unique: true, elements: elements, name: name)
-    let before = try people.documents().map { try $0.object() }
+    let before = try people.fetch().map { try $0.object() }
 
     let calls: [(String, () throws -> Void)] = [
       ("insert", { try people.insert(clash) }),
       ("save new", { try people.save(clash, key: "new") }),
       ("save over", { try people.save(clash, key: "bob") }),
-      ("batch", { try people.insert(contentsOf: [["n": 1], clash]) }),
+      ("batch", { try people.insert([["n": 1], clash]) }),
       (
         "document",
         {
@@ -66,12 +66,12 @@ struct IndexTests {
       #expect(error?[.key] == "ada" && error?[.rowID] == "1", "\(call)")
       #expect(error?.description.contains("ada") == false)
     }
-    #expect(try people.documents().map { try $0.object() } == before)
+    #expect(try people.fetch().map { try $0.object() } == before)
     #expect(try people.find(Field("tags") == "new").count() == 0)
     #expect(try store.verify().isEmpty)
     // A document may keep its own values, and take those that were given up.
     try people.save(before[0], key: "ada")
-    try people.remove("ada")
+    try people.delete("ada")
     try people.insert(clash)
     #expect(try store.verify().isEmpty)
   }
@@ -107,7 +107,7 @@ struct IndexTests {
   func missing() throws {
     try people.createIndex("email", unique: true, elements: false)
     try people.createIndex("emails", unique: true, elements: true)
-    try people.insert(contentsOf: [["n": 1], ["email": nil, "emails": []], ["email": nil]])
+    try people.insert([["n": 1], ["email": nil, "emails": []], ["email": nil]])
     #expect(try people.count() == 5)
   }
 

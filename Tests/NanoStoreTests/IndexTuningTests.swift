@@ -25,7 +25,7 @@ struct IndexTuningTests {
   private func filled(_ mode: IndexTuning = .automatic, count: Int64 = 200) throws -> Store {
     let store = try open(mode)
     try store["people"].insert(
-      contentsOf: (0..<count).map {
+      (0..<count).map {
         [
           "city": .string("c\($0 % 20)"), "age": .int($0 % 50), "name": .string("n\($0)"),
           "tags": [.string("t\($0 % 9)"), "all"],
@@ -264,7 +264,7 @@ struct IndexTuningTests {
   func probing() throws {
     let store = try filled()
     let people = store["people"]
-    try people.insert(contentsOf: (0..<1_000).map { ["city": "c3", "name": .string("x\($0)")] })
+    try people.insert((0..<1_000).map { ["city": "c3", "name": .string("x\($0)")] })
     try charge(store, people.find(Field("city") == "c3" && Field("name").contains("x7")))
     try store.finishIndexTuning()
     #expect(try names(store).isEmpty)

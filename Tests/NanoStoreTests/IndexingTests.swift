@@ -14,7 +14,7 @@ struct IndexingTests {
   private func filled(_ path: String) throws -> Store {
     let store = try Store.file(path)
     try store["a"].insert(
-      contentsOf: (0..<5_000).map { ["n": .int($0), "list": ["x\($0 % 10)", "y"]] })
+      (0..<5_000).map { ["n": .int($0), "list": ["x\($0 % 10)", "y"]] })
     return store
   }
 

@@ -36,7 +36,7 @@ private struct Target {
     } else {
       #expect(schema == now, "\(what) changed the schema")
     }
-    let documents = try store["victim"].find().sorted(by: "n").documents()
+    let documents = try store["victim"].find().sorted(by: "n").fetch()
     #expect(documents.compactMap(\.key) == ["one", "two"], "\(what)")
     #expect(
       try documents.map { try $0.object() } == [
@@ -83,33 +83,33 @@ struct InjectionTests {
     let path = FieldPath(text)
     let literal = FieldPath(components: [text])
     let questions: [(String, () throws -> Void)] = [
-      ("query text", { _ = try victim.find(text).documents() }),
-      ("literal in query text", { _ = try victim.find("[n] = '\(text)'").documents() }),
-      ("field in query text", { _ = try victim.find("[\(text)] = 1").documents() }),
+      ("query text", { _ = try victim.find(text).fetch() }),
+      ("literal in query text", { _ = try victim.find("[n] = '\(text)'").fetch() }),
+      ("field in query text", { _ = try victim.find("[\(text)] = 1").fetch() }),
       ("argument", { expect(try victim.find("[text] = ?", text).count() == 0) }),
-      ("name of an argument", { _ = try victim.find("[n] = :a", named: [text: 1]).documents() }),
-      ("path", { _ = try victim.find(Field(path) == 1).documents() }),
-      ("literal path", { _ = try victim.find(Field(literal) == 1).documents() }),
+      ("name of an argument", { _ = try victim.find("[n] = :a", named: [text: 1]).fetch() }),
+      ("path", { _ = try victim.find(Field(path) == 1).fetch() }),
+      ("literal path", { _ = try victim.find(Field(literal) == 1).fetch() }),
       ("value", { expect(try victim.find(Field("text") == text).count() == 0) }),
-      ("pattern", { _ = try victim.find(Field("text").like(text)).documents() }),
-      ("glob", { _ = try victim.find(Field("text").glob(text)).documents() }),
-      ("regular expression", { _ = try victim.find(Field("text").regexp(text)).documents() }),
-      ("order", { _ = try victim.find().sorted(by: text).documents() }),
-      ("literal order", { _ = try victim.find().sorted(by: [Ordering(literal)]).documents() }),
-      ("order as text", { _ = try victim.find().sorted(byText: text).documents() }),
-      ("selection", { _ = try victim.find().select(text).documents() }),
-      ("literal selection", { _ = try victim.find().select([literal]).documents() }),
+      ("pattern", { _ = try victim.find(Field("text").like(text)).fetch() }),
+      ("glob", { _ = try victim.find(Field("text").glob(text)).fetch() }),
+      ("regular expression", { _ = try victim.find(Field("text").regexp(text)).fetch() }),
+      ("order", { _ = try victim.find().sorted(by: text).fetch() }),
+      ("literal order", { _ = try victim.find().sorted(by: [Ordering(literal)]).fetch() }),
+      ("order as text", { _ = try victim.find().sorted(byText: text).fetch() }),
+      ("selection", { _ = try victim.find().select(text).fetch() }),
+      ("literal selection", { _ = try victim.find().select([literal]).fetch() }),
       ("group", { _ = try victim.find().grouped(by: text, aggregates: [.count]) }),
-      ("minimum", { _ = try victim.find().minimum(text) }),
-      ("total", { _ = try victim.find().total(text) }),
+      ("minimum", { _ = try victim.find().min(text) }),
+      ("total", { _ = try victim.find().sum(text) }),
       ("distinct", { _ = try victim.find().distinct(text) }),
-      ("text query", { _ = try victim.search(text).documents() }),
+      ("text query", { _ = try victim.search(text).fetch() }),
       ("ranked text query", { _ = try victim.search(text).ranked().results() }),
-      ("phrase", { _ = try victim.search(.phrase(text)).documents() }),
-      ("part of a text", { _ = try victim.search(.part(text, .anywhere)).documents() }),
-      ("near", { _ = try victim.search(.near([text, "x"], distance: 2)).documents() }),
-      ("text index", { _ = try victim.search("first", in: text).documents() }),
-      ("expression", { _ = try victim.search(TextQuery(bnrExpression: text)).documents() }),
+      ("phrase", { _ = try victim.search(.phrase(text)).fetch() }),
+      ("part of a text", { _ = try victim.search(.part(text, .anywhere)).fetch() }),
+      ("near", { _ = try victim.search(.near([text, "x"], distance: 2)).fetch() }),
+      ("text index", { _ = try victim.search("first", in: text).fetch() }),
+      ("expression", { _ = try victim.search(TextQuery(bnrExpression: text)).fetch() }),
       ("weight", { _ = try victim.search("first").ranked(weights: [text: 2]).results() }),
       ("key", { if text != "one", text != "two" { expect(try victim.get(text) == nil) } }),
       ("keys", { _ = try victim.get(keys: [text, "one"]) }),
@@ -123,7 +123,7 @@ struct InjectionTests {
       ("key of a bag", { _ = try target.store.bag(key: text) }),
       ("member of a bag", { _ = try target.store.bags(containingKey: text, in: text) }),
       ("metadata", { if text != "kept" { expect(try target.store.metadata(text) == nil) } }),
-      ("collection", { _ = try target.store[text].find(Field("n") == 1).documents() }),
+      ("collection", { _ = try target.store[text].find(Field("n") == 1).fetch() }),
       ("types of a collection", { _ = try target.store[text].observedPaths() }),
       ("index", { expect(try victim.dropIndex(text) == false) }),
       ("value of SQL", { _ = try target.store.sql("SELECT ?", text) }),
@@ -155,7 +155,7 @@ struct InjectionTests {
     attempt("key", text) {
       try other.save(["n": 1], key: text)
       expectSame(try other.get(text)?.key, text, "key")
-      #expect(try other.remove(text))
+      #expect(try other.delete(text))
     }
     attempt("class", text) {
       try other.save(Document(["n": 1], key: "typed", type: text))

@@ -26,7 +26,7 @@ struct LargeBatchTests {
   @Test(
     "Each document has the row id that was given for it", arguments: [59, 60, 61, 80, 81, 1234])
   func rowIDs(count: Int) throws {
-    let ids = try people.insert(contentsOf: documents(count))
+    let ids = try people.insert(documents(count))
 
     #expect(ids == Array(1...Int64(count)))
     for n in [0, count / 2, count - 1] {
@@ -38,10 +38,10 @@ struct LargeBatchTests {
 
   @Test("A row id that belonged to a removed document is not given again")
   func highWater() throws {
-    try people.insert(contentsOf: documents(100))
-    try people.removeAll()
+    try people.insert(documents(100))
+    try people.deleteAll()
 
-    let ids = try people.insert(contentsOf: documents(200))
+    let ids = try people.insert(documents(200))
 
     #expect(ids == Array(101...300))
   }
@@ -56,9 +56,9 @@ struct LargeBatchTests {
       try Document(object, key: n % 3 == 0 ? "k\(n)" : nil, type: n % 70 == 0 ? "Special" : nil)
     }
 
-    try people.insert(contentsOf: documents)
+    try people.insert(documents)
 
-    let stored = try people.documents()
+    let stored = try people.fetch()
     #expect(stored.map { $0["n"] } == objects.map { $0["n"] })
     #expect(stored.map(\.type) == documents.map(\.type))
     #expect(stored[157]["text"]?.string?.utf8.count == 300_000)
@@ -71,7 +71,7 @@ struct LargeBatchTests {
     var batch = try documents(200)
     batch[n] = try Document(["again": true], key: "k13")
 
-    let error = error { try people.insert(contentsOf: batch) }
+    let error = error { try people.insert(batch) }
 
     #expect(error?.code == .duplicateKey)
     #expect(error?[.key] == "k13")
@@ -84,9 +84,9 @@ struct LargeBatchTests {
     try store.write {
       try people.insert(["n": -1], key: "before")
       #expect(
-        code { try people.insert(contentsOf: documents(150) + documents(1)) } == .duplicateKey)
+        code { try people.insert(documents(150) + documents(1)) } == .duplicateKey)
       #expect(try people.count() == 1)
-      try people.insert(contentsOf: documents(150))
+      try people.insert(documents(150))
     }
 
     #expect(try people.count() == 151)
@@ -101,7 +101,7 @@ struct LargeBatchTests {
     batch[170] = try Document([:], key: "k3")
     batch[175] = try Document(["d": .date(late)], key: "late")
 
-    let error = error { try people.insert(contentsOf: batch) }
+    let error = error { try people.insert(batch) }
 
     #expect(error?.code == .duplicateKey)
     #expect(error?[.position] == "document 171 of the batch")
@@ -114,9 +114,9 @@ struct LargeBatchTests {
       ["n": .int(Int64(n)), "before": .int(Int64((try? people.count()) ?? -1))]
     }
 
-    try people.insert(contentsOf: objects)
+    try people.insert(objects)
 
-    #expect(try people.documents().allSatisfy { $0["n"] == $0["before"] })
+    #expect(try people.fetch().allSatisfy { $0["n"] == $0["before"] })
   }
 
   @Test("A document that is refused when other code looks fails the batch")
@@ -139,7 +139,7 @@ struct LargeBatchTests {
     try people.createIndex("n", unique: true)
 
     let error = error {
-      try people.insert(contentsOf: (0..<200).map { Looking(n: $0, people: people) })
+      try people.insert((0..<200).map { Looking(n: $0, people: people) })
     }
 
     #expect(error?.code == .uniqueViolation)
@@ -151,12 +151,12 @@ struct LargeBatchTests {
   func nested() throws {
     let (people, store) = (people, store)
     let objects = (0..<150).lazy.map { n -> DocumentObject in
-      if n == 100 { _ = try? store["others"].insert(contentsOf: (0..<90).map { ["m": .int($0)] }) }
+      if n == 100 { _ = try? store["others"].insert((0..<90).map { ["m": .int($0)] }) }
       if n == 110 { _ = try? people.insert(["n": -1], key: "between") }
       return ["n": .int(Int64(n))]
     }
 
-    let ids = try people.insert(contentsOf: objects)
+    let ids = try people.insert(objects)
 
     #expect(try people.get("between")?.rowID == 111)
     #expect(ids == Array(1...110) + Array(112...151))
@@ -173,7 +173,7 @@ struct LargeBatchTests {
       BEGIN INSERT INTO people(body) VALUES ('{"mine":true}'); END
       """)
 
-    let ids = try people.insert(contentsOf: documents(150))
+    let ids = try people.insert(documents(150))
 
     for (n, id) in ids.enumerated() {
       #expect(try people.get(rowID: id)?["n"] == .int(Int64(n)))

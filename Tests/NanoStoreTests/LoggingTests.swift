@@ -34,7 +34,7 @@ struct LoggingTests {
     let store = try Store(.memory, configuration: configuration)
 
     try store["people"].save(["name": "Ada the secret"], key: "secret key")
-    _ = try store["people"].find(Field("name") == "Ada the secret").documents()
+    _ = try store["people"].find(Field("name") == "Ada the secret").fetch()
 
     let lines = memory.lines.withLock { $0 }
     #expect(lines.contains { $0.contains("store opened") })

@@ -12,7 +12,7 @@ struct MaintenanceTests {
     scratch = try Scratch()
     store = try Store.file(scratch.file("a.db"))
     try store["a"].insert(
-      contentsOf: (0..<500).map { ["n": .int($0), "tags": [.int($0 % 5), "x"]] })
+      (0..<500).map { ["n": .int($0), "tags": [.int($0 % 5), "x"]] })
     try store["a"].createIndex("n")
     try store["a"].createIndex("tags")
   }
@@ -67,7 +67,7 @@ struct MaintenanceTests {
       try store.reopen()
       let problems = try store.verify()
       #expect(!problems.isEmpty)
-      _ = code { for document in try store["a"].documents() { _ = try document.object() } }
+      _ = code { for document in try store["a"].fetch() { _ = try document.object() } }
       _ = code { _ = try store["a"].find(Field("n") == 3).count() }
     }
     #expect([nil, .corruptFile].contains(result))
@@ -80,7 +80,7 @@ struct MaintenanceTests {
     let key = try #require(try store["a"].get(rowID: 7)?.key)
     try store.execute("UPDATE a SET body = '{\"n\":tru}' WHERE id = 7")
     #expect(code { _ = try store["a"].get(key)?.object() } == .corruptDocument)
-    #expect(code { _ = try store["a"].find(Field("n") == 3).documents() } == .corruptDocument)
+    #expect(code { _ = try store["a"].find(Field("n") == 3).fetch() } == .corruptDocument)
     #expect(code { try store["a"].update(key, set: ["n": 1]) } == .corruptDocument)
     #expect(try store["a"].get(rowID: 8)?["n"] == 7)
     #expect(try store["a"].count() == 500)
@@ -93,7 +93,7 @@ struct MaintenanceTests {
   func compact() throws {
     let before = try store["a"].find(Field("n") > 400).rowIDs()
     try store["b"].insert(
-      contentsOf: (0..<300).map { _ in ["t": .string(String(repeating: "x", count: 3_000))] })
+      (0..<300).map { _ in ["t": .string(String(repeating: "x", count: 3_000))] })
     try store["b"].drop()
     let full = try store.statistics()
     #expect(full.unused > 500_000)

@@ -19,12 +19,12 @@ struct NamesAndLimitsTests {
   func badCollections(name: String) throws {
     let bad = store[name]
     #expect(code { try bad.save(["n": 1], key: "k") } == .invalidName)
-    #expect(code { try bad.insert(contentsOf: [["n": 1]]) } == .invalidName)
+    #expect(code { try bad.insert([["n": 1]]) } == .invalidName)
     #expect(code { try bad.createIndex("n") } == .invalidName)
     #expect(code { try store.createCollection(name) } == .invalidName)
     #expect(try bad.count() == 0)
     #expect(try bad.get("k") == nil)
-    #expect(try bad.remove("k") == false)
+    #expect(try bad.delete("k") == false)
     #expect(try bad.drop() == false)
     #expect(try store.collections().isEmpty)
   }
@@ -83,7 +83,7 @@ struct NamesAndLimitsTests {
     #expect(code { try odd.insert(["tags": ["y"]]) } == .uniqueViolation)
     #expect(code { try odd.insert(["n": 9], key: "k") } == .duplicateKey)
     #expect(try odd.find(Field("tags") == "x").keys() == ["k"])
-    try odd.removeAll()
+    try odd.deleteAll()
     #expect(try odd.insert(["n": 3]).rowID == 3)
     #expect(try store.verify().isEmpty)
     #expect(try odd.drop())
@@ -98,7 +98,7 @@ struct NamesAndLimitsTests {
       #expect(try store["PEOPLE"].count() == 2)
       try store["People"].save(["n": 3], key: "b")
       try store["people"].save(["tags": [1]], key: "c")
-      #expect(try store["PEOPLE"].remove("c"))
+      #expect(try store["PEOPLE"].delete("c"))
       // The id of the last row, removed under another spelling, is not used again.
       #expect(try store["People"].save(["n": 4], key: "d").rowID == 4)
     }
@@ -131,8 +131,8 @@ struct NamesAndLimitsTests {
       #expect(code { _ = try store["a"].get(key) } == .invalidKey)
       #expect(code { _ = try store["a"].get(keys: ["x", key]) } == .invalidKey)
       #expect(code { try store["a"].update(key, set: ["n": 1]) } == .invalidKey)
-      #expect(code { try store["a"].remove(key) } == .invalidKey)
-      #expect(code { try store["a"].remove(keys: ["x", key]) } == .invalidKey)
+      #expect(code { try store["a"].delete(key) } == .invalidKey)
+      #expect(code { try store["a"].delete(keys: ["x", key]) } == .invalidKey)
       #expect(code { _ = try Document(["n": 1], key: key) } == .invalidKey)
       #expect(try store["a"].find(Condition.key(.equalTo, key)).count() == 0)
     }
@@ -153,7 +153,7 @@ struct NamesAndLimitsTests {
     #expect(error?.code == .documentTooLarge)
     #expect(error?[.limit] == "100 bytes")
     #expect(code { try store["a"].save(large, key: "k") } == .documentTooLarge)
-    #expect(code { try store["a"].insert(contentsOf: [["n": 2], large]) } == .documentTooLarge)
+    #expect(code { try store["a"].insert([["n": 2], large]) } == .documentTooLarge)
     #expect(
       code { try store["a"].update("k", set: ["t": large["text"] ?? 0]) } == .documentTooLarge)
     #expect(code { try store["a"].find().update(set: ["t": large["text"] ?? 0]) } != nil)
@@ -170,7 +170,7 @@ struct NamesAndLimitsTests {
   @Test("An error in a batch tells which document")
   func batchPosition() throws {
     try store["a"].createIndex("n", unique: true)
-    let error = error { try store["a"].insert(contentsOf: [["n": 1], ["n": 2], ["n": 1]]) }
+    let error = error { try store["a"].insert([["n": 1], ["n": 2], ["n": 1]]) }
     #expect(error?[.position] == "document 3 of the batch")
     #expect(try store["a"].count() == 0)
   }

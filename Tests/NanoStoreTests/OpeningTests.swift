@@ -47,7 +47,7 @@ struct OpeningTests {
     let path = scratch.file("whole.db")
     let store = try Store.file(path) { $0.pageSize = 512 }
     try store["notes"].insert(
-      contentsOf: (0..<60).map { ["n": .int($0), "tags": ["a", .string("t\($0)")]] })
+      (0..<60).map { ["n": .int($0), "tags": ["a", .string("t\($0)")]] })
     try store["notes"].createIndex("tags", elements: true)
     try store.close()
     let whole = try scratch.bytes("whole.db")
@@ -57,7 +57,7 @@ struct OpeningTests {
       _ = code {
         let store = try Store.file(path)
         // Whatever can be read is right, and looking for damage finds it.
-        let readable = code { for note in try store["notes"].documents() { _ = try note.object() } }
+        let readable = code { for note in try store["notes"].fetch() { _ = try note.object() } }
         #expect([nil, .corruptFile, .corruptDocument, .database].contains(readable))
         let problems = try store.verify()
         #expect(!problems.isEmpty)
@@ -145,7 +145,7 @@ struct OpeningTests {
     let path = scratch.file("a.db")
     let store = try Store.file(path)
     let last = try store["a"].save(["n": 1], key: "a").rowID
-    try store["a"].remove("a")
+    try store["a"].delete("a")
     try store.close()
     try store.reopen()
     #expect(try store["a"].save(["n": 2], key: "b").rowID == last.map { $0 + 1 })

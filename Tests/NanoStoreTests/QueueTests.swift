@@ -35,7 +35,7 @@ struct QueueTests {
   func order() throws {
     for number in 0..<50 { people.enqueue { try $0.insert(["n": .int(Int64(number))]) } }
     #expect(try people.count() == 50)
-    #expect(try people.documents().map { $0["n"]?.int } == (0..<50).map { Int64($0) })
+    #expect(try people.fetch().map { $0["n"]?.int } == (0..<50).map { $0 })
   }
 
   @Test("A call with await waits for them too, and blocks no thread of Swift's concurrency")
@@ -142,7 +142,7 @@ struct QueueTests {
         try store["other"].insert(["from": "block"])
       }
       #expect(people.finishQueued())
-      for document in try people.documents() { try people.remove(document) }
+      for document in try people.fetch() { try people.delete(document) }
       return try people.count()
     }
     #expect(try call.wait() == 0)
@@ -288,7 +288,7 @@ struct QueueTests {
     #expect(code { _ = try calls[0].wait() } == .full)
     failing.succeed()
     people.finishQueued()
-    #expect(try people.documents().first?["n"] == 0)
+    #expect(try people.fetch().first?["n"] == 0)
     let isFinished = calls.map { $0.isFinished }
     #expect(isFinished == [true, true, true])
   }

@@ -31,9 +31,9 @@ struct RecoverTests {
     for number in 0..<100 { try store["films"].insert(["title": .string("film \(number)")]) }
     try store.createCollection("events", identity: .rowID)
     for number in 1...9 { try store["events"].insert(["at": .int(Int64(number))]) }
-    try store["events"].remove(rowID: 9)
+    try store["events"].delete(rowID: 9)
     let bag = try store.bag(named: "some")
-    try bag.add(Array(store["films"].documents().prefix(20)))
+    try bag.add(Array(store["films"].fetch().prefix(20)))
     try bag.save()
     try store.setMetadata(["a": [1, 2]], "settings")
     try store.close()
@@ -44,7 +44,7 @@ struct RecoverTests {
     #expect(problems == [])
     return try Store.file(path).using { store in
       try store.collections().map(\.name).map { name in
-        try store[name].documents().map { document in
+        try store[name].fetch().map { document in
           let header = document.header
           return "\(name) \(header.rowID ?? 0) \(header.key.debugDescription) \(header.type ?? "") "
             + "\(header.version ?? 0) \(header.added ?? 0) \(try document.object().jsonString())"

@@ -17,7 +17,7 @@ struct ReentryTests {
     case "journal": store = try Store.file(scratch.file("a.db")) { $0.journalMode = .delete }
     default: store = try Store.file(scratch.file("a.db")) { $0.maximumReaders = 1 }
     }
-    try store["a"].insert(contentsOf: (1...5).map { ["n": .int($0)] })
+    try store["a"].insert((1...5).map { ["n": .int($0)] })
     if place == "collecting" {
       store.saveInterval = 10
       try store["a"].save(["n": 6], key: "six")
@@ -57,10 +57,10 @@ struct ReentryTests {
     try store.write {
       // Each document moves to the end of the index that the loop follows.
       try a.find(Field("n") > 0).sorted(by: "n").each { document in
-        try a.update(document.key ?? "", set: ["n": .int((document["n"]?.int ?? 0) + 100)])
+        try a.update(document.key ?? "", set: ["n": .int((document["n"]?.int64 ?? 0) + 100)])
         try a.insert(["n": 1000])
         try? store.write {
-          try a.removeAll()
+          try a.deleteAll()
           throw CancellationError()
         }
       }
@@ -98,8 +98,8 @@ struct ReentryTests {
     let copies = (1...3).lazy.map { number -> DocumentObject in
       ["n": .int(number), "before": .int(Int64((try? store["b"].count()) ?? -1))]
     }
-    try store["b"].insert(contentsOf: copies)
-    #expect(try store["b"].documents().map { $0["before"] } == [0, 1, 2])
+    try store["b"].insert(copies)
+    #expect(try store["b"].fetch().map { $0["before"] } == [0, 1, 2])
     #expect(try store["a"].count() == before)
   }
 
@@ -107,7 +107,7 @@ struct ReentryTests {
   func streams(place: String) async throws {
     let scratch = try Scratch()
     let store = try store(place, scratch)
-    try await store["a"].insert(contentsOf: (10..<1000).map { ["n": .int($0)] })
+    try await store["a"].insert((10..<1000).map { ["n": .int($0)] })
     var count = 0
     for try await document in store["a"].find(Field("n") >= 10).stream() where count < 300 {
       try await store["a"].update(document.key ?? "", set: ["seen": true])

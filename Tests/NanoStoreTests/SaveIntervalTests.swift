@@ -47,11 +47,11 @@ struct SaveIntervalTests {
   func writtenFirst() throws {
     store.saveInterval = 10
     let steps: [(String, () throws -> Void)] = [
-      ("batch", { try notes.save(contentsOf: [try Document(["n": 2], key: "x")]) }),
+      ("batch", { try notes.save([try Document(["n": 2], key: "x")]) }),
       ("insert", { try notes.insert(["n": 2]) }),
       ("block", { try store.write {} }),
       ("update", { try notes.update("block", set: ["m": 1]) }),
-      ("remove", { try notes.remove("remove") }),
+      ("remove", { try notes.delete("remove") }),
       ("verify", { _ = try store.verify() }),
       ("flush", { try store.flush() }),
     ]
@@ -99,7 +99,7 @@ struct SaveIntervalTests {
     #expect(try notes.get(keys: ["b", "a"]).map { $0["n"] } == [5, 10])
     #expect(try notes.find(Field("n") > 4).sorted(by: "n").keys() == ["b", "a"])
     #expect(try notes.find(Field("list") == 2).keys() == ["a"])
-    #expect(try notes.find().total("n") == 15)
+    #expect(try notes.find().sum("n") == 15)
     #expect(try notes.find().distinct("n") == [5, 10])
     #expect(try notes.find(Field("list") == 2).explain().indexes == ["list_elements"])
     #expect(try notes.find().page(1).documents[0]["n"] == 10)
@@ -118,7 +118,7 @@ struct SaveIntervalTests {
     try store.read { #expect(code { try notes.save(["n": 2], key: "b") } == .readOnly) }
     try notes.find().each { _ in
       #expect(code { try notes.save(["n": 2], key: "b") } == .readOnly)
-      #expect(code { try notes.removeAll() } == .readOnly)
+      #expect(code { try notes.deleteAll() } == .readOnly)
     }
     try store.flush()
     #expect(try written == ["a"])

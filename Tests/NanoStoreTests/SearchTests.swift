@@ -92,12 +92,12 @@ struct SearchTests {
   func aggregates() throws {
     let objects = try objects()
     let all: [Aggregate] = [
-      .count, .total("Age"), .average("Age"), .maximum("Age"), .minimum("Age"),
+      .count, .sum("Age"), .average("Age"), .max("Age"), .min("Age"),
     ]
     #expect(
       try Search().aggregate(all, in: objects) == [3, 88, .double(88.0 / 3), "41", 7])
     let tito = Search(key: "tito")
-    #expect(try tito.aggregate([.total("Age")], in: objects) == [40])
+    #expect(try tito.aggregate([.sum("Age")], in: objects) == [40])
   }
 
   @Test("Days and moments at which documents were added")

@@ -78,7 +78,7 @@ struct SetupTests {
   @Test("A setup that fails in one collection changes none")
   func failure() async throws {
     let store = try anyStore()
-    try await store["b"].insert(contentsOf: [["n": 1], ["n": 1]])
+    try await store["b"].insert([["n": 1], ["n": 1]])
     let setup = StoreSetup(collections: [
       "a": CollectionSetup(cacheSize: 7, defaults: ["v": 1], indexes: ["[n]"]),
       "b": CollectionSetup(aliases: ["x": "[n]"], uniqueIndexes: ["x"]),
@@ -103,7 +103,7 @@ struct RowIDFieldTests {
     let people = try anyStore().createCollection("people", identity: .rowID)
     let given: DocumentObject = ["n": 1, "__rowid__": 99]
     try people.insert(given)
-    try people.insert(contentsOf: [["n": 2, "__rowid__": "x"]])
+    try people.insert([["n": 2, "__rowid__": "x"]])
     try people.insert(Document(["n": 3, "__rowid__": 1]))
     let first = try #require(try people.get(rowID: 1))
     #expect(first["__rowid__"] == 1)
@@ -136,7 +136,7 @@ struct RowIDFieldTests {
       await asyncCode { try await people.replace(Document(["n": 3], key: "k")) } == .notFound)
     let partial = try #require(try await people.find().select("n").first())
     #expect(await asyncCode { try await people.replace(partial) } == .partialDocument)
-    #expect(try await people.documents().map { $0["n"] } == [2])
+    #expect(try await people.fetch().map { $0["n"] } == [2])
   }
 }
 

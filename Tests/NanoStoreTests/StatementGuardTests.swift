@@ -13,7 +13,7 @@ struct StatementGuardTests {
   init() throws {
     scratch = try Scratch()
     store = try Store(.file(scratch.file("a.db")))
-    try store["people"].insert(contentsOf: [["n": 1, "tags": ["a"]], ["n": 2, "tags": ["b"]]])
+    try store["people"].insert([["n": 1, "tags": ["a"]], ["n": 2, "tags": ["b"]]])
     try store["people"].createIndex("tags")
     try store.setMetadata("v", "m")
     try store.execute("CREATE TABLE tariff (name TEXT PRIMARY KEY, price REAL)")

@@ -14,7 +14,7 @@ struct TemporaryStorageTests {
     let store = try Store.file(scratch.file("\(storage).db")) { $0.temporaryStorage = storage }
     let padding = String(repeating: "long ", count: 2_000)
     try store["a"].insert(
-      contentsOf: (0..<5_000).map { (number: Int) in
+      (0..<5_000).map { (number: Int) in
         [
           "g": .string("\(number * 7_919 % 2_500) \(padding)"), "n": .int(Int64(number)),
           "x": .double(Double(number) / 3),
@@ -27,15 +27,15 @@ struct TemporaryStorageTests {
   func same() throws {
     let (files, memory) = (try store(.file), try store(.memory))
     let aggregates: [Aggregate] = [
-      .count, .total(FieldPath("n")), .average(FieldPath("x")), .maximum(FieldPath("n")),
+      .count, .sum(FieldPath("n")), .average(FieldPath("x")), .max(FieldPath("n")),
     ]
     let groups = try memory["a"].find().grouped(by: "g", aggregates: aggregates)
     #expect(groups.count == 2_500)
     #expect(try files["a"].find().grouped(by: "g", aggregates: aggregates) == groups)
     #expect(try files["a"].find().distinct("g") == memory["a"].find().distinct("g"))
-    let order = try memory["a"].find().sorted(by: "g").select(["n"]).documents().map(\.rowID)
+    let order = try memory["a"].find().sorted(by: "g").select(["n"]).fetch().map(\.rowID)
     #expect(
-      try files["a"].find().sorted(by: "g").select(["n"]).documents().map(\.rowID) == order)
+      try files["a"].find().sorted(by: "g").select(["n"]).fetch().map(\.rowID) == order)
   }
 
   @Test("Nothing is left in the folder of temporary files, nor beside the store")
@@ -58,8 +58,8 @@ struct TemporaryStorageTests {
     let id = try store["a"].insert(["l": list]).rowID
     for work in [
       { _ = try store["a"].find("[l]+[l]+[l]+[l]+[l] = -1").count() },
-      { _ = try store["a"].find("TRUE ORDER BY [l]*[l]*[l]*[l]").documents() },
-      { _ = try store["a"].find("[l]+[l]+[l]+[l]+[l] = -1").remove() },
+      { _ = try store["a"].find("TRUE ORDER BY [l]*[l]*[l]*[l]").fetch() },
+      { _ = try store["a"].find("[l]+[l]+[l]+[l]+[l] = -1").delete() },
     ] {
       let failure = error(#_sourceLocation, work)
       #expect(failure?.code == .tooComplex)
@@ -81,8 +81,8 @@ struct TemporaryStorageTests {
         }
       }
     }
-    #expect(try store["a"].find("[n] = 1").remove() == ids.count { $0 % 2 == 1 })
-    #expect(try store["a"].removeAll() == ids.count { $0 % 2 == 0 })
+    #expect(try store["a"].find("[n] = 1").delete() == ids.count { $0 % 2 == 1 })
+    #expect(try store["a"].deleteAll() == ids.count { $0 % 2 == 0 })
     #expect(try store["a"].count() == 0)
   }
 }

@@ -30,7 +30,7 @@ struct TextSearchTests {
     #expect(try films.search("creme BRULEE").keys() == ["creme"])
     #expect(try films.search("gin").where(Field("year") > 2000).keys() == ["gt"])
     #expect(try films.search("gin").sorted(by: "year").keys() == ["sloe", "gt"])
-    #expect(try films.search("gin").limit(1, offset: 1).documents().count == 1)
+    #expect(try films.search("gin").limit(1, offset: 1).fetch().count == 1)
     #expect(try films.search("\"gin and\" OR brul* -bottles").keys() == ["creme"])
     #expect(try films.search("gin").count() == 2)
     #expect(try films.find(Field("year") == 2010 || .search("tonic")).count() == 3)
@@ -40,7 +40,7 @@ struct TextSearchTests {
 
   @Test("The same with await, and one after the other")
   func ways() async throws {
-    #expect(try await films.search("gin").documents().count == 2)
+    #expect(try await films.search("gin").fetch().count == 2)
     #expect(try await films.search("gin").results().map(\.document.key) == ["sloe", "gt"])
     var keys: [String?] = []
     for try await film in films.search("gin").stream() { keys.append(film.key) }
@@ -107,7 +107,7 @@ struct TextSearchTests {
     #expect(try texts.search(.phrase("n t"), in: "parts").keys() == ["blank"])
     #expect(try texts.search(.phrase(#"\u0000"#), in: "parts").keys() == ["escape"])
     #expect(try texts.store.verify().isEmpty)
-    try texts.remove("one")
+    try texts.delete("one")
     try texts.save(["t": "rum"], key: "list")
     #expect(try texts.search("gin", in: "t_text").keys() == ["blank"])
     #expect(try texts.store.verify().isEmpty)
@@ -128,7 +128,7 @@ struct TextSearchTests {
     #expect(code { _ = try store["other"].search("x").count() } == nil)
     try store["other"].save(["a": "x"])
     #expect(code { _ = try store["other"].search("x").count() } == .invalidArgument)
-    #expect(code { _ = try films.search("gin", in: "none").documents() } == .invalidArgument)
+    #expect(code { _ = try films.search("gin", in: "none").fetch() } == .invalidArgument)
     #expect(code { _ = try films.search("gin").page(1) } == .invalidArgument)
     #expect(try films.search("gin").sorted(by: "year").page(1).documents.count == 1)
     #expect(code { _ = try films.find().results() } == .invalidArgument)
@@ -224,7 +224,7 @@ struct TextSearchTests {
   func updates() async throws {
     var updates = films.search("gin").updates().makeAsyncIterator()
     #expect(try await updates.next()?.compactMap(\.key) == ["sloe", "gt"])
-    try await films.remove("gt")
+    try await films.delete("gt")
     #expect(try await updates.next()?.compactMap(\.key) == ["sloe"])
     try await films.save(["title": "Gin gin"], key: "new")
     #expect(try await updates.next()?.compactMap(\.key) == ["new", "sloe"])

@@ -68,7 +68,7 @@ struct TransactionTests {
           try notes.save(["m": 3], key: "c")
           try notes.createIndex("n")
           try store.createCollection("other")
-          try store.write { _ = try notes.remove("a") }
+          try store.write { _ = try notes.delete("a") }
           throw Oops()
         }
         #expect(try notes.find().keys() == ["a", "b"])
@@ -87,7 +87,7 @@ struct TransactionTests {
     try store.write {
       try notes.save(["n": 1], key: "c")
       #expect(code { try notes.createIndex("tags", unique: true) } == .uniqueViolation)
-      #expect(code { try notes.insert(contentsOf: [["n": 2], ["d": Self.late]]) } != nil)
+      #expect(code { try notes.insert([["n": 2], ["d": Self.late]]) } != nil)
       #expect(code { try notes.find().update(set: ["n.m": 1]) } == .typeMismatch)
       try notes.createIndex("tags")
     }

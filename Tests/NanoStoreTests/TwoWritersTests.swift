@@ -55,7 +55,7 @@ struct TwoWritersTests {
   @Test("Row ids that the other gave are not given again")
   func rowIDs() throws {
     try one["a"].save([:], key: "first")
-    try one["a"].remove("first")
+    try one["a"].delete("first")
     try two["a"].save([:], key: "second")
     try one["b"].save(["n": 1], key: "k")
 

@@ -29,7 +29,7 @@ struct UnicodeFormsTests {
       for (number, name) in [Self.a, Self.b].enumerated() {
         for (other, key) in [Self.a, Self.b].enumerated() {
           let document = try store[name].get(key)
-          #expect(document?["n"]?.int == Int64(number) && document?["k"]?.int == Int64(other))
+          #expect(document?["n"]?.int == Int(number) && document?["k"]?.int == Int(other))
         }
       }
     }
@@ -145,10 +145,10 @@ struct UnicodeFormsTests {
   @Test("An order or index by a field whose name begins with a mark")
   func signs() throws {
     let odd = store["odd"]
-    try odd.insert(contentsOf: [["\u{301}x": 1], ["\u{301}x": 2]])
+    try odd.insert([["\u{301}x": 1], ["\u{301}x": 2]])
     let index = try odd.createIndex("-\u{301}x")
     #expect(index.columns == [.init(FieldPath(components: ["\u{301}x"]), descending: true)])
-    let found = try odd.find().sorted(by: "-\u{301}x").documents()
+    let found = try odd.find().sorted(by: "-\u{301}x").fetch()
     #expect(found.map { $0["\u{301}x"]?.int } == [2, 1])
   }
 }

@@ -13,8 +13,8 @@ public enum SampleStore {
     try fillFilms(store["films"], isPlain)
     try store.createCollection("log", identity: .rowID)
     try store["log"].insert(
-      contentsOf: (0..<40).map { ["n": .int($0), "even": .bool($0 % 2 == 0)] })
-    try store["log"].find(Field("n") >= 38).remove()
+      (0..<40).map { ["n": .int($0), "even": .bool($0 % 2 == 0)] })
+    try store["log"].find(Field("n") >= 38).delete()
     if isPlain {
       try store["everything"].insert(["a": ["b": [1, "two", ["deep": 3.5]]]], key: "one")
       try store["everything"].setIndexing(.everything)
@@ -89,7 +89,7 @@ public enum SampleStore {
   }
 
   private static func description(of collection: DocumentCollection) throws -> DocumentObject {
-    let documents = try collection.documents().map { document in
+    let documents = try collection.fetch().map { document in
       DocumentValue.object([
         "rowID": document.rowID.map { .int($0) } ?? nil,
         // One that was made is another one each time.

@@ -36,7 +36,7 @@ public struct Document: @unchecked Sendable {
   {
     storage = DocumentStorage.make(
       Header(
-        rowID: object[DocumentObject.rowIDName]?.int,
+        rowID: object[DocumentObject.rowIDName]?.int64,
         key: try key.map { (key) throws(StoreError) in try DocumentKey(key) }, type: type),
       UnsafeRawBufferPointer(start: nil, count: 0))
     edits = Edits(object.withoutRowID, nil)

@@ -73,8 +73,11 @@ extension DocumentValue {
   @inlinable public var isNull: Bool { if case .null = self { true } else { false } }
   /// The boolean; nil for a value of another type.
   @inlinable public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+  /// The integer; nil for a value of another type, a double too, and for one that an `Int` of this machine cannot
+  /// hold.
+  @inlinable public var int: Int? { int64.flatMap { Int(exactly: $0) } }
   /// The integer; nil for a value of another type, a double too.
-  @inlinable public var int: Int64? { if case .int(let value) = self { value } else { nil } }
+  @inlinable public var int64: Int64? { if case .int(let value) = self { value } else { nil } }
   /// The number as a double, whether it was stored as a double or as an integer.
   @inlinable public var double: Double? {
     switch self {

@@ -286,9 +286,9 @@ public protocol EngineWriter: EngineReader {
     _ identity: Identity, with document: NewDocument, in collection: String
   ) throws -> Bool
   /// Removes one document and says whether there was one.
-  func remove(_ identity: Identity, from collection: String) throws -> Bool
+  func delete(_ identity: Identity, from collection: String) throws -> Bool
   /// Removes what a query finds and says how many.
-  func remove(_ query: Query, from collection: String) throws -> Int
+  func delete(_ query: Query, from collection: String) throws -> Int
 
   /// Makes a collection; does nothing if the same one exists.
   func createCollection(_ description: CollectionDescription) throws

@@ -24,11 +24,11 @@ public struct Field: Sendable, Hashable {
     .match(expression, match, value.documentValue)
   }
   /// The text begins with this one, literally.
-  public func beginsWith(_ text: String) -> Condition { matches(.beginsWith, text) }
+  public func hasPrefix(_ text: String) -> Condition { matches(.beginsWith, text) }
   /// The text contains this one, literally.
   public func contains(_ text: String) -> Condition { matches(.contains, text) }
   /// The text ends with this one, literally.
-  public func endsWith(_ text: String) -> Condition { matches(.endsWith, text) }
+  public func hasSuffix(_ text: String) -> Condition { matches(.endsWith, text) }
 
   /// Some value equals some value of the list.
   public func isIn(_ values: [some DocumentValueConvertible]) -> Condition {

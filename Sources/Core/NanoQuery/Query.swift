@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+public import Foundation
 public import NanoDocument
 
 /// By what results are sorted: an expression (usually a field) and a direction.
@@ -9,29 +10,38 @@ public import NanoDocument
 public struct Ordering: Sendable, Hashable {
   /// What documents are sorted by.
   public var expression: QueryExpression
-  /// Whether the largest comes first.
-  public var descending: Bool
+  /// Whether the smallest or the largest comes first.
+  public var order: SortOrder
 
-  public init(_ expression: QueryExpression, descending: Bool = false) {
+  public init(_ expression: QueryExpression, order: SortOrder = .forward) {
     self.expression = expression
-    self.descending = descending
+    self.order = order
   }
-  public init(_ path: FieldPath, descending: Bool = false) {
+  public init(_ path: FieldPath, order: SortOrder = .forward) {
+    self.init(.field(path), order: order)
+  }
+  package init(_ expression: QueryExpression, descending: Bool) {
+    self.init(expression, order: descending ? .reverse : .forward)
+  }
+  package init(_ path: FieldPath, descending: Bool) {
     self.init(.field(path), descending: descending)
   }
+
+  /// Whether the largest comes first.
+  package var descending: Bool { order == .reverse }
 
   /// A path, descending if a hyphen stands before it.
   package init(signed path: String) {
     let descending = path.utf8.first == UInt8(ascii: "-")
     self.init(
       FieldPath(descending ? String(path.unicodeScalars.dropFirst()) : path),
-      descending: descending)
+      order: descending ? .reverse : .forward)
   }
 
   /// By a field, the smallest first.
-  public static func ascending(_ path: FieldPath) -> Ordering { Ordering(path) }
+  public static func forward(_ path: FieldPath) -> Ordering { Ordering(path) }
   /// By a field, the largest first.
-  public static func descending(_ path: FieldPath) -> Ordering { Ordering(path, descending: true) }
+  public static func reverse(_ path: FieldPath) -> Ordering { Ordering(path, order: .reverse) }
 }
 
 /// Which documents of a collection, in which order, from where to where.
@@ -109,19 +119,19 @@ public enum Aggregate: Sendable, Hashable {
   /// The number of values that a field reaches, nulls included.
   case countOf(FieldPath)
   /// The smallest value in sort order; null if there is none.
-  case minimum(FieldPath)
-  case maximum(FieldPath)
+  case min(FieldPath)
+  case max(FieldPath)
   /// The mean of the numbers among the values; null if there is none.
   case average(FieldPath)
   /// The sum of the numbers: an integer if all are and it fits into 64 bits, else a double.
-  case total(FieldPath)
+  case sum(FieldPath)
 
   /// The field whose values are taken; nil for the number of documents.
   public var field: FieldPath? {
     switch self {
     case .count: nil
-    case .countOf(let path), .minimum(let path), .maximum(let path), .average(let path),
-      .total(let path):
+    case .countOf(let path), .min(let path), .max(let path), .average(let path),
+      .sum(let path):
       path
     }
   }

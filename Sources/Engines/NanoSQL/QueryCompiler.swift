@@ -76,7 +76,7 @@ public struct QueryCompiler {
   }
 
   /// `DELETE` of what a query finds; a page is cut first.
-  public func remove(_ query: Query) -> Compiled {
+  public func delete(_ query: Query) -> Compiled {
     let table = SQLName.quoted(facts.table)
     if query.limit == nil, query.offset == 0, query.after == nil {
       let (condition, rest) = condition(query)

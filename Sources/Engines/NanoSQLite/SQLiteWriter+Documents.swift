@@ -203,15 +203,15 @@ extension SQLiteWriter {
     }
   }
 
-  func remove(_ identity: Identity, from collection: String) throws -> Bool {
+  func delete(_ identity: Identity, from collection: String) throws -> Bool {
     guard let table = try existing(collection) else { return false }
-    let isFound = try remove(identity, table)
+    let isFound = try delete(identity, table)
     table.writes += 1
     try removed(isFound ? 1 : 0, from: table)
     return isFound
   }
 
-  private func remove(_ identity: Identity, _ table: CollectionTable) throws -> Bool {
+  private func delete(_ identity: Identity, _ table: CollectionTable) throws -> Bool {
     guard let leaves = table.leaves else { return try removeRow(identity, table) }
     return try indexing(leaves, replacing: identity, with: nil, in: table) { known in
       try removeRow(identity, table) ? known : nil
@@ -231,7 +231,7 @@ extension SQLiteWriter {
     }
   }
 
-  func remove(_ query: Query, from collection: String) throws -> Int {
+  func delete(_ query: Query, from collection: String) throws -> Int {
     guard let table = try existing(collection) else { return 0 }
     let query = try table.resolved(query)
     if query.condition.searches { try prepareForQuery(table) }
@@ -280,7 +280,7 @@ extension SQLiteWriter {
   private func scans(_ query: Query, _ table: CollectionTable) throws -> Bool {
     let isPage = query.limit != nil || query.offset > 0 || query.after != nil
     guard !isPage, query.condition != .constant(true) else { return !isPage }
-    let removal = QueryCompiler(table.facts).remove(query).sql
+    let removal = QueryCompiler(table.facts).delete(query).sql
     let plan = try connection.all(SQLFragment("EXPLAIN QUERY PLAN ") + removal) { $0.text(3) ?? "" }
     return plan.first?.hasPrefix("SCAN") == true
   }
@@ -300,7 +300,7 @@ extension SQLiteWriter {
 
   private func removeRows(_ query: Query, _ table: CollectionTable) throws -> Int {
     let calls = connection.recorder?.calls ?? 0
-    return try connection.with(QueryCompiler(table.facts).remove(query).sql) { statement in
+    return try connection.with(QueryCompiler(table.facts).delete(query).sql) { statement in
       let watch = connection.watch(statement, table, query)
       try statement.finish()
       let count = connection.changes
@@ -320,7 +320,7 @@ extension SQLiteWriter {
       $0.int(0)
     }
     // Undone as a whole if one fails, as a single statement would be.
-    try savepoint { for id in ids { _ = try remove(.rowID(id), table) } }
+    try savepoint { for id in ids { _ = try delete(.rowID(id), table) } }
     return ids.count
   }
 }

@@ -86,24 +86,24 @@ extension SealedWriter {
     }
   }
 
-  func remove(_ identity: Identity, from collection: String) throws -> Bool {
-    try writer.remove(identity, from: collection)
+  func delete(_ identity: Identity, from collection: String) throws -> Bool {
+    try writer.delete(identity, from: collection)
   }
 
-  func remove(_ query: Query, from collection: String) throws -> Int {
+  func delete(_ query: Query, from collection: String) throws -> Int {
     var query = query
     query.fields = []
     guard let question = try question(query, collection) else {
-      return try writer.remove(query, from: collection)
+      return try writer.delete(query, from: collection)
     }
-    if question.isExact { return try writer.remove(question.inner, from: collection) }
+    if question.isExact { return try writer.delete(question.inner, from: collection) }
     var ids: [Int64] = []
     try find(question, isOrdered: true) { stored in
       ids.append(stored.rowID)
       return true
     }
     return try savepoint {
-      try ids.count { try writer.remove(.rowID($0), from: collection) }
+      try ids.count { try writer.delete(.rowID($0), from: collection) }
     }
   }
 }

@@ -24,7 +24,7 @@ package struct Nanostore: ParsableCommand {
     version: "nanostore 0.1.0",
     subcommands: [
       ImportCommand.self, ExportCommand.self,
-      FindCommand.self, SearchCommand.self, GetCommand.self, PutCommand.self, RemoveCommand.self,
+      FindCommand.self, SearchCommand.self, GetCommand.self, PutCommand.self, DeleteCommand.self,
       CountCommand.self,
       AggregateCommand.self, WatchCommand.self,
       CollectionsCommand.self, SchemaCommand.self, IndexCommand.self, ConfigureCommand.self,

@@ -18,24 +18,24 @@ import NanoStoreModels
 func models() throws {
   let store = try Store(.file("team.db"))
   let team = store[Person.self]
-  try team.insert(contentsOf: [
+  try team.insert([
     Person(id: "ada", firstName: "Ada", lastName: "Lovelace", address: Address(city: "London")),
     Person(id: "grace", firstName: "Grace", lastName: "Hopper", emails: ["grace@example.org"]),
   ])
 
-  let british = try team.find(\.address?.country == "UK").sorted(by: \.lastName).models()
+  let british = try team.find(\.address?.country == "UK").sorted(by: \.lastName).fetch()
   print("British:", british.map(\.firstName))
-  let reachable = try team.find { !$0.emails.isEmpty && $0.lastName.beginsWith("Ho") }.count()
+  let reachable = try team.find { !$0.emails.isEmpty && $0.lastName.hasPrefix("Ho") }.count()
   print("Reachable:", reachable)
 }
 
 func modelsWithAwait() async throws {
   let store = try Store(.file("team.db"))
   let team = store[Person.self]
-  try await team.insert(contentsOf: [
+  try await team.insert([
     Person(id: "grace", firstName: "Grace", lastName: "Hopper", emails: ["grace@example.org"])
   ])
-  let british = try await team.find(\.address?.country == "UK").sorted(by: \.lastName).models()
+  let british = try await team.find(\.address?.country == "UK").sorted(by: \.lastName).fetch()
   print("British:", british.map(\.firstName))
 
   for try await hoppers in try team.find(\.lastName == "Hopper").sorted(by: \.firstName).updates() {

@@ -12,7 +12,7 @@ extension BNRCaseRunner {
       return try summary(of: objects, wanted: step["expect"]?.object ?? [:])
     case "object":
       let object = try get(
-        type(step), (step["rowID"]?.int ?? 0) - 1,
+        type(step), (step["rowID"]?.int64 ?? 0) - 1,
         isLoaded: step["fetchContent"]?.bool ?? true)
       bind(step["bind"]?.string, object)
       guard let object else { return ["isNil": true, "found": false] }
@@ -98,7 +98,7 @@ extension BNRCaseRunner {
           try objects.map { try titles(of: $0.targets("songs")).first ?? .null }.sortedAsText(
             like: wanted))
       case _ where name.hasSuffix("Set"):
-        let numbers = Set(try all(String(name.dropLast(3))).compactMap(\.int))
+        let numbers = Set(try all(String(name.dropLast(3))).compactMap(\.int64))
         let isRange = numbers == Set(0..<Int64(objects.count))
         result[name] =
           isRange ? .string("0..<\(objects.count)") : .array(numbers.sorted().map { .int($0) })

@@ -29,7 +29,7 @@ extension BNRCaseRunner {
   }
 
   private func versions(_ type: any CaseObject.Type, in store: Store) throws -> [Int64] {
-    try store[type.collectionName].find().documents().map { $0.version ?? 1 }
+    try store[type.collectionName].find().fetch().map { $0.version ?? 1 }
   }
 
   /// Which classes a program of today upgrades in a store that one of before has made.

@@ -92,7 +92,7 @@ struct ComingFromBNRPersistence {
       song.seconds += 1
       return song.title != "Gin"  // stops here
     }
-    let long = try context.find(\Song.seconds > 100).sorted(by: \.title).objects()
+    let long = try context.find(\Song.seconds > 100).sorted(by: \.title).fetch()
     #expect(isFault)
     #expect(title == "Gin")
     #expect(song === fault && song === playlists[0].songs[2])

@@ -63,7 +63,7 @@ struct ComingFromSwiftData {
       try context.save()
       return album.objectID!
     }
-    let sixties = try await context.find(\Album.year >= 1960).objects()
+    let sixties = try await context.find(\Album.year >= 1960).fetch()
     #expect(sixties.map(\.objectID) == [imported])
 
     try conflict(store, imported)
@@ -82,11 +82,11 @@ struct ComingFromSwiftData {
     let id = album.objectID!
     #expect(ella.albums.first === album)
 
-    let old = try context.find(\Album.year < 1960).sorted(by: \.title).limit(20).objects()
+    let old = try context.find(\Album.year < 1960).sorted(by: \.title).limit(20).fetch()
     let same = try context.find(#Predicate<Album> { $0.year < 1960 }).count()
     let ids = try context.find(Album.self).objectIDs()
-    let hers = try context.find(Album.self) { $0.artist.isObject(ella) }.objects()
-    let words = try context.search(Album.self, "porgy bess").objects()
+    let hers = try context.find(Album.self) { $0.artist.isObject(ella) }.fetch()
+    let words = try context.search(Album.self, "porgy bess").fetch()
     try context.prefetch(\.tracks, of: old)
     #expect(old.count == 1 && same == 1 && ids == [id] && hers.count == 1 && words.count == 1)
 

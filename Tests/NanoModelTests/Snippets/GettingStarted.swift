@@ -45,8 +45,8 @@ struct GettingStartedSnippets {
     #expect(brazil?.year == 1985)
     #expect(eighties.map(\.title) == ["Brazil", "Ran"])
 
-    let science = try films.find(Field("genres") == "SF").sorted(by: "-year").documents()
-    let same = try films.find("[genres] = ? ORDER BY [year] DESC", "SF").documents()
+    let science = try films.find(Field("genres") == "SF").sorted(by: "-year").fetch()
+    let same = try films.find("[genres] = ? ORDER BY [year] DESC", "SF").fetch()
     let count = try films.find("[director.name] = 'Kurosawa'").count()  // 1
     let average = try films.find().average("year")  // 1983.0
     #expect(science.map(\.key) == ["brazil", "alien"] && same.map(\.key) == science.map(\.key))
@@ -54,8 +54,8 @@ struct GettingStartedSnippets {
 
     try films.update("ran", set: ["director.born": 1910, "seen": true])
     try films.update("ran", remove: ["seen"])
-    let removed = try films.remove("alien")  // true
-    let again = try films.remove("alien")  // false
+    let removed = try films.delete("alien")  // true
+    let again = try films.delete("alien")  // false
     #expect(try films.get("ran")?["director.born"] == 1910)
     #expect(removed && !again)
 

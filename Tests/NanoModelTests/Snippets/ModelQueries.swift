@@ -27,7 +27,7 @@ struct ModelQueriesSnippets {
 
   init() throws {
     store = try Store(.memory)
-    try people.insert(contentsOf: [
+    try people.insert([
       Person(
         id: "ada", firstName: "Ada", lastName: "Lovelace", age: 36, salary: 10, tags: ["maths"],
         address: Address(city: "London"),
@@ -41,10 +41,10 @@ struct ModelQueriesSnippets {
 
   @Test("Key paths") func keyPaths() throws {
     let people = store[Person.self]
-    let hoppers = try people.find(\.lastName == "Hopper").models()
+    let hoppers = try people.find(\.lastName == "Hopper").fetch()
     let old = try people.find(\.age > 40 && \.salary >= 10 || \.firstName == "Jane").count()  // 2
-    let ageless = try people.find(\.age == nil).models()  // Jane
-    let british = try people.find(\.address?.country == "UK").models()  // Ada
+    let ageless = try people.find(\.age == nil).fetch()  // Jane
+    let british = try people.find(\.address?.country == "UK").fetch()  // Ada
     let others = try people.find(!(\.lastName == "Doe")).count()  // 2
     #expect(hoppers.map(\.id) == ["grace"])
     #expect(old == 2)
@@ -54,7 +54,7 @@ struct ModelQueriesSnippets {
   }
 
   @Test("Properties in a closure") func closures() throws {
-    let ladies = people.find { $0.lastName.beginsWith("Ho") || $0.firstName.isIn(["Ada", "Jane"]) }
+    let ladies = people.find { $0.lastName.hasPrefix("Ho") || $0.firstName.isIn(["Ada", "Jane"]) }
     let either = people.find { $0.lastName.matches(.insensitiveContains, "LOVE") }
     let mathematicians = people.find { $0.tags.contains("maths") && !$0.friends.isEmpty }
     let middle = people.find { $0.age.isBetween(30, and: 40) && $0.address.country == "UK" }
@@ -78,9 +78,9 @@ struct ModelQueriesSnippets {
   }
 
   @Test("Order and pages") func pages() throws {
-    let sorted = try people.find().sorted(by: \.lastName, \.firstName).models()
-    let highest = try people.find().sorted(by: .descending(\.salary), .ascending(\.lastName))
-      .limit(2).models()
+    let sorted = try people.find().sorted(by: \.lastName, \.firstName).fetch()
+    let highest = try people.find().sorted(by: .reverse(\.salary), .forward(\.lastName))
+      .limit(2).fetch()
 
     var page = try people.find().sorted(by: \.lastName).page(2)  // Doe, Hopper
     while let next = page.next {
@@ -106,7 +106,7 @@ struct ModelQueriesSnippets {
 
   @Test("Aggregates and groups") func aggregates() throws {
     let (count, total, oldest) = try people.find(\.salary > 5)
-      .aggregate(.count, .total(\.salary), .maximum(\.age))  // 3, 60.0, 85
+      .aggregate(.count, .sum(\.salary), .max(\.age))  // 3, 60.0, 85
     for (country, (count, average)) in try people.find()
       .grouped(by: \.address?.country, .count, .average(\.salary))
     {
@@ -165,10 +165,10 @@ struct ModelQueriesSnippets {
   @Test("What is wrong is told when the question is asked") func failures() throws {
     let query = people.find(\.firstName.count > 3)
     do {
-      _ = try query.models()
+      _ = try query.fetch()
     } catch let error as StoreError where error.code == .invalidArgument {
       print(error)  // A query names a property that is not stored as a field of a model …
     }
-    #expect(throws: StoreError.self) { try query.models() }
+    #expect(throws: StoreError.self) { try query.fetch() }
   }
 }

@@ -11,7 +11,7 @@ struct NanoStoreSnippets {
     try people.save(["name": "Ada", "emails": ["ada@example.org"], "born": 1815], key: "ada")
     try people.save(["name": "Grace", "address": ["country": "US"], "born": 1906], key: "grace")
 
-    let american = try people.find(Field("address.country") == "US").sorted(by: "name").documents()
+    let american = try people.find(Field("address.country") == "US").sorted(by: "name").fetch()
     let early = try people.find("[born] < ? AND EXISTS([emails])", 1850).keys()  // ["ada"]
     #expect(american.map(\.key) == ["grace"])
     #expect(early == ["ada"])

@@ -21,7 +21,7 @@ struct NanoStoreModelsSnippets {
     grace.emails.append("grace@example.org")
     try people.save(grace)
 
-    let reachable = try people.find { !$0.emails.isEmpty }.sorted(by: \.firstName).models()
+    let reachable = try people.find { !$0.emails.isEmpty }.sorted(by: \.firstName).fetch()
     print(reachable.map(\.firstName))  // ["Grace"]
     #expect(reachable.map(\.firstName) == ["Grace"])
   }

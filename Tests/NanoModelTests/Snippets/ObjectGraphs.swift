@@ -65,8 +65,8 @@ struct ObjectsSnippets {
     }
     try context.save()
 
-    let long = try context.find(\Song.seconds > 600).sorted(by: \.title).limit(20).objects()
-    let lists = try context.find(Playlist.self) { $0.songs.contains(road.songs[0]) }.objects()
+    let long = try context.find(\Song.seconds > 600).sorted(by: \.title).limit(20).fetch()
+    let lists = try context.find(Playlist.self) { $0.songs.contains(road.songs[0]) }.fetch()
     try context.find(Song.self).each { song in
       print(song.title)
       return song.seconds < 600  // goes on

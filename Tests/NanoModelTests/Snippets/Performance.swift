@@ -28,7 +28,7 @@ struct PerformanceSnippets {
     let batch: [DocumentObject] = (1...1_000).map {
       ["title": .string("Film \($0)"), "year": 1985]
     }
-    try films.insert(contentsOf: batch)
+    try films.insert(batch)
     try store.write {
       try films.save(["title": "Alien", "year": 1979], key: "alien")
       try films.save(["title": "Ran", "year": 1985], key: "ran")

@@ -25,7 +25,7 @@ struct QueriesSnippets {
   @Test("Conditions") func conditions() throws {
     let recent = films.find(Field("year") > 1980 && !(Field("title") == "Ran"))
     let listed = films.find(Field("title").isIn(["Ran", "Alien"]) || Field("year").isNull)
-    let nested = films.find(Field("director.name").beginsWith("Kuro"))
+    let nested = films.find(Field("director.name").hasPrefix("Kuro"))
     let folded = films.find(Field("title").matches(.insensitiveContains, "BRA"))
     let pattern = films.find(Field("title").like("%l%n") || Field("title").regexp("^R.n$"))
     #expect(try recent.keys() == ["brazil"])
@@ -61,7 +61,7 @@ struct QueriesSnippets {
   }
 
   @Test("Order and pages") func pages() throws {
-    let newest = try films.find().sorted(by: "-year", "title").limit(2, offset: 1).documents()
+    let newest = try films.find().sorted(by: "-year", "title").limit(2, offset: 1).fetch()
     var page = try films.find().sorted(by: "title").page(2)
     while let next = page.next {
       page = try films.find().sorted(by: "title").after(next).page(2)
@@ -82,14 +82,14 @@ struct QueriesSnippets {
     let query = films.find(Field("year") == 1985)
     let count = try query.count()
     let keys = try query.keys()
-    let titles = try query.select("title").documents().map { $0["title"]?.string }
+    let titles = try query.select("title").fetch().map { $0["title"]?.string }
     #expect(count == 2 && keys == ["ran", "brazil"] && titles == ["Ran", "Brazil"])
     return query
   }
 
   @Test("Aggregates") func aggregates() throws {
     let genres = try films.find().distinct("genres")
-    let values = try films.find().aggregate([.count, .average("year"), .maximum("year")])
+    let values = try films.find().aggregate([.count, .average("year"), .max("year")])
     for row in try films.find().grouped(by: "year", aggregates: [.count]) {
       print(row.group[0].int ?? 0, row.values[0].int ?? 0)  // 1979 1, 1985 2
     }

@@ -44,7 +44,7 @@ extension NTJsonStoreCaseRunner {
     var inner = given.object ?? [:]
     inner["collection"] = step["collection"] ?? "c"
     if name == "findOne" { return try query(inner).first() }
-    let found = try query(inner).documents()
+    let found = try query(inner).fetch()
     let index = Int(question?["index"]?.int ?? given["index"]?.int ?? 0)
     return found.indices.contains(index) ? found[index] : nil
   }

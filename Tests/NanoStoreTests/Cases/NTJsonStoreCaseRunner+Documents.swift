@@ -12,7 +12,7 @@ extension NTJsonStoreCaseRunner {
       return ["ok": true, "rowid": .int(document.rowID ?? 0), "error": .null]
     case "insertBatch":
       let objects = try (step["items"]?.array ?? []).map { try object($0) }
-      let ids = try collection(step).insert(contentsOf: objects)
+      let ids = try collection(step).insert(objects)
       return ["ok": true, "count": .int(Int64(ids.count)), "error": .null]
     case "insertKeepsInput":
       let given = try object(step["json"])
@@ -33,13 +33,13 @@ extension NTJsonStoreCaseRunner {
     case "remove":
       let document = try step["item"] == nil ? Document(removed(step)) : item(step)
       // A document that is not there is no error.
-      _ = try collection(step).remove(document)
+      _ = try collection(step).delete(document)
       return ["ok": true, "error": .null]
-    case "removeWhere": return ["value": .int(Int64(try query(step).remove())), "error": .null]
+    case "removeWhere": return ["value": .int(Int64(try query(step).delete())), "error": .null]
     case "removeAll":
-      return ["value": .int(Int64(try collection(step).removeAll())), "error": .null]
+      return ["value": .int(Int64(try collection(step).deleteAll())), "error": .null]
     case "count": return ["value": .int(Int64(try query(step).count())), "error": .null]
-    case "find": return try found(query(step).documents(), step)
+    case "find": return try found(query(step).fetch(), step)
     case "findOne":
       let document = try query(step).first()
       bind(step, document)

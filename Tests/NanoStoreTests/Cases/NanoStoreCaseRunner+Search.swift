@@ -95,9 +95,9 @@ extension NanoStoreCaseRunner {
       switch step["function"]?.string {
       case "average": .average(path)
       case "count": .countOf(path)
-      case "max": .maximum(path)
-      case "min": .minimum(path)
-      default: .total(path)
+      case "max": .max(path)
+      case "min": .min(path)
+      default: .sum(path)
       }
     let search = try search(from: step["where"]?.object ?? [:])
     let value = try search.aggregate([aggregate], in: objects)[0]

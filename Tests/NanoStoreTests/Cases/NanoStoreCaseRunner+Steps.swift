@@ -52,21 +52,21 @@ extension NanoStoreCaseRunner {
     case "remove":
       for name in strings(step["items"]) {
         if let bag = bags[name] {
-          try store.removeBag(key: bag.key)
+          try store.deleteBag(key: bag.key)
         } else if let document = documents[name] {
-          try objects.remove(document)
+          try objects.delete(document)
         }
       }
       return ["ok": true]
     case "removeKeys":
       let keys = try (step["keys"]?.array ?? []).compactMap { try value($0).string }
       guard !keys.isEmpty else { return ["ok": false] }
-      try objects.remove(keys: keys)
-      for bag in try store.bags(keys: keys) { try store.removeBag(key: bag.key) }
+      try objects.delete(keys: keys)
+      for bag in try store.bags(keys: keys) { try store.deleteBag(key: bag.key) }
       return ["ok": true]
     case "removeAll":
-      try objects.removeAll()
-      for bag in try store.bags() { try store.removeBag(key: bag.key) }
+      try objects.deleteAll()
+      for bag in try store.bags() { try store.deleteBag(key: bag.key) }
       return ["ok": true]
     case "save":
       try store.flush()
@@ -122,7 +122,7 @@ extension NanoStoreCaseRunner {
     let names = items.filter { documents[$0] != nil }
     // One call with several documents is one batch.
     if op == "add", names.count > 1 {
-      let ids = try objects.save(contentsOf: names.compactMap { documents[$0] })
+      let ids = try objects.save(names.compactMap { documents[$0] })
       for (name, id) in zip(names, ids) { documents[name] = try objects.get(rowID: id) }
     } else {
       for name in names { documents[name] = try objects.save(documents[name]!) }
@@ -154,7 +154,7 @@ extension NanoStoreCaseRunner {
   private func rowCount(_ table: String) throws -> Int {
     let bags = try store.engine().read(.call, nil) { try $0.count(Query(), in: "nano_bags") }
     guard table == "documents" else {
-      return try objects.documents().reduce(0) { try $0 + leaves($1.object()).count }
+      return try objects.fetch().reduce(0) { try $0 + leaves($1.object()).count }
     }
     let documents: Int
     if store.isInTransaction {

@@ -19,11 +19,11 @@ struct ChangeFeedTests {
     try await people.update("ada", set: ["n": 2])
     #expect(try await feed.next() == Commit([Change("people", [ada: .updated])]))
     try await store.write {
-      try people.remove("ada")
+      try people.delete("ada")
       try store["films"].insert(["title": "Alien"])
     }
     let commit = try #require(try await feed.next())
-    #expect(commit.change(in: "People")?.rows == [ada: .removed])
+    #expect(commit.change(in: "People")?.rows == [ada: .deleted])
     #expect(commit.change(in: "films")?.rowIDs(.inserted) == [1])
     #expect(commit.change(in: "other") == nil)
   }
@@ -39,14 +39,14 @@ struct ChangeFeedTests {
       try people.insert([:])
       throw CancellationError()
     }
-    _ = try await people.documents()
+    _ = try await people.fetch()
     try await people.createIndex("n")
     try await store.setMetadata(1, "m")
     try await store["others"].insert([:])
     try await store.write {
       try people.insert(["n": 2])
       try? store.write {
-        try people.removeAll()
+        try people.deleteAll()
         throw CancellationError()
       }
     }
@@ -62,9 +62,9 @@ struct ChangeFeedTests {
     var feed = people.changes().makeAsyncIterator()
     try run("CREATE TABLE x (a)", store)
     #expect(try await feed.next() == Change("people", nil))
-    try await people.insert(contentsOf: (0...Commit.maximumRows).map { _ in [:] })
+    try await people.insert((0...Commit.maximumRows).map { _ in [:] })
     #expect(try await feed.next() == Change("people", nil))
-    try await people.removeAll()
+    try await people.deleteAll()
     #expect(try await feed.next() == Change("people", nil))
     _ = try await people.drop()
     #expect(try await feed.next() == Change("people", nil))
@@ -112,11 +112,11 @@ struct ChangeFeedTests {
     let people = store["people"]
     var feed = people.changes().makeAsyncIterator()
     for number in 0..<500 as Range<Int64> { try await people.insert(["n": .int(number)]) }
-    try await people.find(Field("n") == 499).remove()
+    try await people.find(Field("n") == 499).delete()
 
     var rows: [Int64: Change.Kind] = [:]
     var count = 0
-    while rows[500] != .removed {
+    while rows[500] != .deleted {
       let change = try #require(try await feed.next())
       rows.merge(try #require(change.rows)) { $1 }
       count += 1
@@ -127,14 +127,14 @@ struct ChangeFeedTests {
 
   @Test("Commits that are put together say what somebody between them must know")
   func merging() {
-    var commit = Commit([Change("a", [1: .inserted, 2: .inserted, 3: .removed, 4: .updated])])
+    var commit = Commit([Change("a", [1: .inserted, 2: .inserted, 3: .deleted, 4: .updated])])
     commit.merge(
       Commit([
-        Change("A", [1: .removed, 2: .updated, 3: .inserted, 5: .inserted]), Change("b", nil),
+        Change("A", [1: .deleted, 2: .updated, 3: .inserted, 5: .inserted]), Change("b", nil),
       ]))
     #expect(
       commit.changes == [
-        Change("a", [1: .removed, 2: .updated, 3: .updated, 4: .updated, 5: .inserted]),
+        Change("a", [1: .deleted, 2: .updated, 3: .updated, 4: .updated, 5: .inserted]),
         Change("b", nil),
       ])
     commit.merge(Commit([Change("b", [1: .inserted])]))

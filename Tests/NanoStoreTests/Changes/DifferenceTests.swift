@@ -10,14 +10,14 @@ struct DifferenceTests {
   @Test("A difference says what came, went, moved and changed")
   func kinds() async throws {
     let people = try anyStore()["people"]
-    try await people.insert(contentsOf: (1...5).map { ["n": .int($0)] })
+    try await people.insert((1...5).map { ["n": .int($0)] })
     var updates = people.find().sorted(by: "n").updates().differences().makeAsyncIterator()
     let first = try #require(try await updates.next())
     #expect(first.difference.inserted == [0, 1, 2, 3, 4])
     #expect(first.documents.count == 5)
 
     try await people.store.write {
-      try people.find(Field("n") == 2).remove()
+      try people.find(Field("n") == 2).delete()
       try people.find(Field("n") == 1).update(set: ["n": 9])
       try people.find(Field("n") == 4).update(set: ["x": 1])
       try people.insert(["n": 0])
@@ -46,7 +46,7 @@ struct DifferenceTests {
       update.difference.apply(to: &list, new)
       #expect(list == new)
       #expect(
-        new == (try await shown(things.find(Field("n") < 60).sorted(by: "n").limit(12).documents()))
+        new == (try await shown(things.find(Field("n") < 60).sorted(by: "n").limit(12).fetch()))
       )
     }
   }
@@ -56,7 +56,7 @@ struct DifferenceTests {
       for _ in 0..<Int.random(in: 1...6, using: &random) {
         let key = "k\(Int.random(in: 0..<20, using: &random))"
         if Int.random(in: 0..<4, using: &random) == 0 {
-          try things.remove(key)
+          try things.delete(key)
         } else {
           try things.save(["n": .int(.random(in: 0..<100, using: &random))], key: key)
         }

@@ -176,7 +176,7 @@ struct ObservationLifeTests {
   func interrupting() async throws {
     let scratch = try Scratch()
     let store = try Store(.file(scratch.file("a.db")))
-    try await store["a"].insert(contentsOf: (0..<20_000).map { ["n": .int($0)] })
+    try await store["a"].insert((0..<20_000).map { ["n": .int($0)] })
     for _ in 0..<10 {
       let follower = Follower(store["a"].find(Field("n").contains("x")).updates())
       await Task.yield()

@@ -17,9 +17,9 @@ struct UpdatesPropertyTests {
       switch Int.random(in: 0..<12, using: &random) {
       case 0...5: try things.save(["n": n, "tags": [n, "x"]], key: key)
       case 6: _ = try things.update(key, set: ["n": n])
-      case 7: try things.remove(key)
-      case 8: try things.find(Field("n") == n).remove()
-      case 9: try things.insert(contentsOf: [["n": n], ["n": 7]])
+      case 7: try things.delete(key)
+      case 8: try things.find(Field("n") == n).delete()
+      case 9: try things.insert([["n": n], ["n": 7]])
       case 10 where Int.random(in: 0..<10, using: &random) == 0: _ = try things.drop()
       default:
         try things.save(["n": n], key: "sql")
@@ -93,7 +93,7 @@ struct UpdatesPropertyTests {
       if number % 5 == 0 { try await store["things"].insert(["n": .int(Int64(number))]) }
       if number % 7 == 0 { try process.ask("remove", "things", "k\(number % 20)") }
     }
-    let found = try await shown(store["things"].find(Field("n") > 4).sorted(by: "n").documents())
+    let found = try await shown(store["things"].find(Field("n") > 4).sorted(by: "n").fetch())
     let number = try await store["things"].count()
     try await follower.wait { try $0.values.last.map(shown) == found }
     try await count.wait { $0.values.last == number }
@@ -109,7 +109,7 @@ struct UpdatesPropertyTests {
     }
     let differences = queries.map { Follower($0.updates().differences()) }
     let counts = queries.map { Follower($0.countUpdates()) }
-    let sums = queries.map { Follower($0.aggregateUpdates([.total("n")])) }
+    let sums = queries.map { Follower($0.aggregateUpdates([.sum("n")])) }
 
     // One task for each writer; the writes of one are in its order.
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -126,7 +126,7 @@ struct UpdatesPropertyTests {
     }
 
     for (number, query) in queries.enumerated() {
-      let found = try await shown(query.documents())
+      let found = try await shown(query.fetch())
       try await lists[number].wait { try $0.values.last.map(shown) == found }
       try await slow[number].wait { try $0.values.last.map(shown) == found }
       try await differences[number].wait {
@@ -134,7 +134,7 @@ struct UpdatesPropertyTests {
       }
       let count = try await query.count()
       try await counts[number].wait { $0.values.last == count }
-      let sum = try await query.aggregate([.total("n")])
+      let sum = try await query.aggregate([.sum("n")])
       try await sums[number].wait { $0.values.last == sum }
 
       var list: [String] = []

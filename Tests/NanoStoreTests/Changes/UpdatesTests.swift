@@ -27,7 +27,7 @@ struct UpdatesTests {
     #expect(try await updates.next()?.map(\.key) == ["bob"])
     try await people.update("bob", set: ["name": "Rob"])
     #expect(try await updates.next()?.first?["name"] == "Rob")
-    try await people.remove("bob")
+    try await people.delete("bob")
     #expect(try await updates.next()?.isEmpty == true)
   }
 
@@ -50,11 +50,11 @@ struct UpdatesTests {
       var age: Int
     }
     let people = try anyStore()["people"]
-    try await people.insert(contentsOf: [["age": 30], ["age": 40]])
+    try await people.insert([["age": 30], ["age": 40]])
     let old = people.find(Field("age") >= 40)
     var count = old.countUpdates().makeAsyncIterator()
     var first = people.find().sorted(by: "-age").firstUpdates().makeAsyncIterator()
-    var sum = people.find().aggregateUpdates([.total("age")]).makeAsyncIterator()
+    var sum = people.find().aggregateUpdates([.sum("age")]).makeAsyncIterator()
     var groups = people.find().groupedUpdates(by: "age", aggregates: [.count]).makeAsyncIterator()
     var typed = old.updates(as: Person.self).makeAsyncIterator()
     #expect(try await count.next() == 1)
@@ -76,7 +76,7 @@ struct UpdatesTests {
   func notANumber() async throws {
     let values = try anyStore()["values"]
     try await values.insert(["n": .double(.nan)])
-    var sum = values.find().aggregateUpdates([.total("n"), .count]).makeAsyncIterator()
+    var sum = values.find().aggregateUpdates([.sum("n"), .count]).makeAsyncIterator()
     _ = try await sum.next()
 
     try await values.save(["n": .double(.nan)], key: "other")
@@ -102,7 +102,7 @@ struct UpdatesTests {
       try people.insert(["age": 77])
       throw CancellationError()
     }
-    try await people.insert(contentsOf: [["age": 50, "name": "a"], ["age": 60, "name": "b"]])
+    try await people.insert([["age": 50, "name": "a"], ["age": 60, "name": "b"]])
     try await top.wait { $0.values.last?.count == 2 }
     try await names.wait { $0.values.last?.count == 2 }
     try await people.insert(["age": 40, "name": "c"])
@@ -120,11 +120,11 @@ struct UpdatesTests {
   @Test("A page with an offset moves with what stands before it")
   func offset() async throws {
     let people = try anyStore()["people"]
-    try await people.insert(contentsOf: (0..<10 as Range<Int64>).map { ["n": .int($0)] })
+    try await people.insert((0..<10 as Range<Int64>).map { ["n": .int($0)] })
     var page = people.find().sorted(by: "n").limit(2, offset: 3).updates().makeAsyncIterator()
     #expect(try await page.next()?.map { $0["n"]?.int } == [3, 4])
 
-    try await people.find(Field("n") == 0).remove()
+    try await people.find(Field("n") == 0).delete()
     #expect(try await page.next()?.map { $0["n"]?.int } == [4, 5])
     try await people.insert(["n": -1])
     #expect(try await page.next()?.map { $0["n"]?.int } == [3, 4])
@@ -135,15 +135,15 @@ struct UpdatesTests {
     let scratch = try Scratch()
     let store = try store(inFile: inFile, scratch)
     let people = store["people"]
-    try await people.insert(contentsOf: (0..<5 as Range<Int64>).map { ["n": .int($0)] })
+    try await people.insert((0..<5 as Range<Int64>).map { ["n": .int($0)] })
     var updates = people.find().updates().makeAsyncIterator()
     #expect(try await updates.next()?.count == 5)
 
     try await store.write { _ = try store.sql("DELETE FROM people WHERE id = 1") }
     #expect(try await updates.next()?.count == 4)
-    try await people.removeAll()
+    try await people.deleteAll()
     #expect(try await updates.next()?.isEmpty == true)
-    try await people.insert(contentsOf: (0..<3_000 as Range<Int64>).map { ["n": .int($0)] })
+    try await people.insert((0..<3_000 as Range<Int64>).map { ["n": .int($0)] })
     #expect(try await updates.next()?.count == 3_000)
   }
 

@@ -29,7 +29,7 @@ struct CopyPropertyTests {
         }
       }
       for _ in 0..<random.number(0...9) {
-        try store[name].remove(rowID: Int64(random.number(1...60)))
+        try store[name].delete(rowID: Int64(random.number(1...60)))
       }
     }
     let middle = try Store.reference()

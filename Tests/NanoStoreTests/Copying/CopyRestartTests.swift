@@ -92,13 +92,13 @@ struct CopyRestartTests {
   func changedSource() throws {
     stop(after: 40)
     let films = store["films"]
-    try films.remove(rowID: 1)
+    try films.delete(rowID: 1)
     try films.update(rowID: 2, set: ["title": "Other"])
     // The key and the unique value come to another row, behind the last batch and before it.
-    try films.remove(rowID: 10)
+    try films.delete(rowID: 10)
     try films.insert(["n": 9])
     let key = try #require(try films.get(rowID: 20)?.key)
-    try films.remove(rowID: 20)
+    try films.delete(rowID: 20)
     try films.insert(["n": 7_000], key: key)
     try films.dropIndex("n_unique")
     try films.createIndex("title", unique: true)

@@ -20,11 +20,11 @@ struct CopySource {
         "text": text,
       ])
     }
-    try films.remove(rowID: 3)
+    try films.delete(rowID: 3)
     // The last one: its row id is not given again.
-    try films.remove(rowID: Int64(Self.films))
+    try films.delete(rowID: Int64(Self.films))
     try films.save(["n": 1_000], key: "brazil")
-    try films.remove(rowID: Int64(Self.films) + 1)
+    try films.delete(rowID: Int64(Self.films) + 1)
     try films.save(["n": 1_000, "title": "Brazil"], key: "brazil")
     try films.createIndex("n", unique: true)
     try films.createIndex("tags")
@@ -44,7 +44,7 @@ struct CopySource {
     try store.setMetadata(["a": [1, .double(.nan)]], "setting")
   }
 
-  var rowIDs: [Int64] { get throws { try store["films"].documents().compactMap(\.rowID) } }
+  var rowIDs: [Int64] { get throws { try store["films"].fetch().compactMap(\.rowID) } }
 }
 
 extension Store {

@@ -49,8 +49,8 @@ struct CopyTests {
   private func expectCopy(_ target: Store) throws {
     #expect(try target.collections() == store.collections())
     for name in try store.collections().map(\.name) {
-      let expected = try store[name].documents()
-      let found = try target[name].documents()
+      let expected = try store[name].fetch()
+      let found = try target[name].fetch()
       #expect(found.map(\.rowID) == expected.map(\.rowID))
       #expect(found.map(\.key) == expected.map(\.key))
       #expect(found.map(\.added) == expected.map(\.added))

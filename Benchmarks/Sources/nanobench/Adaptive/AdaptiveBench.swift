@@ -31,7 +31,7 @@ struct AdaptiveBench {
   func run() throws -> [Line] {
     let filled = try folder.freshFile("filled.db")
     let store = try open(filled, .off)
-    try store["people"].insert(contentsOf: workload.people)
+    try store["people"].insert(workload.people)
     try store.close()
     let chosen = Replay.all(workload).filter { replay in
       variant.map { replay.name.contains($0) } ?? true

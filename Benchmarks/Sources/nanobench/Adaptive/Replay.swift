@@ -36,7 +36,7 @@ extension Replay {
   private static func count(
     _ people: DocumentCollection, _ numbers: some Sequence<Int>, _ condition: (Int) -> Condition
   ) throws -> Int {
-    try numbers.reduce(0) { try $0 + people.find(condition($1)).documents().count }
+    try numbers.reduce(0) { try $0 + people.find(condition($1)).fetch().count }
   }
 
   private static func pointLookups(_ workload: Workload) -> Replay {
@@ -62,7 +62,7 @@ extension Replay {
       try workload.lookups.prefix(200).reduce(0) { sum, number in
         let person = workload.people[number]
         let page = try people.find(Field("City") == person.city).sorted(by: "-Salary").limit(20)
-          .documents()
+          .fetch()
         let range = try people.find(
           Field("Salary").isBetween(person.salary, and: person.salary + 20)
         ).count()
@@ -110,7 +110,7 @@ extension Replay {
     var found = 0
     for batch in 0..<batches {
       let first = batch * 100 % (workload.documents - 100)
-      try people.insert(contentsOf: workload.people[first..<(first + 100)])
+      try people.insert(workload.people[first..<(first + 100)])
       guard batch % lookupEvery == 0 else { continue }
       found += try count(people, [workload.lookups[batch]]) {
         Field("Address.Street") == workload.people[$0].address.street

@@ -31,7 +31,7 @@ struct CardInsertScenario: Scenario {
         return { watch in
           let cards = try set.ours(folder)
           try watch.measure {
-            try cards.insert(contentsOf: objects)
+            try cards.insert(objects)
             // Closing checkpoints.
             try cards.store.close()
           }

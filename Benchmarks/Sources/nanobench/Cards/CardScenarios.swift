@@ -26,18 +26,18 @@ func cardScenarios(_ workload: Workload, _ identity: CardIdentity) -> [any Scena
       "find", "find a tenth by index", original: isNano ? 55 : 22,
       "\(select) WHERE \(lastName)=?1", .rows,
       CardQuestion.Way("lazy documents", 2) {
-        try $0.find(Field("LastName") == name).documents().count
+        try $0.find(Field("LastName") == name).fetch().count
       }),
     question(
       "sorted", "find a tenth sorted by two fields", original: isNano ? 20 : 7.5,
       "\(select) WHERE \(lastName)=?1 "
         + "ORDER BY \(RawTable.field("FirstName")),\(RawTable.field("Age")),id", .rows,
       CardQuestion.Way("lazy documents", 1.5) {
-        try $0.find(Field("LastName") == name).sorted(by: "FirstName", "Age").documents().count
+        try $0.find(Field("LastName") == name).sorted(by: "FirstName", "Age").fetch().count
       }),
     question(
       "all", "find all", original: isNano ? 260 : 56, select, .rows,
-      CardQuestion.Way("lazy documents in an array", 2) { try $0.documents().count },
+      CardQuestion.Way("lazy documents in an array", 2) { try $0.fetch().count },
       CardQuestion.Way("every value read", isNano ? 6 : nil) { cards in
         var count = 0
         try cards.find().each { card in

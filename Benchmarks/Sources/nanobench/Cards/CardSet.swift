@@ -75,7 +75,7 @@ final class CardSet {
   /// A collection of ours with all cards, as after a restart of the program.
   func oursFilled(_ folder: Folder, isIndexed: Bool = true) throws -> DocumentCollection {
     let collection = try ours(folder, isIndexed: isIndexed)
-    try collection.insert(contentsOf: cards.map(\.object))
+    try collection.insert(cards.map(\.object))
     try collection.store.close()
     try collection.store.reopen()
     return collection

@@ -49,7 +49,7 @@ struct TextSearchScenario: Scenario {
           return try withExtendedLifetime(context) {
             try watch.measure {
               try sought.reduce(0) {
-                try $0 + context.search(SearchableSong.self, $1).limit(limit).objects().count
+                try $0 + context.search(SearchableSong.self, $1).limit(limit).fetch().count
               }
             }
           }

@@ -55,7 +55,7 @@ struct AnywhereScenario: Scenario {
       let store = try Store.untuned(folder.freshFile("ours.db"))
       let cards = store["cards"]
       try cards.setIndexing(policy)
-      try cards.insert(contentsOf: workload.people.map { Card(person: $0).object })
+      try cards.insert(workload.people.map { Card(person: $0).object })
       let sought = Condition.leaf(Field(.element) == workload.soughtName)
       return { watch in try watch.measure { try cards.find(sought).count() } }
     }

@@ -72,7 +72,7 @@ struct EverythingScenario: Scenario {
         let cards = store["cards"]
         try cards.setIndexing(policy)
         try watch.measure {
-          try cards.insert(contentsOf: objects)
+          try cards.insert(objects)
           // Closing checkpoints.
           try store.close()
         }

@@ -40,7 +40,7 @@ struct KeptScenario: Scenario {
     [
       Variant("models", target: 4.5) { [workload] folder in
         let people = try People.filled(folder, workload)
-        return { watch in try watch.measure { try people.models.find().models() }.count }
+        return { watch in try watch.measure { try people.models.find().fetch() }.count }
       },
       Variant("Codable") { [workload] folder in
         let people = try People.filled(folder, workload)

@@ -49,7 +49,7 @@ extension ObserverScenario {
       try watch.measureThread {
         for number in 0..<operations {
           let person = workload.people[number % workload.people.count]
-          try people.insert(contentsOf: CollectionOfOne(person))
+          try people.insert(CollectionOfOne(person))
         }
       }
       for observation in observations { observation.cancel() }

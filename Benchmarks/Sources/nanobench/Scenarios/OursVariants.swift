@@ -16,7 +16,7 @@ extension Store {
 struct People {
   let store: Store
   let collection: DocumentCollection
-  var models: ModelCollection<Person> { collection.models() }
+  var models: ModelCollection<Person> { collection.fetch() }
 
   init(_ folder: Folder, _ durability: Store.Configuration.Durability = .normal) throws {
     var configuration = Store.Configuration()
@@ -30,7 +30,7 @@ struct People {
   /// All documents, checkpointed, as after a restart of the program.
   static func filled(_ folder: Folder, _ workload: Workload) throws -> People {
     let people = try People(folder)
-    try people.collection.insert(contentsOf: workload.people)
+    try people.collection.insert(workload.people)
     try people.store.close()
     try people.store.reopen()
     return people
@@ -54,7 +54,7 @@ extension InsertScenario {
         { watch in
           let people = try People(folder)
           try watch.measure {
-            try people.models.insert(contentsOf: workload.people)
+            try people.models.insert(workload.people)
             // Closing checkpoints.
             try people.store.close()
           }
@@ -66,7 +66,7 @@ extension InsertScenario {
         return { watch in
           let people = try People(folder)
           try watch.measure {
-            try people.collection.insert(contentsOf: values)
+            try people.collection.insert(values)
             try people.store.close()
           }
           return workload.documents
@@ -77,7 +77,7 @@ extension InsertScenario {
         return { watch in
           let people = try People(folder)
           try watch.measure {
-            try people.collection.insert(contentsOf: objects)
+            try people.collection.insert(objects)
             try people.store.close()
           }
           return workload.documents
@@ -131,7 +131,7 @@ extension GetScenario {
       },
       Variant("lazy document, all cached") { [workload] folder in
         let people = try People.cached(folder, workload)
-        let keys = try people.collection.documents().compactMap(\.key)
+        let keys = try people.collection.fetch().compactMap(\.key)
         return { watch in
           try watch.measure {
             var found = 0
@@ -210,7 +210,7 @@ extension FindScenario {
       func findAll() throws -> Int {
         var found = 0
         for name in workload.soughtNames {
-          found += try people.collection.find(Field("LastName") == name).documents().count
+          found += try people.collection.find(Field("LastName") == name).fetch().count
         }
         return found
       }
@@ -239,12 +239,12 @@ extension TenthScenario {
       try people.collection.createIndex("Age")
       let (first, end) = (Int64(Self.ages.lowerBound), Int64(Self.ages.upperBound))
       let query = people.collection.find(Field("Age") >= first && Field("Age") < end)
-      for _ in 0..<2 where people.collection.cacheSize >= 0 { _ = try query.documents() }
+      for _ in 0..<2 where people.collection.cacheSize >= 0 { _ = try query.fetch() }
       return { watch in
         var found = 0
         for _ in 0..<Self.repetitions {
           if isFlushing { people.collection.flushCache() }
-          found += try watch.measure { try query.documents().count }
+          found += try watch.measure { try query.fetch().count }
         }
         return found
       }
@@ -274,7 +274,7 @@ extension SortScenario {
         let people = try People.filled(folder, workload)
         return { watch in
           try watch.measure {
-            try people.collection.find().sorted(by: "Salary").limit(20).documents()
+            try people.collection.find().sorted(by: "Salary").limit(20).fetch()
               .reduce(0) { $0 + ($1["Salary"]?.double ?? 0).cents }
           }
         }

@@ -44,7 +44,7 @@ extension Contest {
         Side.people
       ) { people in
         try cities.reduce(0) { sum, city in
-          try sum + people.find(Field("city") == city).documents().rowIDs
+          try sum + people.find(Field("city") == city).fetch().rowIDs
         }
       },
       asking(
@@ -52,23 +52,23 @@ extension Contest {
       ) { people in
         try scores.reduce(0) { sum, score in
           let query = people.find(Field("score") >= score && Field("score") < score + 100)
-          return try sum + query.sorted(by: "score").limit(20).documents().rowIDs
+          return try sum + query.sorted(by: "score").limit(20).fetch().rowIDs
         }
       },
       asking("scan", "filter and sort without an index, 20 of them", 1, Side.people) { people in
-        try people.find(Field("active") == true).sorted(by: "name").limit(20).documents().rowIDs
+        try people.find(Field("active") == true).sorted(by: "name").limit(20).fetch().rowIDs
       },
       asking(
         "elements", "find by an element of an array, 100 of them", tags.count, Side.indexed
       ) { indexed in
         try tags.reduce(0) { sum, tag in
-          try sum + indexed.find(Field("tags") == tag).limit(100).documents().rowIDs
+          try sum + indexed.find(Field("tags") == tag).limit(100).fetch().rowIDs
         }
       },
       asking(
         "text", "search two words, the best 20", words.count, Side.indexed
       ) { indexed in
-        try words.reduce(0) { try $0 + indexed.search($1).limit(20).documents().rowIDs }
+        try words.reduce(0) { try $0 + indexed.search($1).limit(20).fetch().rowIDs }
       },
     ]
   }
@@ -80,7 +80,7 @@ extension Contest {
         "group", "group all by a field, 3 aggregates of each", 1, target: 0.6, Side.people
       ) { people in
         try people.find()
-          .grouped(by: "city", aggregates: [.count, .average("age"), .maximum("score")]).digest
+          .grouped(by: "city", aggregates: [.count, .average("age"), .max("score")]).digest
       },
       asking("count", "count all", 20, Side.people) { people in
         try (0..<20).reduce(0) { sum, _ in try sum + people.count() }

@@ -17,7 +17,7 @@ extension Contest {
         return { watch in
           let collection = try side.fresh()
           return try watch.measure {
-            try batches.reduce(0) { try $0 + collection.insert(contentsOf: $1).count }
+            try batches.reduce(0) { try $0 + collection.insert($1).count }
           }
         }
       },
@@ -29,7 +29,7 @@ extension Contest {
         let batches = members.batches(changed)
         return { watch in
           try watch.measure {
-            try batches.reduce(0) { try $0 + collection.save(contentsOf: $1).count }
+            try batches.reduce(0) { try $0 + collection.save($1).count }
           }
         }
       },
@@ -40,7 +40,7 @@ extension Contest {
         let collection = side.durable["single"]
         try collection.drop()
         try Side.makeFieldIndexes(collection)
-        try collection.insert(contentsOf: members.documents.prefix(1_000).map { $0 })
+        try collection.insert(members.documents.prefix(1_000).map { $0 })
         return { watch in
           try watch.measure {
             for document in single { try collection.save(document) }

@@ -56,7 +56,7 @@ final class Side {
     // A server may have it from an earlier run.
     try collection.drop()
     try prepare(collection)
-    for batch in members.batches(members.documents) { try collection.insert(contentsOf: batch) }
+    for batch in members.batches(members.documents) { try collection.insert(batch) }
     // As after a while, when either has cleaned up and knows its values.
     try store.compact()
     filled[name] = collection

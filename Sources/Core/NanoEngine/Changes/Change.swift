@@ -6,13 +6,13 @@ import NanoDocument
 ///
 /// ```swift
 /// for try await change in people.changes() {
-///   change.rows    // [17: .inserted, 4: .removed], nil if any document may be another one
+///   change.rows    // [17: .inserted, 4: .deleted], nil if any document may be another one
 /// }
 /// ```
 public struct Change: Sendable, Hashable {
   /// What happened to one document.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    case inserted, updated, removed
+    case inserted, updated, deleted
   }
 
   /// The collection, as it was named when it was made.
@@ -44,7 +44,7 @@ public struct Change: Sendable, Hashable {
       rows = nil
       return
     }
-    let merged = mine.merging(others) { _, later in later == .removed ? .removed : .updated }
+    let merged = mine.merging(others) { _, later in later == .deleted ? .deleted : .updated }
     rows = merged.count > Commit.maximumRows ? nil : merged
   }
 }

@@ -19,11 +19,11 @@ public struct Aggregation {
     switch aggregate {
     case .count: break
     case .countOf: count += 1
-    case .minimum:
+    case .min:
       if !value.isNull, extreme.isNull || ValueOrder.compare(value, extreme) < 0 { extreme = value }
-    case .maximum:
+    case .max:
       if !value.isNull, extreme.isNull || ValueOrder.compare(value, extreme) > 0 { extreme = value }
-    case .average, .total: addNumber(value)
+    case .average, .sum: addNumber(value)
     }
   }
 
@@ -49,9 +49,9 @@ public struct Aggregation {
   public var result: DocumentValue {
     switch aggregate {
     case .count, .countOf: .int(Int64(count))
-    case .minimum, .maximum: extreme
+    case .min, .max: extreme
     case .average: numbers == 0 ? .null : .double(sum.value / Double(numbers))
-    case .total: isExact ? .int(integers) : .double(sum.value)
+    case .sum: isExact ? .int(integers) : .double(sum.value)
     }
   }
 

@@ -152,10 +152,10 @@ extension Computation {
   private static func substring(
     _ scalars: [Unicode.Scalar], _ operands: [DocumentValue]
   ) -> DocumentValue {
-    guard let from = operands[1].int else { return .null }
+    guard let from = operands[1].int64 else { return .null }
     var length = Int64(scalars.count) + 1
     if operands.count == 3 {
-      guard let given = operands[2].int else { return .null }
+      guard let given = operands[2].int64 else { return .null }
       length = given
     }
     let bound = Int64(scalars.count) + 1

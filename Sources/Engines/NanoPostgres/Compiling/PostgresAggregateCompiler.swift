@@ -130,19 +130,19 @@ struct PostgresAggregateCompiler {
     switch aggregate {
     case .count: return (.count, ["count(*)::text"])
     case .countOf: return (.count, ["count(\(values.name(values.take(place.value))))::text"])
-    case .total, .average:
+    case .sum, .average:
       let value = number()
       let isWhole =
-        aggregate == .total(path) && single.types.contains(.double)
+        aggregate == .sum(path) && single.types.contains(.double)
         ? "coalesce(bool_and(scale(\(value)) = 0), true)::text" : "'true'"
       return (
-        aggregate == .total(path) ? .total : .average,
+        aggregate == .sum(path) ? .total : .average,
         ["coalesce(sum(\(value)), 0)::text", "count(\(value))::text", isWhole]
       )
-    case .minimum, .maximum:
+    case .min, .max:
       guard let found = facts.sortable(path) else { return nil }
       let types = found.types.subtracting(.null)
-      let function = aggregate == .minimum(path) ? "min" : "max"
+      let function = aggregate == .min(path) ? "min" : "max"
       if types.isSubset(of: [.int, .double]) {
         return (
           .value, ["coalesce(\(function)(\(number())), '-Infinity')::text", "''", "''"]

@@ -176,16 +176,16 @@ extension PostgresWriter {
     return true
   }
 
-  func remove(_ identity: Identity, from collection: String) throws -> Bool {
+  func delete(_ identity: Identity, from collection: String) throws -> Bool {
     noteWrite()
     guard let table = try table(collection) else { return false }
     let sql = "DELETE FROM \(table.collection.table) WHERE " + identity.condition + " RETURNING id"
     let result = try session.run(sql.statement)
-    for row in 0..<result.count { table.note(result.int(row, 0), .removed) }
+    for row in 0..<result.count { table.note(result.int(row, 0), .deleted) }
     return result.count > 0
   }
 
-  func remove(_ query: Query, from collection: String) throws -> Int {
+  func delete(_ query: Query, from collection: String) throws -> Int {
     noteWrite()
     guard let table = try table(collection) else { return 0 }
     let facts = facts(table.collection)
@@ -211,7 +211,7 @@ extension PostgresWriter {
     if result.count > Commit.maximumRows {
       table.noteAll()
     } else {
-      for row in 0..<result.count { table.note(result.int(row, 1), .removed) }
+      for row in 0..<result.count { table.note(result.int(row, 1), .deleted) }
     }
     return Int(result.int(0, 0))
   }

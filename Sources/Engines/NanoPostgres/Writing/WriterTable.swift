@@ -36,7 +36,7 @@ final class WriterTable {
     guard rows != nil else { return }
     switch (rows?[rowID], kind) {
     case (.inserted?, .updated): break
-    case (.inserted?, .removed): rows?[rowID] = nil
+    case (.inserted?, .deleted): rows?[rowID] = nil
     default: rows?[rowID] = kind
     }
     if (rows?.count ?? 0) > Commit.maximumRows { rows = nil }

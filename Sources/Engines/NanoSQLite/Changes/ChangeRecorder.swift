@@ -66,7 +66,7 @@ final class ChangeRecorder {
     let kind: Change.Kind =
       switch operation {
       case SQLITE_INSERT: .inserted
-      case SQLITE_DELETE: .removed
+      case SQLITE_DELETE: .deleted
       default: .updated
       }
     log.append(Entry(table: table, rowID: rowID, kind: kind))
@@ -166,9 +166,9 @@ final class ChangeRecorder {
   private static func together(_ first: Change.Kind?, _ second: Change.Kind) -> Change.Kind? {
     switch (first, second) {
     case (nil, _): second
-    case (.inserted, .removed): nil
+    case (.inserted, .deleted): nil
     case (.inserted, _): .inserted
-    case (_, .removed): .removed
+    case (_, .deleted): .deleted
     default: .updated
     }
   }

@@ -34,7 +34,7 @@ extension ObjectContext {
     }
     guard let value = try value(named: name) else { return nil }
     guard value.object?["collection"]?.string == type.collectionName,
-      let id = value.object?["id"]?.int
+      let id = value.object?["id"]?.int64
     else {
       throw Self.notAnObject(type)
     }

@@ -7,10 +7,10 @@ import NanoStoreCore
 /// belongs. Cancelling the task stops the query.
 extension ObjectQuery {
   /// What is found, in order.
-  public func objects(isolation: isolated (any Actor)? = #isolation) async throws -> [Object] {
+  public func fetch(isolation: isolated (any Actor)? = #isolation) async throws -> [Object] {
     let models = models
     let documents = try await models.collection.documents.onReader {
-      try models.documentQuery().documents()
+      try models.documentQuery().fetch()
     }
     let table = context.table(Object.self)
     return try documents.compactMap { document in
@@ -21,7 +21,7 @@ extension ObjectQuery {
 
   /// The first one; nil if there is none.
   public func first(isolation: isolated (any Actor)? = #isolation) async throws -> Object? {
-    try await limit(1).objects(isolation: isolation).first
+    try await limit(1).fetch(isolation: isolation).first
   }
 
   /// The ids of what is found, in order.
@@ -49,7 +49,7 @@ extension ObjectContext {
   /// All stored objects of a class, by row id.
   public func all<Object: GraphObject>(
     _ type: Object.Type, isolation: isolated (any Actor)? = #isolation
-  ) async throws -> [Object] { try await find(type).objects(isolation: isolation) }
+  ) async throws -> [Object] { try await find(type).fetch(isolation: isolation) }
 
   /// The object with this id, with its content; nil if there is none or it is deleted.
   public func get<Object: GraphObject>(

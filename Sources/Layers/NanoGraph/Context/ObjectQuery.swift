@@ -9,7 +9,7 @@ public import NanoStoreCore
 /// A question to the stored objects of a class, whose answers are the objects of a context.
 ///
 /// ```swift
-/// let long = try context.find(\Song.seconds > 600).sorted(by: \.title).limit(20).objects()
+/// let long = try context.find(\Song.seconds > 600).sorted(by: \.title).limit(20).fetch()
 /// ```
 ///
 /// It is answered from what is stored: new objects are found once they are saved, changed ones by what they
@@ -37,8 +37,12 @@ public struct ObjectQuery<Object: GraphObject> {
   ) -> ObjectQuery { changed(models.where(condition)) }
   /// Sorts by these properties, most important first, each with the smallest first.
   public func sorted(by keyPaths: any PartialKeyPath<Object> & Sendable...) -> ObjectQuery {
-    changed(models.sorted(by: keyPaths.map { .ascending($0) }))
+    changed(models.sorted(by: keyPaths.map { .forward($0) }))
   }
+  /// Sorts by a property, in an order.
+  public func sorted(
+    by keyPath: any PartialKeyPath<Object> & Sendable, order: SortOrder
+  ) -> ObjectQuery { changed(models.sorted(by: keyPath, order: order)) }
   /// Sorts by these orderings, most important first.
   public func sorted(by orderings: ModelOrdering<Object>...) -> ObjectQuery {
     changed(models.sorted(by: orderings))
@@ -55,7 +59,7 @@ public struct ObjectQuery<Object: GraphObject> {
   /// - Throws: ``StoreError``, among others ``StoreError/Code/typeMismatch`` with the collection, the document
   ///   and the field, and what an upgrade throws.
   @inlinable
-  public func objects() throws -> [Object] {
+  public func fetch() throws -> [Object] {
     var objects: [Object] = []
     try eachStored { object in
       objects.append(object)
@@ -65,7 +69,7 @@ public struct ObjectQuery<Object: GraphObject> {
   }
 
   /// The first one; nil if there is none.
-  public func first() throws -> Object? { try limit(1).objects().first }
+  public func first() throws -> Object? { try limit(1).fetch().first }
 
   /// Shows one object after the other until the closure says false, without keeping them: memory stays what it
   /// is, however many there are.
@@ -122,7 +126,7 @@ extension ObjectContext {
   /// The objects of a class that fulfil a condition written with properties.
   ///
   /// ```swift
-  /// try context.find(Playlist.self) { $0.songs.contains(song) }.objects()
+  /// try context.find(Playlist.self) { $0.songs.contains(song) }.fetch()
   /// ```
   public func find<Object: GraphObject>(
     _ type: Object.Type, _ condition: (ModelProperties<Object>) -> ModelCondition<Object>
@@ -142,7 +146,7 @@ extension ObjectContext {
   /// All stored objects of a class, by row id.
   @inlinable
   public func all<Object: GraphObject>(_ type: Object.Type) throws -> [Object] {
-    try find(type).objects()
+    try find(type).fetch()
   }
 
   /// The object with this id, with its content; nil if there is none or it is deleted.

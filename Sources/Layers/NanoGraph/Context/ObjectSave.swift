@@ -47,7 +47,7 @@ final class ObjectSave {
         kept.insert(ObjectIdentifier(object))
         continue
       }
-      try table.documents.remove(rowID: id)
+      try table.documents.delete(rowID: id)
     }
   }
 

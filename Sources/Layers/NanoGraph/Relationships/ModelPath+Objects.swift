@@ -8,7 +8,7 @@ extension ModelPath where Root: GraphObject {
   /// The relationship leads to this object, among others.
   ///
   /// ```swift
-  /// try context.find(Playlist.self) { $0.songs.contains(song) }.objects()
+  /// try context.find(Playlist.self) { $0.songs.contains(song) }.fetch()
   /// ```
   ///
   /// An object that is not stored yet is related to by nothing that is stored.

@@ -62,14 +62,14 @@ extension ModelCollection {
   /// - Throws: As for a single one, with its position. Nothing was stored.
   @discardableResult
   @inlinable
-  public func insert(contentsOf values: some Sequence<M>) throws -> [Int64] {
+  public func insert(_ values: some Sequence<M>) throws -> [Int64] {
     try write(.insert, values)
   }
 
   /// Stores values in place of those that have their keys, all of them or none.
   @discardableResult
   @inlinable
-  public func save(contentsOf values: some Sequence<M>) throws -> [Int64] {
+  public func save(_ values: some Sequence<M>) throws -> [Int64] {
     try write(.save, values)
   }
 
@@ -118,25 +118,25 @@ extension ModelCollection {
 
   /// Removes the value with this key and says whether there was one.
   @discardableResult
-  public func remove(_ key: String) throws -> Bool { try documents.remove(key) }
+  public func delete(_ key: String) throws -> Bool { try documents.delete(key) }
   /// Removes the value with this key and says whether there was one.
   @discardableResult
-  public func remove(_ key: some ModelKey) throws -> Bool {
+  public func delete(_ key: some ModelKey) throws -> Bool {
     guard let key = try key.documentKey else { return false }
-    return try documents.remove(key.description)
+    return try documents.delete(key.description)
   }
   /// Removes the value with this row id and says whether there was one.
   @discardableResult
-  public func remove(rowID: Int64) throws -> Bool { try documents.remove(rowID: rowID) }
+  public func delete(rowID: Int64) throws -> Bool { try documents.delete(rowID: rowID) }
   /// Removes a value by its key, or by its row id if it has no key.
   @discardableResult
-  public func remove(_ stored: Stored<M>) throws -> Bool {
-    if let key = stored.header.key { return try documents.remove(key.description) }
-    return try stored.rowID.map { try documents.remove(rowID: $0) } ?? false
+  public func delete(_ stored: Stored<M>) throws -> Bool {
+    if let key = stored.header.key { return try documents.delete(key.description) }
+    return try stored.rowID.map { try documents.delete(rowID: $0) } ?? false
   }
   /// Removes every value and says how many there were. The collection and its indexes stay.
   @discardableResult
-  public func removeAll() throws -> Int { try documents.removeAll() }
+  public func deleteAll() throws -> Int { try documents.deleteAll() }
 }
 
 extension Model {
@@ -164,30 +164,30 @@ extension ModelCollection where M: Sendable {
     try await documents.onWriter { try self.save(stored) }
   }
   @discardableResult
-  public func insert(contentsOf values: [M]) async throws -> [Int64] {
-    try await documents.onWriter { try self.insert(contentsOf: values) }
+  public func insert(_ values: [M]) async throws -> [Int64] {
+    try await documents.onWriter { try self.insert(values) }
   }
   @discardableResult
-  public func save(contentsOf values: [M]) async throws -> [Int64] {
-    try await documents.onWriter { try self.save(contentsOf: values) }
+  public func save(_ values: [M]) async throws -> [Int64] {
+    try await documents.onWriter { try self.save(values) }
   }
   @discardableResult
-  public func remove(_ stored: Stored<M>) async throws -> Bool {
-    try await documents.onWriter { try self.remove(stored) }
+  public func delete(_ stored: Stored<M>) async throws -> Bool {
+    try await documents.onWriter { try self.delete(stored) }
   }
 }
 
 extension ModelCollection {
   @discardableResult
-  public func remove(_ key: String) async throws -> Bool { try await documents.remove(key) }
+  public func delete(_ key: String) async throws -> Bool { try await documents.delete(key) }
   @discardableResult
-  public func remove(_ key: some ModelKey & Sendable) async throws -> Bool {
-    try await documents.onWriter { try self.remove(key) }
+  public func delete(_ key: some ModelKey & Sendable) async throws -> Bool {
+    try await documents.onWriter { try self.delete(key) }
   }
   @discardableResult
-  public func remove(rowID: Int64) async throws -> Bool {
-    try await documents.remove(rowID: rowID)
+  public func delete(rowID: Int64) async throws -> Bool {
+    try await documents.delete(rowID: rowID)
   }
   @discardableResult
-  public func removeAll() async throws -> Int { try await documents.removeAll() }
+  public func deleteAll() async throws -> Int { try await documents.deleteAll() }
 }

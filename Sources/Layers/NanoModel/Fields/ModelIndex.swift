@@ -19,7 +19,7 @@ public struct ModelIndex<Root: Model>: Sendable {
 
   /// Over these properties, most important first.
   public init(_ keyPaths: any PartialKeyPath<Root> & Sendable...) {
-    self.init(keyPaths.map { .ascending($0) }, isUnique: false)
+    self.init(keyPaths.map { .forward($0) }, isUnique: false)
   }
 
   /// Over these properties in these directions, most important first.
@@ -27,7 +27,7 @@ public struct ModelIndex<Root: Model>: Sendable {
 
   /// No two documents have the same values of all these properties.
   public static func unique(_ keyPaths: any PartialKeyPath<Root> & Sendable...) -> ModelIndex {
-    ModelIndex(keyPaths.map { .ascending($0) }, isUnique: true)
+    ModelIndex(keyPaths.map { .forward($0) }, isUnique: true)
   }
 
   private init(_ orderings: [ModelOrdering<Root>], isUnique: Bool) {

@@ -9,7 +9,7 @@ public import NanoQuery
 ///
 /// ```swift
 /// people.find(\.lastName == "Doe" && \.age > 30)
-/// people.find { $0.lastName.beginsWith("D") && $0.address.country == "US" }
+/// people.find { $0.lastName.hasPrefix("D") && $0.address.country == "US" }
 /// people.find(ModelCondition(Field("lastName").glob("D*")))
 /// ```
 ///

@@ -7,18 +7,18 @@ import NanoQuery
 ///
 /// ```swift
 /// people.find().sorted(by: \.lastName, \.firstName)
-/// people.find().sorted(by: .descending(\.age), .ascending(\.lastName))
+/// people.find().sorted(by: .reverse(\.age), .forward(\.lastName))
 /// ```
 public struct ModelOrdering<Root: Model>: Sendable {
   let place: Result<FieldPlace, StoreError>
   let descending: Bool
 
   /// By a property, the smallest first; what is absent comes before everything.
-  public static func ascending(_ keyPath: any PartialKeyPath<Root> & Sendable) -> ModelOrdering {
+  public static func forward(_ keyPath: any PartialKeyPath<Root> & Sendable) -> ModelOrdering {
     ModelOrdering(keyPath, descending: false)
   }
-  /// By a property, the largest first.
-  public static func descending(_ keyPath: any PartialKeyPath<Root> & Sendable) -> ModelOrdering {
+  /// By a property, the largest first; what is absent comes last.
+  public static func reverse(_ keyPath: any PartialKeyPath<Root> & Sendable) -> ModelOrdering {
     ModelOrdering(keyPath, descending: true)
   }
 

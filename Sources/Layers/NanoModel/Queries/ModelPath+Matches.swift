@@ -40,11 +40,11 @@ extension ModelPath where Value: TextQueryValue {
   }
 
   /// The text begins with this one, literally.
-  public func beginsWith(_ text: String) -> ModelCondition<Root> { self.text(.beginsWith, text) }
+  public func hasPrefix(_ text: String) -> ModelCondition<Root> { self.text(.beginsWith, text) }
   /// The text contains this one, literally.
   public func contains(_ text: String) -> ModelCondition<Root> { self.text(.contains, text) }
   /// The text ends with this one, literally.
-  public func endsWith(_ text: String) -> ModelCondition<Root> { self.text(.endsWith, text) }
+  public func hasSuffix(_ text: String) -> ModelCondition<Root> { self.text(.endsWith, text) }
   /// One of the matches, among them those that pass over upper and lower case.
   public func matches(_ match: TextMatch, _ text: String) -> ModelCondition<Root> {
     self.text(match, text)

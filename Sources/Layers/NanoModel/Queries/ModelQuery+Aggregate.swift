@@ -8,7 +8,7 @@ import NanoStoreCore
 /// What is computed over the values of a model, and the type of the result.
 ///
 /// ```swift
-/// let (count, oldest) = try people.find().aggregate(.count, .maximum(\.age))
+/// let (count, oldest) = try people.find().aggregate(.count, .max(\.age))
 /// ```
 ///
 public struct ModelAggregate<M: Model, Result: Sendable>: Sendable {
@@ -55,18 +55,18 @@ extension ModelAggregate where Result == Double? {
 
 extension ModelAggregate where Result: Numeric & FieldValue {
   /// The sum of a number; one that does not fit into the property's type is an error.
-  public static func total(
+  public static func sum(
     _ keyPath: any KeyPath<M, Result> & Sendable
   ) -> ModelAggregate {
-    ModelAggregate(keyPath, Aggregate.total) { (value) throws(StoreError) in
+    ModelAggregate(keyPath, Aggregate.sum) { (value) throws(StoreError) in
       try Result(stored: value)
     }
   }
   /// The sum of a number that may be absent.
-  public static func total(
+  public static func sum(
     _ keyPath: any KeyPath<M, Result?> & Sendable
   ) -> ModelAggregate {
-    ModelAggregate(keyPath, Aggregate.total) { (value) throws(StoreError) in
+    ModelAggregate(keyPath, Aggregate.sum) { (value) throws(StoreError) in
       try Result(stored: value)
     }
   }
@@ -74,35 +74,35 @@ extension ModelAggregate where Result: Numeric & FieldValue {
 
 extension ModelAggregate {
   /// The smallest value; nil if there is none.
-  public static func minimum<Value: OrderedQueryValue>(
+  public static func min<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) -> ModelAggregate where Result == Value? {
-    ModelAggregate(keyPath, Aggregate.minimum) { (value) throws(StoreError) in
+    ModelAggregate(keyPath, Aggregate.min) { (value) throws(StoreError) in
       value.isNull ? nil : try Value(stored: value)
     }
   }
   /// The smallest value of a property that may be absent; nil if there is none.
-  public static func minimum<Value: OrderedQueryValue>(
+  public static func min<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<M, Value?> & Sendable
   ) -> ModelAggregate where Result == Value? {
-    ModelAggregate(keyPath, Aggregate.minimum) { (value) throws(StoreError) in
+    ModelAggregate(keyPath, Aggregate.min) { (value) throws(StoreError) in
       try Value?(stored: value)
     }
   }
 
   /// The largest value; nil if there is none.
-  public static func maximum<Value: OrderedQueryValue>(
+  public static func max<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) -> ModelAggregate where Result == Value? {
-    ModelAggregate(keyPath, Aggregate.maximum) { (value) throws(StoreError) in
+    ModelAggregate(keyPath, Aggregate.max) { (value) throws(StoreError) in
       value.isNull ? nil : try Value(stored: value)
     }
   }
   /// The largest value of a property that may be absent; nil if there is none.
-  public static func maximum<Value: OrderedQueryValue>(
+  public static func max<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<M, Value?> & Sendable
   ) -> ModelAggregate where Result == Value? {
-    ModelAggregate(keyPath, Aggregate.maximum) { (value) throws(StoreError) in
+    ModelAggregate(keyPath, Aggregate.max) { (value) throws(StoreError) in
       try Value?(stored: value)
     }
   }
@@ -113,7 +113,7 @@ extension ModelQuery {
   ///
   /// ```swift
   /// let (count, average, oldest) = try people.find(\.lastName == "Doe")
-  ///   .aggregate(.count, .average(\.salary), .maximum(\.age))
+  ///   .aggregate(.count, .average(\.salary), .max(\.age))
   /// ```
   public func aggregate<each Result: Sendable>(
     _ aggregates: repeat ModelAggregate<M, each Result>
@@ -202,34 +202,34 @@ extension ModelQuery {
   /// The sum of a number.
   ///
   /// - Throws: ``StoreError/Code/typeMismatch`` if it does not fit into the property's type.
-  public func total<Value: Numeric & FieldValue & Sendable>(
+  public func sum<Value: Numeric & FieldValue & Sendable>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) throws -> Value {
-    try only(ModelAggregate<M, Value>.total(keyPath))
+    try only(ModelAggregate<M, Value>.sum(keyPath))
   }
-  public func total<Value: Numeric & FieldValue & Sendable>(
+  public func sum<Value: Numeric & FieldValue & Sendable>(
     _ keyPath: any KeyPath<M, Value> & Sendable
-  ) async throws -> Value { try await onReader { try $0.total(keyPath) } }
+  ) async throws -> Value { try await onReader { try $0.sum(keyPath) } }
 
   /// The smallest value of a property; nil if there is none.
-  public func minimum<Value: OrderedQueryValue & Sendable>(
+  public func min<Value: OrderedQueryValue & Sendable>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) throws -> Value? {
-    try only(ModelAggregate<M, Value?>.minimum(keyPath))
+    try only(ModelAggregate<M, Value?>.min(keyPath))
   }
-  public func minimum<Value: OrderedQueryValue & Sendable>(
+  public func min<Value: OrderedQueryValue & Sendable>(
     _ keyPath: any KeyPath<M, Value> & Sendable
-  ) async throws -> Value? { try await onReader { try $0.minimum(keyPath) } }
+  ) async throws -> Value? { try await onReader { try $0.min(keyPath) } }
 
   /// The largest value of a property; nil if there is none.
-  public func maximum<Value: OrderedQueryValue & Sendable>(
+  public func max<Value: OrderedQueryValue & Sendable>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) throws -> Value? {
-    try only(ModelAggregate<M, Value?>.maximum(keyPath))
+    try only(ModelAggregate<M, Value?>.max(keyPath))
   }
-  public func maximum<Value: OrderedQueryValue & Sendable>(
+  public func max<Value: OrderedQueryValue & Sendable>(
     _ keyPath: any KeyPath<M, Value> & Sendable
-  ) async throws -> Value? { try await onReader { try $0.maximum(keyPath) } }
+  ) async throws -> Value? { try await onReader { try $0.max(keyPath) } }
 
   /// The distinct values of a property in what is found, in their order; nil is none.
   public func distinct<Value: QueryValue>(

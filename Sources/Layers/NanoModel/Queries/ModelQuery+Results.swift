@@ -11,7 +11,7 @@ extension ModelQuery {
   /// - Throws: ``StoreError``, among others ``StoreError/Code/typeMismatch`` with the collection, the
   ///   document and the field, and what an upgrade throws.
   @inlinable
-  public func models() throws -> [M] {
+  public func fetch() throws -> [M] {
     var models: [M] = []
     try eachContent { content, decoder in models.append(try decoder.value(content)) }
     return models
@@ -44,16 +44,16 @@ extension ModelQuery {
   }
 
   /// The first one; nil if there is none.
-  public func first() throws -> M? { try limit(min(1, limit ?? 1)).models().first }
+  public func first() throws -> M? { try limit(Swift.min(1, limit ?? 1)).fetch().first }
 
   /// What is found together with what the store knows of it.
   public func stored() throws -> [Stored<M>] {
-    try documentQuery().documents().map { try collection.stored($0) }
+    try documentQuery().fetch().map { try collection.stored($0) }
   }
 
   /// The first one with what the store knows of it; nil if there is none.
   public func firstStored() throws -> Stored<M>? {
-    try limit(min(1, limit ?? 1)).stored().first
+    try limit(Swift.min(1, limit ?? 1)).stored().first
   }
 
   /// Shows one value after the other without keeping them, from one snapshot.
@@ -65,7 +65,7 @@ extension ModelQuery {
   public func each(_ show: (M) throws -> Void) throws {
     if collection.store.isInTransaction {
       // What a closure writes could be found again, without end.
-      for model in try models() { try show(model) }
+      for model in try fetch() { try show(model) }
       return
     }
     try eachContent { content, decoder in try show(try decoder.value(content)) }
@@ -90,7 +90,7 @@ extension ModelQuery {
   public func explain() throws -> Explanation { try documentQuery().explain() }
   /// Removes what is found and says how many there were.
   @discardableResult
-  public func remove() throws -> Int { try documentQuery().remove() }
+  public func delete() throws -> Int { try documentQuery().delete() }
 }
 
 /// Some values in a row, and where the next ones begin.
@@ -103,7 +103,7 @@ public struct ModelPage<M: Model> {
 extension ModelPage: Sendable where M: Sendable {}
 
 extension ModelQuery where M: Sendable {
-  public func models() async throws -> [M] { try await onReader { try $0.models() } }
+  public func fetch() async throws -> [M] { try await onReader { try $0.fetch() } }
   public func first() async throws -> M? { try await onReader { try $0.first() } }
   public func stored() async throws -> [Stored<M>] { try await onReader { try $0.stored() } }
   public func firstStored() async throws -> Stored<M>? {
@@ -127,8 +127,8 @@ extension ModelQuery {
   public func rowIDs() async throws -> [Int64] { try await onReader { try $0.rowIDs() } }
   public func explain() async throws -> Explanation { try await onReader { try $0.explain() } }
   @discardableResult
-  public func remove() async throws -> Int {
-    try await collection.documents.onWriter { try self.remove() }
+  public func delete() async throws -> Int {
+    try await collection.documents.onWriter { try self.delete() }
   }
 
   func onReader<Result: Sendable>(

@@ -10,7 +10,7 @@ extension ModelCollection {
   ///
   /// ```swift
   /// @Model struct Recipe { @TextIndexed var title: String; @TextIndexed var steps: [String] = []; var year: Int }
-  /// try recipes.search("gin tonic -sloe").where(\.year > 2000).limit(10).models()
+  /// try recipes.search("gin tonic -sloe").where(\.year > 2000).limit(10).fetch()
   /// ```
   ///
   /// Any text can be given; docs/TEXT-SEARCH.md says what it means. A document that has such a property under

@@ -75,11 +75,11 @@ extension ModelQuery {
   ///
   /// ```swift
   /// @Model struct Name { var firstName: String; var lastName: String }
-  /// let names = try people.find(\.age > 30).models(as: Name.self)
+  /// let names = try people.find(\.age > 30).fetch(as: Name.self)
   /// ```
   ///
   /// Documents are upgraded by their own model. Saving such a value elsewhere saves all fields.
-  public func models<Smaller: Model>(as type: Smaller.Type) throws -> [Smaller] {
+  public func fetch<Smaller: Model>(as type: Smaller.Type) throws -> [Smaller] {
     let decoder = collection.decoder
     let smaller = ModelDecoder<Smaller>(collection.name)
     var models: [Smaller] = []
@@ -98,8 +98,8 @@ extension ModelQuery {
     }
     return models
   }
-  public func models<Smaller: Model & Sendable>(as type: Smaller.Type) async throws -> [Smaller] {
-    try await onReader { try $0.models(as: type) }
+  public func fetch<Smaller: Model & Sendable>(as type: Smaller.Type) async throws -> [Smaller] {
+    try await onReader { try $0.fetch(as: type) }
   }
 }
 

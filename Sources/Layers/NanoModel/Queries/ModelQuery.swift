@@ -10,7 +10,7 @@ public import NanoStoreCore
 ///
 /// ```swift
 /// let page = try people.find(\.lastName == "Doe" && \.age > 30)
-///   .sorted(by: \.firstName).limit(10, offset: 20).models()
+///   .sorted(by: \.firstName).limit(10, offset: 20).fetch()
 /// let count = try people.find { $0.tags.contains("swift") }.count()
 /// ```
 ///
@@ -49,7 +49,15 @@ public struct ModelQuery<M: Model>: Sendable {
   /// Sorts by these properties, most important first, each with the smallest first. Replaces an earlier
   /// order.
   public func sorted(by keyPaths: any PartialKeyPath<M> & Sendable...) -> ModelQuery {
-    sorted(by: keyPaths.map { .ascending($0) })
+    sorted(by: keyPaths.map { .forward($0) })
+  }
+  /// Sorts by a property, in an order. Replaces an earlier order.
+  ///
+  /// ```swift
+  /// people.find().sorted(by: \.age, order: .reverse)          // the oldest first
+  /// ```
+  public func sorted(by keyPath: any PartialKeyPath<M> & Sendable, order: SortOrder) -> ModelQuery {
+    sorted(by: [order == .reverse ? .reverse(keyPath) : .forward(keyPath)])
   }
   /// Sorts by these orderings, most important first. Replaces an earlier order.
   public func sorted(by orderings: ModelOrdering<M>...) -> ModelQuery { sorted(by: orderings) }
@@ -84,7 +92,7 @@ extension ModelCollection {
   /// The values that fulfil a condition written with properties, for what key paths cannot say.
   ///
   /// ```swift
-  /// people.find { $0.lastName.beginsWith("D") && $0.friends.age > 30 }
+  /// people.find { $0.lastName.hasPrefix("D") && $0.friends.age > 30 }
   /// ```
   public func find(
     _ condition: (ModelProperties<M>) -> ModelCondition<M>
@@ -121,14 +129,14 @@ extension ModelCollection {
   }
 
   /// All values, by row id.
-  public func models() throws -> [M] { try find().models() }
+  public func fetch() throws -> [M] { try find().fetch() }
   /// How many values there are.
   public func count() throws -> Int { try documents.count() }
   public func count() async throws -> Int { try await documents.count() }
 }
 
 extension ModelCollection where M: Sendable {
-  public func models() async throws -> [M] { try await find().models() }
+  public func fetch() async throws -> [M] { try await find().fetch() }
 }
 
 extension ModelQuery {

@@ -72,7 +72,7 @@ extension ModelCollection {
     let decoder = decoder
     var after = walk
     let found = try store.write {
-      let documents = try outdated.after(after.position).limit(max(1, batch)).documents()
+      let documents = try outdated.after(after.position).limit(max(1, batch)).fetch()
       for document in documents {
         try replace(try decoder.value(document), document.header)
         after.position = PagePosition(values: [], rowID: document.rowID ?? 0)

@@ -84,11 +84,11 @@ extension Bag {
   ///
   /// What is unsaved stays in the bag, which may be saved again as a new one.
   @discardableResult
-  public func remove() throws -> Bool {
+  public func delete() throws -> Bool {
     guard let store else { return false }
     return try store.write {
       guard let context = TransactionContext.current(of: store), let writer = context.writer,
-        try BagMemberships(writer).removeBag(documentKey)
+        try BagMemberships(writer).deleteBag(documentKey)
       else { return false }
       let before = snapshot
       change { $0.detach() }
@@ -97,7 +97,7 @@ extension Bag {
     }
   }
   @discardableResult
-  public func remove() async throws -> Bool { try await onWriter { try self.remove() } }
+  public func delete() async throws -> Bool { try await onWriter { try self.delete() } }
 
   /// A new bag, unsaved, with another key, the same name, and the same members, saved and unsaved.
   public func copy() throws -> Bag {

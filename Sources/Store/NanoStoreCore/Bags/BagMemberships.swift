@@ -10,7 +10,7 @@ struct BagMemberships {
   init(_ writer: any EngineWriter) { self.writer = writer }
 
   private func remove(_ condition: Condition) throws {
-    _ = try writer.remove(Query(condition), from: Membership.collection)
+    _ = try writer.delete(Query(condition), from: Membership.collection)
   }
 
   func removeAll(from bag: Int64) throws { try remove(Membership.isIn(bag)) }
@@ -45,11 +45,11 @@ struct BagMemberships {
   }
 
   /// Removes a bag, what is in it, and it from others; false if there is none of this key.
-  func removeBag(_ key: DocumentKey) throws -> Bool {
+  func deleteBag(_ key: DocumentKey) throws -> Bool {
     guard let rowID = try BagReader.rowID(key, writer) else { return false }
     try removeAll(from: rowID)
     try forget([.bag(key)])
-    return try writer.remove(.key(key), from: InternalCollection.bags.rawValue)
+    return try writer.delete(.key(key), from: InternalCollection.bags.rawValue)
   }
 }
 
@@ -57,7 +57,7 @@ extension DocumentCollection {
   /// Removes a document from the collection, and from the bags that hold it.
   func remove(_ identity: Identity, _ writer: any EngineWriter) throws -> Bool {
     try InternalCollection.refuse(name)
-    guard try store.hasBags(writer) else { return try writer.remove(identity, from: name) }
+    guard try store.hasBags(writer) else { return try writer.delete(identity, from: name) }
     return try writer.savepoint {
       // A document that has a key is known by it to bags.
       var member = BagMember(name, identity)
@@ -68,7 +68,7 @@ extension DocumentCollection {
       } catch let error as StoreError where error.code == .corruptDocument {
         // One that cannot be read must be removable.
       }
-      guard try writer.remove(identity, from: name) else { return false }
+      guard try writer.delete(identity, from: name) else { return false }
       try BagMemberships(writer).forget([member])
       return true
     }
@@ -79,7 +79,7 @@ extension DocumentCollection {
     try InternalCollection.refuse(name)
     let memberships = BagMemberships(writer)
     guard try store.hasBags(writer), try memberships.concern(name) else {
-      return try writer.remove(query, from: name)
+      return try writer.delete(query, from: name)
     }
     return try writer.savepoint {
       if query == Query() {
@@ -94,7 +94,7 @@ extension DocumentCollection {
         }
         try memberships.forget(found)
       }
-      return try writer.remove(query, from: name)
+      return try writer.delete(query, from: name)
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+public import Foundation
 public import NanoDocument
 import NanoEngine
 public import NanoQuery
@@ -9,7 +10,7 @@ public import NanoQuery
 ///
 /// ```swift
 /// let wanted = try favourites.find(Field("year") > 2010)
-///   .sorted(by: "-rating").limit(10).documents()
+///   .sorted(by: "-rating").limit(10).fetch()
 /// ```
 ///
 /// It asks for what is saved: unsaved members are not found, and removed ones are found until the
@@ -38,6 +39,10 @@ public struct BagQuery: Sendable {
   /// earlier order.
   public func sorted(by paths: String...) -> BagQuery {
     sorted(by: paths.map { Ordering(signed: $0) })
+  }
+  /// Sorts by a field, in an order. Replaces an earlier order.
+  public func sorted(by path: String, order: SortOrder) -> BagQuery {
+    sorted(by: [Ordering(FieldPath(path), order: order)])
   }
   public func sorted(by orderings: [Ordering]) -> BagQuery { changed { $0.orderings = orderings } }
 
@@ -81,15 +86,15 @@ extension Bag {
 
 extension BagQuery {
   /// What is found, in order.
-  public func documents() throws -> [Document] {
+  public func fetch() throws -> [Document] {
     try searching { try $0.documents($0.found()) }
   }
-  public func documents() async throws -> [Document] {
-    try await bag.onReader { try self.documents() }
+  public func fetch() async throws -> [Document] {
+    try await bag.onReader { try self.fetch() }
   }
 
   /// The first one; nil if there is none.
-  public func first() throws -> Document? { try limit(min(1, query.limit ?? 1)).documents().first }
+  public func first() throws -> Document? { try limit(min(1, query.limit ?? 1)).fetch().first }
   public func first() async throws -> Document? { try await bag.onReader { try self.first() } }
 
   /// How many documents are found, within the limit if there is one.

@@ -107,7 +107,7 @@ final class BagReader {
       let condition = Membership.isIn(bag)
       let query = Query(
         position == 0 ? condition : condition && Field("position") > position,
-        orderings: [.ascending("position")], limit: limit, offset: offset)
+        orderings: [.forward("position")], limit: limit, offset: offset)
       var found: [(Int64, BagMember)] = []
       try Self.find(query, reader) { found.append(($0.position, $0.member)) }
       return found

@@ -85,7 +85,7 @@ extension BagSaver {
     var collection = ""
     func write() throws {
       guard !waiting.isEmpty else { return }
-      try store[collection].save(contentsOf: waiting)
+      try store[collection].save(waiting)
       waiting = []
     }
     for entry in plan.changes.unsaved {
@@ -207,7 +207,7 @@ extension BagReader {
   fileprivate func lastPosition() throws -> Int64 {
     guard let bag, let reader else { return 0 }
     let last = Query(
-      Membership.isIn(bag), orderings: [.descending("position")], limit: 1)
+      Membership.isIn(bag), orderings: [.reverse("position")], limit: 1)
     var position: Int64 = 0
     try Self.find(last, reader) { position = $0.position }
     return position

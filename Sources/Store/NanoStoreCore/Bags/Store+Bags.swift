@@ -116,36 +116,36 @@ extension Store {
 
   /// Removes the bag with this key, and says whether there was one. Its documents stay.
   @discardableResult
-  public func removeBag(key: String) throws -> Bool { try removeBags(keys: [key]) > 0 }
+  public func deleteBag(key: String) throws -> Bool { try deleteBags(keys: [key]) > 0 }
   @discardableResult
-  public func removeBag(key: String) async throws -> Bool {
-    try await onWriter { try self.removeBag(key: key) }
+  public func deleteBag(key: String) async throws -> Bool {
+    try await onWriter { try self.deleteBag(key: key) }
   }
 
   /// Removes a bag, and says whether it was there; see ``Bag/remove()-()``.
   ///
   /// - Throws: Also ``StoreError/Code/invalidArgument`` if it belongs to another store.
   @discardableResult
-  public func removeBag(_ bag: Bag) throws -> Bool {
+  public func deleteBag(_ bag: Bag) throws -> Bool {
     guard bag.store == nil || bag.store === self else { throw Bag.otherStore }
-    return try bag.remove()
+    return try bag.delete()
   }
   @discardableResult
-  public func removeBag(_ bag: Bag) async throws -> Bool {
-    try await onWriter { try self.removeBag(bag) }
+  public func deleteBag(_ bag: Bag) async throws -> Bool {
+    try await onWriter { try self.deleteBag(bag) }
   }
 
   /// Removes the bags with these keys in one transaction, and says how many there were.
   @discardableResult
-  public func removeBags(keys: [String]) throws -> Int {
+  public func deleteBags(keys: [String]) throws -> Int {
     let keys = try keys.map { try DocumentKey($0) }
     return try writing(atomic: true) { writer in
-      try keys.reduce(0) { try $0 + (BagMemberships(writer).removeBag($1) ? 1 : 0) }
+      try keys.reduce(0) { try $0 + (BagMemberships(writer).deleteBag($1) ? 1 : 0) }
     }
   }
   @discardableResult
-  public func removeBags(keys: [String]) async throws -> Int {
-    try await onWriter { try self.removeBags(keys: keys) }
+  public func deleteBags(keys: [String]) async throws -> Int {
+    try await onWriter { try self.deleteBags(keys: keys) }
   }
 }
 

@@ -156,7 +156,7 @@ extension ChangeHub {
 
   /// Touches the watches whose condition a changed document fulfils.
   private static func ask(_ watches: [Watch], about change: Change, _ engine: any Engine) {
-    let there = (change.rows ?? [:]).filter { $0.value != .removed }.keys
+    let there = (change.rows ?? [:]).filter { $0.value != .deleted }.keys
     do {
       try engine.read(.snapshot, nil) { reader in
         let defaults = FieldDefaults(try reader.settings(of: change.collection).defaults)

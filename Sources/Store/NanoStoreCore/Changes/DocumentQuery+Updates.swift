@@ -49,7 +49,7 @@ extension DocumentQuery {
   /// The first document that is found, nil if there is none, at once and again after each commit that
   /// changed it.
   public func firstUpdates() -> ValueUpdates<Document?> {
-    ValueUpdates(question: limit(min(1, query.limit ?? 1)).question { $0.first })
+    ValueUpdates(question: limit(Swift.min(1, query.limit ?? 1)).question { $0.first })
   }
 
   /// How many documents are found, at once and again after each commit that changed the number.

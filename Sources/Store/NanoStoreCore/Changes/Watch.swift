@@ -112,7 +112,7 @@ final class Watch: Sendable {
       } else if changed.values.contains(where: { $0 != .inserted }) {
         return .touched
       }
-      let isAnyThere = changed.values.contains { $0 != .removed }
+      let isAnyThere = changed.values.contains { $0 != .deleted }
       return isAnyThere ? .touchedIfFound(change) : .untouched
     }
   }

@@ -11,7 +11,7 @@ extension DocumentCollection {
   @discardableResult
   @inlinable
   public func insert<Value: DocumentRepresentable>(
-    contentsOf values: some Sequence<Value>
+    _ values: some Sequence<Value>
   ) throws -> [Int64] {
     try writeBatch(.insert, capacity: values.underestimatedCount) { batch, writer in
       // Written where they stand: a copy of each would retain and release all that it holds.
@@ -30,14 +30,14 @@ extension DocumentCollection {
   }
   @discardableResult
   public func insert<Value: DocumentRepresentable & Sendable>(
-    contentsOf values: [Value]
+    _ values: [Value]
   ) async throws -> [Int64] {
-    try await onWriter { try self.insert(contentsOf: values) }
+    try await onWriter { try self.insert(values) }
   }
 
-  /// Stores objects given as literals; see ``insert(contentsOf:)-(Sequence<Value>)``.
+  /// Stores objects given as literals; see ``insert(_:)-(Sequence<Value>)``.
   @discardableResult
-  public func insert(contentsOf objects: [DocumentObject]) throws -> [Int64] {
+  public func insert(_ objects: [DocumentObject]) throws -> [Int64] {
     try writeBatch(.insert, capacity: objects.count) { batch, writer in
       for object in objects {
         writer.object(object.withoutRowID)
@@ -46,29 +46,29 @@ extension DocumentCollection {
     }
   }
   @discardableResult
-  public func insert(contentsOf objects: [DocumentObject]) async throws -> [Int64] {
-    try await onWriter { try self.insert(contentsOf: objects) }
+  public func insert(_ objects: [DocumentObject]) async throws -> [Int64] {
+    try await onWriter { try self.insert(objects) }
   }
 
   /// Stores new documents under their keys, or ones made for them, all of them or none. A document
   /// that says when it was added, because it comes from another store, keeps that moment.
   @discardableResult
-  public func insert(contentsOf documents: [Document]) throws -> [Int64] {
+  public func insert(_ documents: [Document]) throws -> [Int64] {
     try write(.insert, documents)
   }
   @discardableResult
-  public func insert(contentsOf documents: [Document]) async throws -> [Int64] {
-    try await onWriter { try self.insert(contentsOf: documents) }
+  public func insert(_ documents: [Document]) async throws -> [Int64] {
+    try await onWriter { try self.insert(documents) }
   }
 
   /// Stores documents in place of those that have their keys, all of them or none.
   @discardableResult
-  public func save(contentsOf documents: [Document]) throws -> [Int64] {
+  public func save(_ documents: [Document]) throws -> [Int64] {
     try write(.save, documents)
   }
   @discardableResult
-  public func save(contentsOf documents: [Document]) async throws -> [Int64] {
-    try await onWriter { try self.save(contentsOf: documents) }
+  public func save(_ documents: [Document]) async throws -> [Int64] {
+    try await onWriter { try self.save(documents) }
   }
 
   private func write(_ mode: WriteMode, _ documents: [Document]) throws -> [Int64] {
@@ -84,9 +84,25 @@ extension DocumentCollection {
   }
 
   /// Stores values of your own type as new documents, all of them or none.
+  ///
+  /// ```swift
+  /// try films.insert([Film(title: "Alien"), Film(title: "Ran")])      // [1, 2], their row ids
+  /// ```
   @discardableResult
   @_disfavoredOverload
-  public func insert<Value: Encodable>(contentsOf values: some Sequence<Value>) throws -> [Int64] {
+  public func insert<Value: Encodable>(_ values: [Value]) throws -> [Int64] {
+    try insertEncoded(values)
+  }
+
+  /// Stores the values of a sequence as new documents, all of them or none. None but one of them is in memory at a
+  /// time.
+  @discardableResult
+  @_disfavoredOverload
+  public func insert<Value: Encodable>(_ values: some Sequence<Value>) throws -> [Int64] {
+    try insertEncoded(values)
+  }
+
+  private func insertEncoded(_ values: some Sequence<some Encodable>) throws -> [Int64] {
     let encoder = DocumentEncoder()
     return try writeBatch(.insert, capacity: values.underestimatedCount) { batch, writer in
       for value in values {
@@ -98,9 +114,9 @@ extension DocumentCollection {
   @discardableResult
   @_disfavoredOverload
   public func insert<Value: Encodable & Sendable>(
-    contentsOf values: [Value]
+    _ values: [Value]
   ) async throws -> [Int64] {
-    try await onWriter { try self.insert(contentsOf: values) }
+    try await onWriter { try self.insert(values) }
   }
 
   /// Stores documents that a closure encodes one after the other, all of them or none.

@@ -7,7 +7,7 @@ extension DocumentCollection {
   ///
   /// ```swift
   /// try films.setIndexing(.everything)
-  /// try films.find(.leaf(Field(.element) == "Barcelona")).documents()   // a look-up, wherever it stands
+  /// try films.find(.leaf(Field(.element) == "Barcelona")).fetch()   // a look-up, wherever it stands
   /// ```
   ///
   /// With ``IndexingPolicy/everything`` a search by value over any attribute is a look-up, and so is

@@ -45,7 +45,7 @@ extension DocumentCollection {
   ///
   /// ```swift
   /// try people.setAliases(["lastName": "[user.last_name]"])
-  /// try people.find("lastName = ?", "Doe").sorted(byText: "lastName DESC").documents()
+  /// try people.find("lastName = ?", "Doe").sorted(byText: "lastName DESC").fetch()
   /// ```
   ///
   /// Words are replaced as ``/NanoQuery/QueryText/replacingAliases(_:in:)`` says, in texts that do

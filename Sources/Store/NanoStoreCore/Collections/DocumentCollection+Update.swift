@@ -142,54 +142,54 @@ extension DocumentCollection {
   /// try people.remove("ada")   // false: already gone, and not an error
   /// ```
   @discardableResult
-  public func remove(_ key: String) throws -> Bool {
+  public func delete(_ key: String) throws -> Bool {
     let identity = Identity.key(try DocumentKey(key))
     return try writing { try remove(identity, $0) }
   }
   @discardableResult
-  public func remove(_ key: String) async throws -> Bool {
-    try await onWriter { try self.remove(key) }
+  public func delete(_ key: String) async throws -> Bool {
+    try await onWriter { try self.delete(key) }
   }
 
   /// Removes the document with this row id and says whether there was one.
   @discardableResult
-  public func remove(rowID: Int64) throws -> Bool {
+  public func delete(rowID: Int64) throws -> Bool {
     try writing { try remove(.rowID(rowID), $0) }
   }
   @discardableResult
-  public func remove(rowID: Int64) async throws -> Bool {
-    try await onWriter { try self.remove(rowID: rowID) }
+  public func delete(rowID: Int64) async throws -> Bool {
+    try await onWriter { try self.delete(rowID: rowID) }
   }
 
   /// Removes a document by its key, or by its row id if it has no key.
   @discardableResult
-  public func remove(_ document: Document) throws -> Bool {
+  public func delete(_ document: Document) throws -> Bool {
     if let key = document.header.key {
       return try writing { try remove(.key(key), $0) }
     }
-    return try document.rowID.map { try remove(rowID: $0) } ?? false
+    return try document.rowID.map { try delete(rowID: $0) } ?? false
   }
   @discardableResult
-  public func remove(_ document: Document) async throws -> Bool {
-    try await onWriter { try self.remove(document) }
+  public func delete(_ document: Document) async throws -> Bool {
+    try await onWriter { try self.delete(document) }
   }
 
   /// Removes the documents with these keys, all in one transaction, and says how many there were.
   @discardableResult
-  public func remove(keys: [String]) throws -> Int {
+  public func delete(keys: [String]) throws -> Int {
     let identities = try keys.map { Identity.key(try DocumentKey($0)) }
     return try writing(atomic: true) { engine in
       try identities.reduce(0) { try $0 + (remove($1, engine) ? 1 : 0) }
     }
   }
   @discardableResult
-  public func remove(keys: [String]) async throws -> Int {
-    try await onWriter { try self.remove(keys: keys) }
+  public func delete(keys: [String]) async throws -> Int {
+    try await onWriter { try self.delete(keys: keys) }
   }
 
   /// Removes every document and says how many there were. The collection and its indexes stay.
   @discardableResult
-  public func removeAll() throws -> Int { try find().remove() }
+  public func deleteAll() throws -> Int { try find().delete() }
   @discardableResult
-  public func removeAll() async throws -> Int { try await onWriter { try self.removeAll() } }
+  public func deleteAll() async throws -> Int { try await onWriter { try self.deleteAll() } }
 }

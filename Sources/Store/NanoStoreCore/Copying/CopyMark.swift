@@ -23,14 +23,14 @@ struct CopyMark: Equatable {
 
   /// Nil for a value that is no mark, as a program may have kept under the name.
   init?(_ value: DocumentValue) {
-    guard let object = value.object, object["format"]?.int == Self.format,
+    guard let object = value.object, object["format"]?.int64 == Self.format,
       let sources = object["sources"]?.object
     else { return nil }
     self.sources = Dictionary(
-      sources.compactMap { field in field.value.int.map { (ExactName(field.name), $0) } },
+      sources.compactMap { field in field.value.int64.map { (ExactName(field.name), $0) } },
       uniquingKeysWith: { $1 })
     collection = object["collection"]?.string
-    rowID = object["rowID"]?.int
+    rowID = object["rowID"]?.int64
   }
 
   var value: DocumentValue {

@@ -89,7 +89,7 @@ extension StoreCopy {
           key: nil, added: 0, rowID: highest,
           body: UnsafeRawBufferPointer(start: empty.utf8Start, count: empty.utf8CodeUnitCount)),
         into: collection)
-      _ = try writer.remove(.rowID(highest), from: collection)
+      _ = try writer.delete(.rowID(highest), from: collection)
     }
   }
 }
@@ -108,7 +108,7 @@ extension StoreCopy {
     let (ranges, last) = try differingRanges(of: collection)
     for range in ranges {
       try target.write(nil) { writer in
-        _ = try writer.remove(Query(.rows(range)), from: collection)
+        _ = try writer.delete(Query(.rows(range)), from: collection)
       }
     }
     var unused = DocumentChecksum()

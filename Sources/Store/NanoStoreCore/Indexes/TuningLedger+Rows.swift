@@ -85,7 +85,7 @@ extension CollectionLedger {
   }
 
   fileprivate mutating func read(_ subject: String, _ state: DocumentObject) {
-    func number(_ name: String) -> Int { Int(min(max(state[name]?.int ?? 0, 0), Self.largest)) }
+    func number(_ name: String) -> Int { Int(min(max(state[name]?.int64 ?? 0, 0), Self.largest)) }
     func seconds(_ name: String) -> Double { Self.sound(state[name]?.double ?? 0) }
     if subject == Self.measurements {
       documents = number("documents")

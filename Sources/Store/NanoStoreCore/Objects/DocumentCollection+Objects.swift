@@ -50,7 +50,7 @@ extension DocumentCollection {
   /// Stores objects of any classes, mixed, all of them or none.
   @discardableResult
   public func save(objects: [any StorableObject]) throws -> [Int64] {
-    try save(contentsOf: objects.map { try document($0) })
+    try save(objects.map { try document($0) })
   }
 
   /// The object with this key, as its class; nil if there is none.
@@ -80,7 +80,7 @@ extension DocumentQuery {
   /// does not know stay documents.
   public func objects() throws -> [any StorableObject] {
     let store = collection.store
-    return try documents().map { try store.object($0) }
+    return try fetch().map { try store.object($0) }
   }
 
   /// Objects of one class and, unless told otherwise, of those that inherit from it.
@@ -90,7 +90,7 @@ extension DocumentQuery {
     let store = collection.store
     let names = store.types.names(of: type, includingSubclasses: includingSubclasses)
     let ofType = Condition.membership(.attribute(.type), names.map { .value(.string($0)) })
-    return try self.where(ofType).documents().compactMap { document in
+    return try self.where(ofType).fetch().compactMap { document in
       guard let name = document.type, let known = store.types.type(name) else {
         return try Object(document: document)
       }

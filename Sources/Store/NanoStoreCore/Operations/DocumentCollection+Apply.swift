@@ -78,7 +78,7 @@ extension Store {
   @discardableResult
   public func forgetOperations(before moment: Date) throws -> Int {
     let old = Condition.comparison(.attribute(.added), .less, .value(.date(moment)))
-    return try writing { try $0.remove(Query(old), from: InternalCollection.operations.rawValue) }
+    return try writing { try $0.delete(Query(old), from: InternalCollection.operations.rawValue) }
   }
   @discardableResult
   public func forgetOperations(before moment: Date) async throws -> Int {
@@ -109,7 +109,7 @@ struct PreparedWrite {
     case .replace(let fields, let key, let revision):
       (kind, object) = (.replace(revision), fields)
       self.key = try DocumentKey(key)
-    case .remove(let key, let revision):
+    case .delete(let key, let revision):
       (kind, object) = (.remove(revision), nil)
       self.key = try DocumentKey(key)
     }

@@ -12,7 +12,7 @@ public enum DocumentWrite: Sendable, Hashable {
   /// A document in place of one of this revision.
   case replace(DocumentObject, key: String, revision: Int64)
   /// Removes the document with this key, if there is one; of this revision only, if that is given.
-  case remove(key: String, revision: Int64? = nil)
+  case delete(key: String, revision: Int64? = nil)
 }
 
 /// What became of a batch.
@@ -46,7 +46,7 @@ extension BatchOutcome {
   /// What is remembered of a batch.
   init(_ object: DocumentObject, _ operation: UUID) {
     writes = (object["writes"]?.array ?? []).map { write in
-      Write(rowID: write.array?.first?.int, revision: write.array?.last?.int)
+      Write(rowID: write.array?.first?.int64, revision: write.array?.last?.int64)
     }
     wasApplied = true
     self.operation = operation

@@ -8,7 +8,7 @@ extension DocumentQuery {
   /// Computes aggregates over what is found.
   ///
   /// ```swift
-  /// try films.find().aggregate([.count, .minimum("year")])    // [1234, 1960]
+  /// try films.find().aggregate([.count, .min("year")])    // [1234, 1960]
   /// ```
   ///
   /// - Returns: One value for each aggregate, in order.
@@ -22,7 +22,7 @@ extension DocumentQuery {
   /// Computes aggregates over groups of what is found, in the sort order of the groups.
   ///
   /// ```swift
-  /// for row in try films.find().grouped(by: "genres", aggregates: [.count, .minimum("year")]) {
+  /// for row in try films.find().grouped(by: "genres", aggregates: [.count, .min("year")]) {
   ///   print(row.group[0], row.values[0], row.values[1])
   /// }
   /// ```
@@ -66,19 +66,19 @@ extension DocumentQuery {
   }
 
   /// The smallest value in sort order; nil if there is none.
-  public func minimum(_ path: String) throws -> DocumentValue? {
-    try value(.minimum(FieldPath(path)))
+  public func min(_ path: String) throws -> DocumentValue? {
+    try value(.min(FieldPath(path)))
   }
-  public func minimum(_ path: String) async throws -> DocumentValue? {
-    try await onReader { try $0.minimum(path) }
+  public func min(_ path: String) async throws -> DocumentValue? {
+    try await onReader { try $0.min(path) }
   }
 
   /// The largest value in sort order; nil if there is none.
-  public func maximum(_ path: String) throws -> DocumentValue? {
-    try value(.maximum(FieldPath(path)))
+  public func max(_ path: String) throws -> DocumentValue? {
+    try value(.max(FieldPath(path)))
   }
-  public func maximum(_ path: String) async throws -> DocumentValue? {
-    try await onReader { try $0.maximum(path) }
+  public func max(_ path: String) async throws -> DocumentValue? {
+    try await onReader { try $0.max(path) }
   }
 
   /// The mean of the numbers; nil if there is none. Other values are passed over.
@@ -91,11 +91,11 @@ extension DocumentQuery {
 
   /// The sum of the numbers: an integer if all are integers and it fits into 64 bits, else a
   /// double; 0 if there are none.
-  public func total(_ path: String) throws -> DocumentValue {
-    try value(.total(FieldPath(path))) ?? .int(0)
+  public func sum(_ path: String) throws -> DocumentValue {
+    try value(.sum(FieldPath(path))) ?? .int(0)
   }
-  public func total(_ path: String) async throws -> DocumentValue {
-    try await onReader { try $0.total(path) }
+  public func sum(_ path: String) async throws -> DocumentValue {
+    try await onReader { try $0.sum(path) }
   }
 
   private func value(_ aggregate: Aggregate) throws -> DocumentValue? {

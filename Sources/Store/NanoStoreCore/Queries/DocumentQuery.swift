@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+public import Foundation
 public import NanoDocument
 public import NanoEngine
 public import NanoQuery
@@ -8,7 +9,7 @@ public import NanoQuery
 ///
 /// ```swift
 /// let page = try films.find(Field("year") > 2010)
-///   .sorted(by: "year", "-title").limit(10, offset: 20).documents()
+///   .sorted(by: "year", "-title").limit(10, offset: 20).fetch()
 /// let count = try films.find("[genres] = ?", "Action").count()
 /// ```
 ///
@@ -41,6 +42,14 @@ public struct DocumentQuery: Sendable {
   /// earlier order.
   public func sorted(by paths: String...) -> DocumentQuery {
     sorted(by: paths.map { Ordering(signed: $0) })
+  }
+  /// Sorts by a field, in an order. Replaces an earlier order.
+  ///
+  /// ```swift
+  /// films.find().sorted(by: "year", order: .reverse)           // the latest first
+  /// ```
+  public func sorted(by path: String, order: SortOrder) -> DocumentQuery {
+    sorted(by: [Ordering(FieldPath(path), order: order)])
   }
   /// Sorts by these orderings, most important first. Replaces an earlier order.
   public func sorted(by orderings: [Ordering]) -> DocumentQuery {
@@ -128,8 +137,8 @@ extension DocumentCollection {
   }
 
   /// All documents, by row id.
-  public func documents() throws -> [Document] { try find().documents() }
-  public func documents() async throws -> [Document] { try await find().documents() }
+  public func fetch() throws -> [Document] { try find().fetch() }
+  public func fetch() async throws -> [Document] { try await find().fetch() }
 
   /// How many documents there are.
   public func count() throws -> Int { try find().count() }
@@ -140,7 +149,7 @@ extension DocumentQuery {
   /// What is found, in order.
   ///
   /// - Throws: ``StoreError``, among others ``StoreError/Code/invalidPath``.
-  public func documents() throws -> [Document] {
+  public func fetch() throws -> [Document] {
     try query.validate()
     if query.fields == nil, let cache = collection.store.cache[collection.name] {
       return try documents(through: cache)
@@ -155,10 +164,12 @@ extension DocumentQuery {
     }
     return found
   }
-  public func documents() async throws -> [Document] { try await onReader { try $0.documents() } }
+  public func fetch() async throws -> [Document] { try await onReader { try $0.fetch() } }
 
   /// The first one; nil if there is none.
-  public func first() throws -> Document? { try limit(min(1, query.limit ?? 1)).documents().first }
+  public func first() throws -> Document? {
+    try limit(Swift.min(1, query.limit ?? 1)).fetch().first
+  }
   public func first() async throws -> Document? { try await onReader { try $0.first() } }
 
   /// Shows one document after the other without keeping them, from one snapshot.
@@ -175,7 +186,7 @@ extension DocumentQuery {
     try query.validate()
     // What a closure writes could be found again, without end.
     if TransactionContext.current(of: collection.store)?.writer != nil {
-      for document in try documents() { try show(document) }
+      for document in try fetch() { try show(document) }
       return
     }
     let projection = query.fields
@@ -319,7 +330,7 @@ extension DocumentQuery {
   public func count() async throws -> Int { try await onReader { try $0.count() } }
 
   /// Whether anything is found.
-  public func exists() throws -> Bool { try limit(min(1, query.limit ?? 1)).count() > 0 }
+  public func exists() throws -> Bool { try limit(Swift.min(1, query.limit ?? 1)).count() > 0 }
   public func exists() async throws -> Bool { try await onReader { try $0.exists() } }
 
   /// The keys of what is found, in order; documents without one are left out.
@@ -352,12 +363,12 @@ extension DocumentQuery {
 extension DocumentQuery {
   /// Removes what is found and says how many there were.
   @discardableResult
-  public func remove() throws -> Int {
+  public func delete() throws -> Int {
     try query.validate()
     return try collection.writing { try collection.remove(query, $0) }
   }
   @discardableResult
-  public func remove() async throws -> Int { try await onWriter { try $0.remove() } }
+  public func delete() async throws -> Int { try await onWriter { try $0.delete() } }
 
   /// Changes some fields of everything that is found, all in one transaction, and says of how many
   /// documents.

@@ -75,7 +75,7 @@ public struct DocumentStream: AsyncSequence, Sendable {
 
     /// Hands over all batches but the last.
     private static func read(_ query: DocumentQuery, _ handover: Handover) throws -> [Document] {
-      guard try query.collection.store.readsBesideWrites else { return try query.documents() }
+      guard try query.collection.store.readsBesideWrites else { return try query.fetch() }
       var batch: [Document] = []
       try query.each { document in
         batch.append(document)

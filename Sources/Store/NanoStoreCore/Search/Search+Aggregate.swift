@@ -11,7 +11,7 @@ extension Search {
   ///
   /// ```swift
   /// // ["m": 12], ["m": "7"], ["m": "12abc"]
-  /// try Search().aggregate([.total("m")], in: objects)   // [19]
+  /// try Search().aggregate([.sum("m")], in: objects)   // [19]
   /// ```
   ///
   /// - Returns: One value for each aggregate, in order.
@@ -31,7 +31,7 @@ extension Search {
   public func aggregate(_ aggregates: [Aggregate], in bag: Bag) throws -> [DocumentValue] {
     let query = query(in: bag)
     return try Self.readingNumbers(aggregates, query.aggregate) { show in
-      for document in try query.documents() { try show(document) }
+      for document in try query.fetch() { try show(document) }
     }
   }
   public func aggregate(
@@ -45,7 +45,7 @@ extension Search {
     _ aggregates: [Aggregate], _ answers: ([Aggregate]) throws -> [DocumentValue],
     _ each: ((Document) throws -> Void) throws -> Void
   ) throws -> [DocumentValue] {
-    let summed = Set(aggregates.filter(\.sums).compactMap(\.field)).map { Aggregate.maximum($0) }
+    let summed = Set(aggregates.filter(\.sums).compactMap(\.field)).map { Aggregate.max($0) }
     let answer = try answers(aggregates + summed)
     // Texts sort after numbers, so that the largest value tells.
     let hasTexts = answer.dropFirst(aggregates.count).contains {
@@ -74,7 +74,7 @@ extension Search {
 extension Aggregate {
   fileprivate var sums: Bool {
     switch self {
-    case .average, .total: true
+    case .average, .sum: true
     default: false
     }
   }

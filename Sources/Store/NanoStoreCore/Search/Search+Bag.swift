@@ -12,9 +12,9 @@ extension Search {
 
   /// What is found in the bag, sorted, then cut.
   public func documents(in bag: Bag) throws -> [Document] {
-    guard groupsValues else { return try query(in: bag).documents() }
+    guard groupsValues else { return try query(in: bag).fetch() }
     return try grouped { show in
-      for document in try query(in: bag).documents() { try show(document) }
+      for document in try query(in: bag).fetch() { try show(document) }
     }
   }
   public func documents(in bag: Bag) async throws -> [Document] {

@@ -26,7 +26,7 @@ extension Search {
   ///
   /// - Throws: ``StoreError``, among others ``StoreError/Code/closed``.
   public func documents(in collection: DocumentCollection) throws -> [Document] {
-    guard groupsValues else { return try query(in: collection).documents() }
+    guard groupsValues else { return try query(in: collection).fetch() }
     return try grouped(query(in: collection).each)
   }
   public func documents(in collection: DocumentCollection) async throws -> [Document] {

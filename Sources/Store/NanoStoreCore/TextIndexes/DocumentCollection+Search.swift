@@ -7,8 +7,8 @@ extension DocumentCollection {
   /// The documents that what somebody wrote into a search field finds, the best fit first.
   ///
   /// ```swift
-  /// try films.search("gin tonic").limit(10).documents()
-  /// try films.search("\"gin and ton\"* -sloe").where(Field("year") > 2000).sorted(by: "-year").documents()
+  /// try films.search("gin tonic").limit(10).fetch()
+  /// try films.search("\"gin and ton\"* -sloe").where(Field("year") > 2000).sorted(by: "-year").fetch()
   /// for result in try films.search("gin").results() { print(result.rank, result.snippet() ?? "") }
   /// ```
   ///
@@ -33,7 +33,7 @@ extension DocumentQuery {
   /// again.
   ///
   /// ```swift
-  /// try films.search("gin").ranked(weights: ["title": 10]).documents()
+  /// try films.search("gin").ranked(weights: ["title": 10]).fetch()
   /// ```
   public func ranked(weights: [String: Double] = [:]) -> DocumentQuery {
     var copy = self

@@ -12,7 +12,7 @@ extension Store {
   /// not, and a killed process loses them.
   ///
   /// Values below 1 count as 1. A query while documents are collected costs as much as writing
-  /// them, so for bulk loads ``DocumentCollection/save(contentsOf:)-(Values)`` is the better way.
+  /// them, so for bulk loads ``DocumentCollection/save(_:)-(Values)`` is the better way.
   public var saveInterval: Int {
     get { withPending(\.interval) }
     set { withPending { $0.interval = max(1, newValue) } }

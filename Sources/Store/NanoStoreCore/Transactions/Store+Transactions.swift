@@ -7,7 +7,7 @@ extension Store {
   /// Runs a block in which every call on this store sees the same snapshot.
   ///
   /// ```swift
-  /// let (people, count) = try store.read { (try people.documents(), try people.count()) }
+  /// let (people, count) = try store.read { (try people.fetch(), try people.count()) }
   /// ```
   ///
   /// Writing in it throws ``StoreError/Code/readOnly``. A task that the block starts is not part of

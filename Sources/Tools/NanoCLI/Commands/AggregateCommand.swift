@@ -61,10 +61,10 @@ struct AggregateCommand: ParsableCommand {
       switch parts[0] {
       case "count" where parts.count == 1: aggregate = .count
       case "count-of": aggregate = .countOf(path)
-      case "min": aggregate = .minimum(path)
-      case "max": aggregate = .maximum(path)
+      case "min": aggregate = .min(path)
+      case "max": aggregate = .max(path)
       case "average": aggregate = .average(path)
-      case "total": aggregate = .total(path)
+      case "total": aggregate = .sum(path)
       default: throw ValidationError("'\(text)' is no result.")
       }
       name = parts.count > 1 ? "\(parts[0])_\(parts[1])" : parts[0]

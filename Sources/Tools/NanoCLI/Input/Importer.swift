@@ -81,9 +81,9 @@ struct Importer {
 
   private func write(_ documents: [Document]) throws {
     if replaces {
-      try collection.save(contentsOf: documents)
+      try collection.save(documents)
     } else {
-      try collection.insert(contentsOf: documents)
+      try collection.insert(documents)
     }
   }
 

@@ -54,8 +54,8 @@ public enum Operation: Sendable, Hashable {
         let found = try document.new { try writer.replace(identity, with: $0, in: collection) }
         return .count(found ? 1 : 0)
       case .remove(let identity):
-        return .count(try writer.remove(identity, from: collection) ? 1 : 0)
-      case .removeFound(let query): return .count(try writer.remove(query, from: collection))
+        return .count(try writer.delete(identity, from: collection) ? 1 : 0)
+      case .removeFound(let query): return .count(try writer.delete(query, from: collection))
       case .createIndex(let index):
         try writer.createIndex(index, in: collection)
         return .done

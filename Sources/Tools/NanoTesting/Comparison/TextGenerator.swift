@@ -19,8 +19,8 @@ package struct TextGenerator {
       case .save(let object, let key):
         let key = try DocumentKey(key)
         _ = try GeneratedDocument(object, key: key).new { try writer.save($0, into: "c") }
-      case .remove(let id): _ = try writer.remove(.rowID(id), from: "c")
-      case .removeFound(let condition): _ = try writer.remove(Query(condition), from: "c")
+      case .remove(let id): _ = try writer.delete(.rowID(id), from: "c")
+      case .removeFound(let condition): _ = try writer.delete(Query(condition), from: "c")
       }
     }
   }

@@ -65,8 +65,8 @@ extension EngineConformance {
           try GeneratedDocument(["a": 4]).new { try writer.replace(.rowID(id), with: $0, in: "c") }
         }
         try expectCovered(told, .updated, [id])
-        _ = try probe.write { try $0.remove(.key(try DocumentKey("k")), from: "c") }
-        try expectCovered(told, .removed, [id])
+        _ = try probe.write { try $0.delete(.key(try DocumentKey("k")), from: "c") }
+        try expectCovered(told, .deleted, [id])
       }
     },
     Check("What a condition removes is told of") { probe in
@@ -75,17 +75,17 @@ extension EngineConformance {
       }
       let few = Query(.comparison(.field("a"), .less, .value(.int(5))))
       try probe.observing { told in
-        _ = try probe.write { try $0.remove(few, from: "c") }
-        try expectCovered(told, .removed, Array(ids[..<5]))
-        _ = try probe.write { try $0.remove(Query(), from: "c") }
-        try expectCovered(told, .removed, Array(ids[5...]))
+        _ = try probe.write { try $0.delete(few, from: "c") }
+        try expectCovered(told, .deleted, Array(ids[..<5]))
+        _ = try probe.write { try $0.delete(Query(), from: "c") }
+        try expectCovered(told, .deleted, Array(ids[5...]))
       }
     },
     Check("A dropped collection is told of") { probe in
       let id = try probe.insert([:])
       try probe.observing { told in
         _ = try probe.write { try $0.dropCollection("c") }
-        try expectCovered(told, .removed, [id])
+        try expectCovered(told, .deleted, [id])
       }
     },
     Check("Other defaults are told of, since they decide what is found") { probe in
@@ -130,7 +130,7 @@ extension EngineConformance {
         try probe.write { writer in
           do {
             try writer.savepoint {
-              _ = try writer.remove(.rowID(id), from: "c")
+              _ = try writer.delete(.rowID(id), from: "c")
               throw Undo()
             }
           } catch is Undo {}
@@ -149,12 +149,12 @@ extension EngineConformance {
           do { try writer.insert([:], key: "k") } catch let error as StoreError
             where error.code == .duplicateKey
           {}
-          _ = try writer.remove(.rowID(id), from: "c")
+          _ = try writer.delete(.rowID(id), from: "c")
           return other
         }
         let commit = told.take().first?.change(in: "c")
         guard let rows = commit?.rows else { return try expect(commit != nil, "nothing was told") }
-        try expectEqual(rows, [id: .removed, other: .inserted], "rows")
+        try expectEqual(rows, [id: .deleted, other: .inserted], "rows")
       }
     },
     Check("Nothing is told of what changes no document") { probe in
@@ -163,7 +163,7 @@ extension EngineConformance {
         _ = try probe.ids()
         try probe.write { try $0.createIndex(IndexDefinition(columns: [.init("a")]), in: "c") }
         try probe.write { try $0.setMetadata(.int(1), "m") }
-        _ = try probe.write { try $0.remove(.rowID(1_000), from: "c") }
+        _ = try probe.write { try $0.delete(.rowID(1_000), from: "c") }
         try expectEqual(told.take(), [], "commits told of")
       }
     },

@@ -27,8 +27,8 @@ extension EngineConformance {
         try expectEqual(try reader.identity(of: "x"), .key, "identity")
       }
       try probe.write { writer in
-        try expect(try !writer.remove(.rowID(1), from: "x"), "remove")
-        try expectEqual(try writer.remove(Query(), from: "x"), 0, "remove by query")
+        try expect(try !writer.delete(.rowID(1), from: "x"), "remove")
+        try expectEqual(try writer.delete(Query(), from: "x"), 0, "remove by query")
         let replaced = try GeneratedDocument([:]).new {
           try writer.replace(.key(key), with: $0, in: "x")
         }
@@ -127,7 +127,7 @@ extension EngineConformance {
         try probe.write { try $0.createIndex(index, in: name) }
         let one = Query(.comparison(.field("n"), .equal, .value(.int(1))))
         try expectEqual(try probe.ids(one, in: name).count, 1, "documents of \(name)")
-        try expectEqual(try probe.write { try $0.remove(one, from: name) }, 1, "removed of \(name)")
+        try expectEqual(try probe.write { try $0.delete(one, from: name) }, 1, "removed of \(name)")
       }
       try expectEqual(
         try probe.read { try $0.collections() }.count, names.count, "collections")

@@ -115,7 +115,7 @@ extension EngineConformance {
       let key = Identity.key(try DocumentKey("l"))
       try probe.insert([:], key: "l")
       let gone = try probe.write { writer in
-        try [Identity.rowID(id), .rowID(id), key, key].map { try writer.remove($0, from: "c") }
+        try [Identity.rowID(id), .rowID(id), key, key].map { try writer.delete($0, from: "c") }
       }
       try expectEqual(gone, [true, false, true, false], "removed")
       try expectEqual(try probe.ids(), [], "documents")
@@ -127,13 +127,13 @@ extension EngineConformance {
         for id in ids { try expect(used.insert(id).inserted, "row id \(id) in round \(round)") }
         try probe.write { writer in
           switch round {
-          case 0: _ = try writer.remove(.rowID(ids[2]), from: "c")
-          case 1: _ = try writer.remove(Query(), from: "c")
+          case 0: _ = try writer.delete(.rowID(ids[2]), from: "c")
+          case 1: _ = try writer.delete(Query(), from: "c")
           default:
-            for id in ids { _ = try writer.remove(.rowID(id), from: "c") }
+            for id in ids { _ = try writer.delete(.rowID(id), from: "c") }
             let id = try writer.insert([:])
             try expect(used.insert(id).inserted, "row id \(id) after all were removed")
-            _ = try writer.remove(.rowID(id), from: "c")
+            _ = try writer.delete(.rowID(id), from: "c")
           }
         }
       }

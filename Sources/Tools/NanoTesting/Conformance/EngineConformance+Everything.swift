@@ -41,7 +41,7 @@ extension EngineConformance {
       try probe.setIndexing(.declared)
       try expectEqual(try probe.answers(), changed, "after saves")
       try probe.setIndexing(.everything)
-      _ = try probe.write { try $0.remove(Query(Self.conditions[0]), from: "c") }
+      _ = try probe.write { try $0.delete(Query(Self.conditions[0]), from: "c") }
       let removed = try probe.answers()
       try probe.setIndexing(.declared)
       try expectEqual(try probe.answers(), removed, "after removals")
@@ -86,7 +86,7 @@ extension EngineConformance {
   ]
   fileprivate static let conditions: [Condition] = [
     .leaf(Field(.element) == "x"), .leaf(Field(.element) > 1), .leaf(Field(.element).isNull),
-    .leaf(Field(.element).beginsWith("x")), Field("a") == "x", Field("a.b") == "x",
+    .leaf(Field(.element).hasPrefix("x")), Field("a") == "x", Field("a.b") == "x",
     Field("a") >= "x", Field("a").isIn([1, true]), Field("a").isBetween(0, and: 2),
     .leaf(
       .all([

@@ -138,9 +138,9 @@ extension EngineConformance {
         try expectEqual(try counts(), [2, 1], "\(kind) after inserts")
         _ = try probe.write { try $0.save(["a": "y"], key: "k", in: name) }
         try expectEqual(try counts(), [1, 2], "\(kind) after a save")
-        _ = try probe.write { try $0.remove(.key(try DocumentKey("l")), from: name) }
+        _ = try probe.write { try $0.delete(.key(try DocumentKey("l")), from: name) }
         try expectEqual(try counts(), [0, 1], "\(kind) after a removal")
-        _ = try probe.write { try $0.remove(Query(), from: name) }
+        _ = try probe.write { try $0.delete(Query(), from: name) }
         try expectEqual(try counts(), [0, 0], "\(kind) when all are removed")
       }
       try expectEqual(try probe.engine.verify(), [], "problems")

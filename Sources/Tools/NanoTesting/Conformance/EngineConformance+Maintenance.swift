@@ -57,7 +57,7 @@ extension EngineConformance {
     Check("Compacting keeps what is there") { probe in
       try probe.write { writer in
         for number in 0..<200 { try writer.insert(["n": .int(Int64(number))]) }
-        _ = try writer.remove(Query(limit: 150), from: "c")
+        _ = try writer.delete(Query(limit: 150), from: "c")
       }
       let before = try probe.ids()
       try probe.engine.compact()
@@ -114,7 +114,7 @@ extension EngineConformance {
         try writer.insert(["a": 1], key: "k")
         return try writer.insert(["a": [1, 2]])
       }
-      _ = try probe.write { try $0.remove(.rowID(last), from: "c") }
+      _ = try probe.write { try $0.delete(.rowID(last), from: "c") }
       try? probe.write { writer in
         try writer.insert(["a": 9])
         throw StoreError(.full, "No space is left for the database")

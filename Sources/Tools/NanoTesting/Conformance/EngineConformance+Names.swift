@@ -124,7 +124,7 @@ extension EngineConformance {
       let types = try probe.read { try $0.types(in: "c") }.map { ExactName($0) }
       try expectEqual(types, UnicodeForms.all.map { ExactName($0) }.sorted(), "classes")
       let first = try DocumentKey(UnicodeForms.pairs[0].0)
-      try expect(try probe.write { try $0.remove(.key(first), from: "c") }, "removed")
+      try expect(try probe.write { try $0.delete(.key(first), from: "c") }, "removed")
       try expectEqual(try probe.ids().count, ids.count - 1, "documents that are left")
     },
     Check("Indexes whose names differ in their Unicode form are two indexes") { probe in
@@ -228,7 +228,7 @@ private struct RandomNames {
       if random.oneIn(4) {
         let isThere = expected.removeValue(forKey: place) != nil
         try expectEqual(
-          try writer.remove(.key(try DocumentKey(name)), from: collection), isThere,
+          try writer.delete(.key(try DocumentKey(name)), from: collection), isThere,
           "seed \(seed): \(name) of \(collection) was removed")
         continue
       }

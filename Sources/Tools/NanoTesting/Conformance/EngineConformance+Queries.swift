@@ -46,7 +46,7 @@ extension EngineConformance {
           }
         }
         for type in ["b", nil, "é", "a", "b"] { _ = try insert(type) }
-        _ = try writer.remove(.rowID(insert("gone")), from: "c")
+        _ = try writer.delete(.rowID(insert("gone")), from: "c")
         try expectEqual(try writer.types(in: "c"), ["a", "b", "é"], "in the transaction")
       }
       try expectEqual(try probe.read { try $0.types(in: "c") }, ["a", "b", "é"], "after it")
@@ -63,7 +63,7 @@ extension EngineConformance {
     Check("Aggregates are taken over what the query finds") { probe in
       _ = try fill(probe)
       let all: [Aggregate] = [
-        .count, .countOf("n"), .minimum("n"), .maximum("n"), .average("n"), .total("n"),
+        .count, .countOf("n"), .min("n"), .max("n"), .average("n"), .sum("n"),
       ]
       try probe.read { reader in
         let rows = try reader.aggregate(AggregateQuery(aggregates: all), in: "c")
@@ -77,7 +77,7 @@ extension EngineConformance {
         let expected = counts.map { AggregateRow(group: [$0.0], values: [.int($0.1)]) }
         try expectEqual(groups, expected, "groups in sort order")
         let cut = AggregateQuery(
-          Query(orderings: [Ordering("n")], limit: 2), aggregates: [.total("n")])
+          Query(orderings: [Ordering("n")], limit: 2), aggregates: [.sum("n")])
         let total = try reader.aggregate(cut, in: "c").first?.values
         try expectEqual(total, [.int(1)], "of a page")
       }
@@ -90,9 +90,9 @@ extension EngineConformance {
     Check("Removing by query removes just what it finds") { probe in
       let ids = try fill(probe)
       let query = Query(orderings: [Ordering("n", descending: true)], limit: 2)
-      try expectEqual(try probe.write { try $0.remove(query, from: "c") }, 2, "removed")
+      try expectEqual(try probe.write { try $0.delete(query, from: "c") }, 2, "removed")
       try expectEqual(try probe.ids(), [ids[1], ids[3], ids[4]], "what is left")
-      try expectEqual(try probe.write { try $0.remove(Query(), from: "c") }, 3, "all the others")
+      try expectEqual(try probe.write { try $0.delete(Query(), from: "c") }, 3, "all the others")
     },
     Check("Finding ends when the closure has seen enough") { probe in
       _ = try fill(probe)

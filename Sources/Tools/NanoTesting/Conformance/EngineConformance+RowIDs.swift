@@ -23,7 +23,7 @@ extension EngineConformance {
       let first = try probe.write { try $0.nextRowID(in: "c") }
       try probe.insert([:], key: "a")
       let next = try probe.write { writer in
-        _ = try writer.remove(.key(try DocumentKey("a")), from: "c")
+        _ = try writer.delete(.key(try DocumentKey("a")), from: "c")
         return try writer.nextRowID(in: "c")
       }
       try expectEqual(next, first + 1, "next")
@@ -34,7 +34,7 @@ extension EngineConformance {
       try probe.insert([:], key: "a")
       let highest = try probe.write { writer in
         let highest = try writer.insert(at: 9, ["n": 1])
-        _ = try writer.remove(.rowID(highest), from: "c")
+        _ = try writer.delete(.rowID(highest), from: "c")
         return highest
       }
       guard let told = try probe.read({ try $0.highestRowID(in: "c") }) else { return }
@@ -105,7 +105,7 @@ extension EngineConformance {
       }
       let before = try probe.read { try $0.version(ofRow: ids[1], in: "c") }
       try probe.write { writer in
-        for id in ids { _ = try writer.remove(.rowID(id), from: "c") }
+        for id in ids { _ = try writer.delete(.rowID(id), from: "c") }
         _ = try writer.insert(at: ids[1], ["a": 3])
         _ = try writer.insert(at: ids[0], ["a": 4])
         try expectEqual(try writer.insert(["a": 5]), ids[1] + 1, "next row id")

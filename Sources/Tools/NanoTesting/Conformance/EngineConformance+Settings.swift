@@ -67,10 +67,10 @@ extension EngineConformance {
           try expectEqual(try reader.ids(Query(.isNull(.field("a")))), [ids[2]], "null")
           try expectEqual(try reader.ids(Query(.exists("a"))).count, 3, "exists")
           try expectEqual(
-            try reader.ids(Query(orderings: [.ascending("a")])), [ids[2], ids[0], ids[1]], "order")
+            try reader.ids(Query(orderings: [.forward("a")])), [ids[2], ids[0], ids[1]], "order")
           try expectEqual(
             try reader.distinct("a", Query(), in: "c"), [.null, .int(1), .int(5)], "distinct")
-          let rows = try reader.aggregate(AggregateQuery(aggregates: [.total("a")]), in: "c")
+          let rows = try reader.aggregate(AggregateQuery(aggregates: [.sum("a")]), in: "c")
           try expectEqual(rows.map(\.values), [[.int(6)]], "total")
           try expectEqual(
             try reader.document(.rowID(ids[0]))?.body, "{\"n\":1}", "the stored document")

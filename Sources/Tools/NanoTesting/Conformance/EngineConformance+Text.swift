@@ -84,9 +84,9 @@ extension EngineConformance {
         try writer.save(["a": "sloe"], key: "new", in: "c")
         try expectEqual(try found(writer, "gin"), [[1, 3], [1, 3]], "after saves")
         try expectEqual(try found(writer, "sloe"), [[4], [4]], "after a second save")
-        _ = try writer.remove(.rowID(3), from: "c")
+        _ = try writer.delete(.rowID(3), from: "c")
         try writer.insert(["a": "last gin"], key: "last", into: "c")
-        _ = try writer.remove(.key(try DocumentKey("last")), from: "c")
+        _ = try writer.delete(.key(try DocumentKey("last")), from: "c")
         try expectEqual(try found(writer, "gin"), [[1], [1]], "after removals")
         try expectError(.duplicateKey, "a key twice") {
           try writer.insert(["a": "twice gin"], key: "k", into: "c")
@@ -100,7 +100,7 @@ extension EngineConformance {
         try writer.insert(["b": 1], into: "c")
       }
       try probe.write { writer in
-        try expectEqual(try writer.remove(Query(.search("rum", in: "parts")), from: "c"), 1, "rum")
+        try expectEqual(try writer.delete(Query(.search("rum", in: "parts")), from: "c"), 1, "rum")
       }
       try expectEqual(try probe.read { try found($0, "gin") }, [[1], [1]], "at last")
       try expectEqual(try probe.engine.verify(), [], "problems")
@@ -130,7 +130,7 @@ extension EngineConformance {
         let count = try probe.read { try $0.count(Query(condition), in: "c") }
         try expectEqual(count, expected.count, "count of \(condition.queryText)")
       }
-      let sorted = Query(.search("tonic"), orderings: [.descending("n")], limit: 1)
+      let sorted = Query(.search("tonic"), orderings: [.reverse("n")], limit: 1)
       try expectEqual(try probe.ids(sorted), [4], "sorted and cut")
     },
     Check("The best fits come first, with their ranks, and are cut after that") { probe in
@@ -165,7 +165,7 @@ extension EngineConformance {
       try expectEqual(try probe.read { try $0.count(query, in: "c") }, 2, "count of a page")
       let values = try probe.read { try $0.distinct("b", query, in: "c") }
       try expectEqual(values, ["y"], "distinct values of a page")
-      try expectEqual(try probe.write { try $0.remove(query, from: "c") }, 2, "removed")
+      try expectEqual(try probe.write { try $0.delete(query, from: "c") }, 2, "removed")
       try expectEqual(try probe.ids(Query(.search("gin"))), [1, 3], "what is left")
     },
   ]

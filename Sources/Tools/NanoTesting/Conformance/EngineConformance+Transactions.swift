@@ -36,7 +36,7 @@ extension EngineConformance {
   private static func changeEverything(_ writer: any EngineWriter, _ kept: Int64) throws {
     try writer.insert(["a": 1], key: "new")
     try writer.save(["a": 1], key: "kept")
-    _ = try writer.remove(.rowID(kept + 1), from: "c")
+    _ = try writer.delete(.rowID(kept + 1), from: "c")
     try writer.insert([:], into: "brought")
     try writer.createIndex(IndexDefinition(columns: [.init("a")]), in: "c")
     _ = try writer.dropIndex("b", in: "c")
@@ -133,7 +133,7 @@ extension EngineConformance {
         try expect(try writer.document(.rowID(id)) != nil, "got by row id")
         try writer.save(["a": 2], key: "k")
         try expectEqual(try writer.ids(one), [], "found after the change")
-        _ = try writer.remove(.rowID(id), from: "c")
+        _ = try writer.delete(.rowID(id), from: "c")
         try expect(try writer.document(.rowID(id)) == nil, "got after the removal")
       }
     },

@@ -88,7 +88,7 @@ extension EngineConformance {
         try expectViolation(index, holder: first, key: "k") {
           try writer.save(["list": ["own", "y"]], key: "l")
         }
-        _ = try writer.remove(.rowID(last), from: "c")
+        _ = try writer.delete(.rowID(last), from: "c")
         // The fields of an element are not elements.
         try writer.insert(["list": [1, 2]])
         try writer.createIndex(nested, in: "d")
@@ -132,7 +132,7 @@ extension EngineConformance {
         try writer.insert(["a": 1], key: "k")
         try writer.save(["a": 2], key: "k")
         try writer.insert(["a": 1])
-        _ = try writer.remove(.key(try DocumentKey("k")), from: "c")
+        _ = try writer.delete(.key(try DocumentKey("k")), from: "c")
         try writer.insert(["a": 2])
         _ = try writer.dropIndex(index.name, in: "c")
         try writer.insert(["a": 2])

@@ -46,7 +46,7 @@ extension EngineConformance {
         try probe.write { _ = try $0.save(["done": .int(Int64(round))], key: "k") }
         try note(id)
         try probe.write { writer in
-          _ = try writer.remove(.key(DocumentKey("k")), from: "c")
+          _ = try writer.delete(.key(DocumentKey("k")), from: "c")
           if round == 1 { _ = try writer.dropCollection("c") }
         }
         try note(id)

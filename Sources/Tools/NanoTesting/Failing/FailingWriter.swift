@@ -32,11 +32,11 @@ final class FailingWriter: FailingReader, EngineWriter {
   ) throws -> Bool {
     try counted().replace(identity, with: document, in: collection)
   }
-  func remove(_ identity: Identity, from collection: String) throws -> Bool {
-    try counted().remove(identity, from: collection)
+  func delete(_ identity: Identity, from collection: String) throws -> Bool {
+    try counted().delete(identity, from: collection)
   }
-  func remove(_ query: Query, from collection: String) throws -> Int {
-    try counted().remove(query, from: collection)
+  func delete(_ query: Query, from collection: String) throws -> Int {
+    try counted().delete(query, from: collection)
   }
   func createCollection(_ description: CollectionDescription) throws {
     try counted().createCollection(description)

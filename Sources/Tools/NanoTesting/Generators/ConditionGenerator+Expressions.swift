@@ -98,7 +98,7 @@ extension ConditionGenerator {
     let aggregates = (0..<values.random.number(1...3)).map { _ -> Aggregate in
       let path = path()
       return values.random.pick([
-        .count, .countOf(path), .minimum(path), .maximum(path), .average(path), .total(path),
+        .count, .countOf(path), .min(path), .max(path), .average(path), .sum(path),
       ])
     }
     return AggregateQuery(query, groups: groups, aggregates: aggregates)

@@ -19,7 +19,7 @@ extension ReferenceState {
     from old: [ReferenceDocument], to new: [ReferenceDocument]
   ) -> [Int64: Change.Kind] {
     let known = Dictionary(uniqueKeysWithValues: old.map { ($0.rowID, $0) })
-    var rows = known.mapValues { _ in Change.Kind.removed }
+    var rows = known.mapValues { _ in Change.Kind.deleted }
     for document in new {
       switch known[document.rowID] {
       case nil: rows[document.rowID] = .inserted

@@ -65,13 +65,13 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     state[collection] = found
   }
 
-  func remove(_ identity: Identity, from collection: String) throws -> Bool {
+  func delete(_ identity: Identity, from collection: String) throws -> Bool {
     guard let position = state[collection]?.position(of: identity) else { return false }
     state[collection]?.documents.remove(at: position)
     return true
   }
 
-  func remove(_ query: Query, from collection: String) throws -> Int {
+  func delete(_ query: Query, from collection: String) throws -> Int {
     let ids = Set(try found(by: query, in: collection).map(\.rowID))
     state[collection]?.documents.removeAll { ids.contains($0.rowID) }
     return ids.count

@@ -38,12 +38,12 @@ struct SharedFile: Sendable {
   static func audit(_ store: Store) throws {
     try store.read {
       let accounts = store["accounts"]
-      let documents = try accounts.documents()
+      let documents = try accounts.fetch()
       let sum = documents.reduce(0) { $0 + ($1["balance"]?.int ?? 0) }
       let expected = Int64(Self.accounts) * balance
       try require(documents.count == Self.accounts, "\(documents.count) accounts are there")
       try require(sum == expected, "the balances make \(sum), not \(expected)")
-      let total = try accounts.find().total("balance")
+      let total = try accounts.find().sum("balance")
       try require(total == .int(expected), "the balances make \(total) at once")
       let moves = documents.reduce(0) { $0 + ($1["moves"]?.int ?? 0) }
       try require(moves % 2 == 0, "half of a transfer is there")
@@ -65,7 +65,7 @@ struct SharedFile: Sendable {
     let problems = try store.verify()
     try require(
       problems.isEmpty, "verify finds: \(problems.map { "\($0.subject): \($0.message)" })")
-    let moves = try store["accounts"].find().total("moves")
+    let moves = try store["accounts"].find().sum("moves")
     let transfers = figures["transfer"]
     try require(
       moves == .int(Int64(2 * transfers)), "\(moves) moves are left of \(transfers) transfers")

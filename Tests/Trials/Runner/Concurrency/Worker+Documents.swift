@@ -21,8 +21,8 @@ extension Worker {
           try store["accounts"].update(
             key,
             set: [
-              "balance": .int((account["balance"]?.int ?? 0) + change),
-              "moves": .int((account["moves"]?.int ?? 0) + 1),
+              "balance": .int((account["balance"]?.int64 ?? 0) + change),
+              "moves": .int((account["moves"]?.int64 ?? 0) + 1),
             ])
           if fails { throw Undo() }
         }
@@ -35,7 +35,7 @@ extension Worker {
     return try await attempt(on: store) { worker in
       try await worker.either(plain: { try SharedFile.audit(store) }) { () async throws -> Void in
         // A single call is a snapshot too.
-        let documents = try await store["accounts"].documents()
+        let documents = try await store["accounts"].fetch()
         let sum = documents.reduce(0) { $0 + ($1["balance"]?.int ?? 0) }
         try require(
           sum == Int64(SharedFile.accounts) * SharedFile.balance, "one call saw balances of \(sum)")
@@ -50,7 +50,7 @@ extension Worker {
     let store = random.pick(crowd.stores)
     return try await attempt(on: store) { (worker) async throws -> Void in
       if frees {
-        try await store["slots"].find(Field("slot") == slot).remove()
+        try await store["slots"].find(Field("slot") == slot).delete()
         return
       }
       do {
@@ -70,13 +70,13 @@ extension Worker {
     let isDone =
       try await attempt(on: store) { worker in
         _ = try await worker.either(
-          plain: { try store["batches"].insert(contentsOf: objects) },
-          { try await store["batches"].insert(contentsOf: objects) })
+          plain: { try store["batches"].insert(objects) },
+          { try await store["batches"].insert(objects) })
       } != nil
     var isThere = isDone
     if isDone, goes {
       let removed = try await attempt(on: store) { _ in
-        try await store["batches"].find(Field("batch") == batch).remove()
+        try await store["batches"].find(Field("batch") == batch).delete()
       }
       if let removed {
         try require(removed == SharedFile.batchSize, "\(removed) documents of a batch were there")

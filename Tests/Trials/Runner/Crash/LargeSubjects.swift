@@ -15,7 +15,7 @@ final class TuningSubject: CrashSubject {
     self.path = path
     let store = try Life.rounds.open(path)
     try store["large"].insert(
-      contentsOf: (0..<Life.documents).map { ["n": .int(Int64($0)), "text": "some words"] })
+      (0..<Life.documents).map { ["n": .int(Int64($0)), "text": "some words"] })
     try store.close()
   }
 
@@ -66,7 +66,7 @@ final class UpgradeSubject: CrashSubject {
     acknowledged = 0
     let store = try Life.rounds.open(path)
     try store[Before.Member.self].insert(
-      contentsOf: (0..<Life.documents).map {
+      (0..<Life.documents).map {
         Before.Member(id: "m\($0)", name: "F\($0) L\($0)", points: $0)
       })
     try store.close()
@@ -99,7 +99,7 @@ final class UpgradeSubject: CrashSubject {
       .find(.comparison(.attribute(.version), .equal, .value(2))).count()
     try require(upgraded >= acknowledged, "\(upgraded) upgraded, \(acknowledged) acknowledged")
     var seen = Set<String>()
-    for member in try members.find().models() {
+    for member in try members.find().fetch() {
       try require(member == After.member(member.points), "\(member.id) differs")
       seen.insert(member.id)
     }

@@ -139,8 +139,8 @@ extension DamageSamples {
       ])
     }
     let favourites = try store.bag(named: "favourites")
-    try favourites.add(notes.documents())
-    try favourites.add(Array(store["people"].documents().prefix(10)))
+    try favourites.add(notes.fetch())
+    try favourites.add(Array(store["people"].fetch().prefix(10)))
     try favourites.save()
     let inner = try store.bag(named: "inner")
     try inner.add(favourites)
@@ -156,7 +156,7 @@ extension DamageSamples {
     let events = try store.createCollection("events", identity: .rowID)
     for number in 0..<30 { try events.insert(["at": .int(Int64(number)), "kind": "k"]) }
     // The last row ids are kept in the catalogue.
-    for id in 26...30 { try events.remove(rowID: Int64(id)) }
+    for id in 26...30 { try events.delete(rowID: Int64(id)) }
     try store.setMetadata(["a": 1, "list": [1, 2, 3]], "settings")
     try store.setMetadata("text", "other")
   }

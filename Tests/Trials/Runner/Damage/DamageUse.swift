@@ -35,7 +35,7 @@ struct DamageUse {
 
   /// The documents of a collection as they stand in its table, in order.
   static func scan(_ store: Store, _ collection: String) throws -> [Document] {
-    try store[collection].documents()
+    try store[collection].fetch()
   }
 
   static func text(_ documents: [Document]) throws -> String {
@@ -143,15 +143,15 @@ struct DamageUse {
       { try text([$0["people"].get("person-1"), $0["people"].get(rowID: 5)].compactMap(\.self)) }
     ),
     Question(
-      "substrings", { try text($0["films"].find(Condition.constant(true)).limit(3).documents()) }),
+      "substrings", { try text($0["films"].find(Condition.constant(true)).limit(3).fetch()) }),
     Question(
-      "sorted", { try text($0["people"].find().sorted(by: "last", "-age").limit(7).documents()) }),
+      "sorted", { try text($0["people"].find().sorted(by: "last", "-age").limit(7).fetch()) }),
     Question(
       "aggregate",
       { store in
         let people = store["people"].find()
         return "\(try people.average("age") ?? 0) \(try people.distinct("tags").count) "
-          + "\(String(describing: try people.maximum("born")))"
+          + "\(String(describing: try people.max("born")))"
       }
     ),
     Question(
@@ -202,12 +202,12 @@ struct DamageUse {
               "\(try store[name].update(rowID: first.rowID ?? 0, set: ["age": 5])["age"] ?? .null)"
           }
         ),
-        Question("remove \(name)", { "\(try $0[name].remove("new"))" }),
+        Question("remove \(name)", { "\(try $0[name].delete("new"))" }),
         Question(
           "remove first \(name)",
           { store in
             guard let first = try store[name].find().first() else { return "" }
-            return "\(try store[name].remove(first))"
+            return "\(try store[name].delete(first))"
           }
         ),
       ]
@@ -253,7 +253,7 @@ struct DamageUse {
         "bag",
         { store in
           let bag = try store.bag(named: "favourites")
-          try bag.add(store["events"].documents())
+          try bag.add(store["events"].fetch())
           try bag.save()
           return ""
         }

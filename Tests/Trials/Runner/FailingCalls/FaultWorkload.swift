@@ -37,7 +37,7 @@ struct FaultWorkload {
     for _ in 0..<4 { try playRound() }
     try stepOnStore { store, _ in
       let people = store[RoundPlan.people]
-      _ = try people.find(Field("group") >= 3).sorted(by: "-n", "name").limit(5).documents()
+      _ = try people.find(Field("group") >= 3).sorted(by: "-n", "name").limit(5).fetch()
       _ = try people.find().count()
       _ = try store.bags()
     }

@@ -52,7 +52,7 @@ struct LimitsTrial: Trial {
       let start = ContinuousClock.now
       for first in stride(from: 0, to: documents, by: batch) {
         let numbers = Int64(first)..<Int64(min(first + batch, documents))
-        try all.insert(contentsOf: numbers.map(Self.document))
+        try all.insert(numbers.map(Self.document))
       }
       figures["inserting documents, ms"] = (ContinuousClock.now - start).milliseconds
       note("inserted")
@@ -64,7 +64,7 @@ struct LimitsTrial: Trial {
       let middle = Int64(documents / 2)
       try require(try all.find(Field("n") == .int(middle)).count() == 1, "not found by the index")
       try require(try all.count() == documents, "documents are missing")
-      let page = try all.find(Field("n") >= middle).sorted(by: "n").limit(20).documents()
+      let page = try all.find(Field("n") >= middle).sorted(by: "n").limit(20).fetch()
       try require(page.first?["n"] == .int(middle), "the page begins elsewhere")
       figures["finding, counting and a page among them, ms"] =
         (ContinuousClock.now - using).milliseconds
@@ -112,7 +112,7 @@ struct LimitsTrial: Trial {
     figures["indexes"] = count
     let many = store["many"]
     for number in 0..<count { try many.createIndex("f\(number)", elements: false) }
-    try many.insert(contentsOf: (0..<10).map { ["f\(count - 1)": .int($0), "f0": .int($0)] })
+    try many.insert((0..<10).map { ["f\(count - 1)": .int($0), "f0": .int($0)] })
     try require(try many.find(Field("f\(count - 1)") == 3).explain().indexes.count == 1, "unused")
     try require(try many.find(Field("f\(count - 1)") == 3).count() == 1, "not found")
     try require(try many.indexes().count == count, "indexes are missing")

@@ -16,7 +16,7 @@ extension Call {
     case .insertDocument(let name, let given):
       "\(name).insert(Document(\(given.object.text)\(Self.key(given.key))))"
     case .insertAll(let name, let objects):
-      "\(name).insert(contentsOf: [\(objects.map(\.text).joined(separator: ", "))])"
+      "\(name).insert([\(objects.map(\.text).joined(separator: ", "))])"
     case .writeAll(let name, let mode, let documents):
       "\(name).\(mode)(contentsOf: [\(documents.map { $0.object.text + Self.key($0.key) }))])"
     case .edit(let name, let who, let changes, let replacing):
@@ -26,7 +26,7 @@ extension Call {
       "\(name).find(\(query.short)).update(\(changes.text))"
     case .remove(let name, let who): "\(name).remove(\(who.text))"
     case .removeKeys(let name, let keys): "\(name).remove(keys: \(keys))"
-    case .removeFound(let name, let query): "\(name).find(\(query.short)).remove()"
+    case .removeFound(let name, let query): "\(name).find(\(query.short)).delete()"
     case .removeAll(let name): "\(name).removeAll()"
     default: questionText ?? shapeText ?? storeText ?? bagText ?? "\(self)"
     }
@@ -36,20 +36,20 @@ extension Call {
     switch self {
     case .get(let name, let who): "\(name).get(\(who.text))"
     case .getAll(let name, let keys): "\(name).get(keys: \(keys))"
-    case .find(let name, let query): "\(name).find(\(query.short)).documents()"
+    case .find(let name, let query): "\(name).find(\(query.short)).fetch()"
     case .findText(let name, let text, let arguments):
       "\(name).find(\"\(text)\", \(arguments.map { $0.jsonString() }))"
     case .select(let name, let query, let paths):
-      "\(name).find(\(query.short)).select(\(paths)).documents()"
+      "\(name).find(\(query.short)).select(\(paths)).fetch()"
     case .pages(let name, let query, let size): "\(name).find(\(query.short)).page(\(size)) …"
     case .aggregate(let name, let query):
       "\(name).rows(\(query.aggregates) by \(query.groups): \(query.query.short))"
     case .distinct(let name, let path, let query):
       "\(name).find(\(query.short)).distinct(\"\(path)\")"
     case .summary(let name, let path, let query):
-      "\(name).find(\(query.short)).minimum(\"\(path)\"), maximum, average, total"
+      "\(name).find(\(query.short)).min(\"\(path)\"), maximum, average, total"
     case .columns(let name, let query):
-      "\(name).find(\(query.short)).fieldsAsColumns().documents()"
+      "\(name).find(\(query.short)).fieldsAsColumns().fetch()"
     case .decoded(let name, let key): "\(name).get(\"\(key)\", as: Figure.self)"
     case .search(let name, let search): "\(search.json).documents(in: \(name))"
     case .ranked(let name, let query, let index):
@@ -124,9 +124,9 @@ extension Call {
     case .reloadBag(let bag): "bag\(bag).reload()"
     case .inflateBag(let bag, let on): "bag\(bag).\(on ? "inflate" : "deflate")()"
     case .copyBag(let bag): "bag\(bag).copy()"
-    case .dropBag(let bag): "bag\(bag).remove()"
-    case .bag(let bag): "bag\(bag).documents(), saved, unsaved, removed"
-    case .findInBag(let bag, let query): "bag\(bag).find(\(query.short)).documents()"
+    case .dropBag(let bag): "bag\(bag).delete()"
+    case .bag(let bag): "bag\(bag).fetch(), saved, unsaved, removed"
+    case .findInBag(let bag, let query): "bag\(bag).find(\(query.short)).fetch()"
     case .searchBag(let bag, let search): "\(search.json).documents(in: bag\(bag))"
     case .bags(let key): "store.bags(), bags(containingKey: \"\(key)\")"
     default: nil

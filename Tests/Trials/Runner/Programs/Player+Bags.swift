@@ -58,7 +58,7 @@ extension Player {
       if on { try bag.inflate() } else { bag.deflate() }
       return .count(bag.loadedCount)
     case .copyBag: bags.append(try bag.copy())
-    case .dropBag: return .flag(try bag.remove())
+    case .dropBag: return .flag(try bag.delete())
     default: return nil
     }
     return .done
@@ -69,7 +69,7 @@ extension Player {
     case .findInBag(_, let query):
       let found = bag.find(query.condition).sorted(by: query.orderings)
         .limit(query.limit, offset: query.offset)
-      return .several([try texts(found.documents()), .count(try found.count())])
+      return .several([try texts(found.fetch()), .count(try found.count())])
     case .searchBag(_, let search):
       return .several([
         try texts(search.documents(in: bag)), .lines(try search.keys(in: bag).map(named)),

@@ -31,7 +31,7 @@ extension Player {
       let all = try documents.map { try Document($0.object, key: $0.key) }
       let collection = store[name]
       return .text(
-        "\(try mode == .insert ? collection.insert(contentsOf: all) : collection.save(contentsOf: all))"
+        "\(try mode == .insert ? collection.insert(all) : collection.save(all))"
       )
     case .edit(let name, let who, let changes, let replacing):
       guard var document = try document(name, who) else { return .text("nobody") }
@@ -49,11 +49,11 @@ extension Player {
           .update(changes))
     case .updateFound(let name, let query, let changes):
       return .count(try store[name].find(query).update(changes))
-    case .remove(let name, .key(let key)): return .flag(try store[name].remove(key))
-    case .remove(let name, .rowID(let id)): return .flag(try store[name].remove(rowID: id))
-    case .removeKeys(let name, let keys): return .count(try store[name].remove(keys: keys))
-    case .removeFound(let name, let query): return .count(try store[name].find(query).remove())
-    case .removeAll(let name): return .count(try store[name].removeAll())
+    case .remove(let name, .key(let key)): return .flag(try store[name].delete(key))
+    case .remove(let name, .rowID(let id)): return .flag(try store[name].delete(rowID: id))
+    case .removeKeys(let name, let keys): return .count(try store[name].delete(keys: keys))
+    case .removeFound(let name, let query): return .count(try store[name].find(query).delete())
+    case .removeAll(let name): return .count(try store[name].deleteAll())
     default: return nil
     }
   }
@@ -72,9 +72,9 @@ extension Player {
       let collection = store[name]
       if let keys, keys.count == objects.count {
         let documents = try zip(objects, keys).map { try Document($0, key: $1) }
-        return (try collection.insert(contentsOf: documents), [])
+        return (try collection.insert(documents), [])
       }
-      let ids = try collection.insert(contentsOf: objects)
+      let ids = try collection.insert(objects)
       return (ids, try ids.map { try collection.get(rowID: $0)?.key })
     }
     return .text("\(ids)")

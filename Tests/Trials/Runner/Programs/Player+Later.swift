@@ -27,9 +27,9 @@ extension Player {
       return .text(try text(await store[name].update(key, changes)))
     case .updateFound(let name, let query, let changes):
       return .count(try await store[name].find(query).update(changes))
-    case .remove(let name, .key(let key)): return .flag(try await store[name].remove(key))
+    case .remove(let name, .key(let key)): return .flag(try await store[name].delete(key))
     case .removeFound(let name, let query):
-      return .count(try await store[name].find(query).remove())
+      return .count(try await store[name].find(query).delete())
     case .get(let name, .key(let key)):
       return .text(try await store[name].get(key).map(text) ?? "nobody")
     case .getAll(let name, let keys): return try texts(await store[name].get(keys: keys))
@@ -65,7 +65,7 @@ extension Player {
     var streamed: [String] = []
     for try await document in query.stream() { streamed.append(try text(document)) }
     return .several([
-      try texts(await query.documents()), .lines(streamed), .count(try await query.count()),
+      try texts(await query.fetch()), .lines(streamed), .count(try await query.count()),
       .flag(try await query.exists()), .text("\(try await query.rowIDs())"),
       .text(try await query.first().map(text) ?? "nobody"),
     ])

@@ -11,9 +11,9 @@ extension Player {
     case .getAll(let name, let keys): return try texts(store[name].get(keys: keys))
     case .find(let name, let query): return try find(store[name].find(query))
     case .findText(let name, let text, let arguments):
-      return try texts(store[name].find(text, arguments: arguments).documents())
+      return try texts(store[name].find(text, arguments: arguments).fetch())
     case .select(let name, let query, let paths):
-      return try texts(store[name].find(query).select(paths).documents())
+      return try texts(store[name].find(query).select(paths).fetch())
     case .pages(let name, let query, let size): return try pages(store[name].find(query), size)
     case .aggregate(let name, let query):
       return .values(try store[name].find().rows(query).map { $0.group + $0.values })
@@ -22,7 +22,7 @@ extension Player {
     case .summary(let name, let path, let query):
       return try summary(store[name].find(query), path.description)
     case .columns(let name, let query):
-      return try texts(store[name].find(query).fieldsAsColumns().documents())
+      return try texts(store[name].find(query).fieldsAsColumns().fetch())
     case .decoded(let name, let key):
       return .text(try store[name].get(key, as: Figure.self).map { "\($0)" } ?? "nobody")
     case .search(let name, let search):
@@ -32,7 +32,7 @@ extension Player {
         .lines(try search.keys(in: collection).map(named)),
         .count(try search.count(in: collection)),
         try attempt {
-          .values([try search.aggregate([.count, .maximum("a")], in: collection)])
+          .values([try search.aggregate([.count, .max("a")], in: collection)])
         },
       ])
     case .ranked(let name, let query, let index):
@@ -58,7 +58,7 @@ extension Player {
     }
     _ = try query.explain()
     return .several([
-      try texts(query.documents()), .lines(shown), .lines(decoded), .count(try query.count()),
+      try texts(query.fetch()), .lines(shown), .lines(decoded), .count(try query.count()),
       .flag(try query.exists()), .lines(try query.keys().map(named)),
       .text("\(try query.rowIDs())"),
       .text(try query.first().map(text) ?? "nobody"),
@@ -68,9 +68,9 @@ extension Player {
   private func summary(_ query: DocumentQuery, _ path: String) throws -> Outcome {
     .values([
       [
-        .int(Int64(try query.count(of: path))), try query.minimum(path) ?? .null,
-        try query.maximum(path) ?? .null, try query.average(path).map { .double($0) } ?? .null,
-        try query.total(path),
+        .int(Int64(try query.count(of: path))), try query.min(path) ?? .null,
+        try query.max(path) ?? .null, try query.average(path).map { .double($0) } ?? .null,
+        try query.sum(path),
       ]
     ])
   }
@@ -91,7 +91,7 @@ extension Player {
   /// An SQL statement of the program's own, and the question that says the same.
   private func sql(_ name: String, _ condition: String) throws -> Outcome {
     guard try store.collections().contains(where: { $0.name == name }) else { return .lines([]) }
-    if isReference { return try texts(store[name].find(condition, arguments: []).documents()) }
+    if isReference { return try texts(store[name].find(condition, arguments: []).fetch()) }
     let found = try store[name].find(condition, arguments: [])
     let ids = try found.rowIDs().map(String.init).joined(separator: ",")
     let table = name.replacing("\"", with: "\"\"")

@@ -163,7 +163,7 @@ extension Player {
       throw TrialFailure("a backup is damaged: \(problems.map(\.message))")
     }
     for collection in try store.collections() {
-      let (a, b) = (try store[collection.name].documents(), try other[collection.name].documents())
+      let (a, b) = (try store[collection.name].fetch(), try other[collection.name].fetch())
       guard try a.map(text) == b.map(text) else {
         throw TrialFailure("a backup holds other documents in \(collection.name)")
       }

@@ -22,7 +22,7 @@ extension Ledger {
   private func check(_ collection: DocumentCollection) throws {
     let expected = documents[collection.name] ?? [:]
     var seen = 0
-    for document in try collection.documents() {
+    for document in try collection.fetch() {
       let key = document.key ?? "?"
       try require(
         try expected[key] == document.object(), "\(collection.name)/\(key) differs at \(round)")

@@ -36,16 +36,16 @@ extension Store {
     case .update(let collection, let key, let field, let value):
       guard try self[collection].get(key) != nil else { return }
       try self[collection].update(key, set: [FieldPath(components: [field]): value])
-    case .remove(let collection, let key): try self[collection].remove(key)
+    case .remove(let collection, let key): try self[collection].delete(key)
     case .removeGroup(let collection, let group):
-      try self[collection].find(Field("group") == group).remove()
+      try self[collection].find(Field("group") == group).delete()
     case .drop(let collection): try self[collection].drop()
     case .refused(let collection, let name): try insertRefused(collection, name)
     case .fillBag(let name, let keys):
       let bag = try bag(named: name)
       try bag.add(keys.compactMap { try self[RoundPlan.people].get($0) })
       try bag.save()
-    case .emptyBag(let name): try bag(named: name).remove()
+    case .emptyBag(let name): try bag(named: name).delete()
     case .metadata(let name, let value): try setMetadata(value, name)
     }
   }

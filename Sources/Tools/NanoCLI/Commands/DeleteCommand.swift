@@ -3,13 +3,13 @@
 import ArgumentParser
 import NanoStore
 
-struct RemoveCommand: ParsableCommand {
+struct DeleteCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remove",
-    abstract: "Remove documents by their keys, or all that fulfil a condition.",
+    commandName: "delete",
+    abstract: "Delete documents by their keys, or all that fulfil a condition.",
     discussion: """
-      Says how many there were; a key that no document has is no error. All are removed, or none if \
-      something fails. --all removes every document.
+      Says how many there were; a key that no document has is no error. All are deleted, or none if \
+      something fails. --all deletes every document.
       """)
 
   @OptionGroup var place: CollectionOptions
@@ -22,12 +22,12 @@ struct RemoveCommand: ParsableCommand {
 
   @Option(
     name: .customLong("where"),
-    help: ArgumentHelp("Remove what fulfils this.", valueName: "condition"))
+    help: ArgumentHelp("Delete what fulfils this.", valueName: "condition"))
   var condition: String?
 
   @OptionGroup var arguments: ArgumentOptions
 
-  @Flag(help: "Remove every document of the collection.")
+  @Flag(help: "Delete every document of the collection.")
   var all = false
 
   func validate() throws {
@@ -37,22 +37,22 @@ struct RemoveCommand: ParsableCommand {
     }
     // An empty condition holds for everything, and is likelier an unset variable.
     guard condition?.allSatisfy(\.isWhitespace) != true else {
-      throw ValidationError("The condition is empty; --all removes everything.")
+      throw ValidationError("The condition is empty; --all deletes everything.")
     }
   }
 
   func run() throws {
     let count = try place.withExistingCollection { collection in
       if let condition {
-        return try arguments.query(condition, in: collection).remove()
+        return try arguments.query(condition, in: collection).delete()
       }
-      if all { return try collection.removeAll() }
-      guard rowID else { return try collection.remove(keys: keys) }
+      if all { return try collection.deleteAll() }
+      guard rowID else { return try collection.delete(keys: keys) }
       let ids = try keys.map(RowID.parse)
       return try collection.store.write {
-        try ids.reduce(0) { try $0 + (collection.remove(rowID: $1) ? 1 : 0) }
+        try ids.reduce(0) { try $0 + (collection.delete(rowID: $1) ? 1 : 0) }
       }
     }
-    try Output.run { try $0.line("removed \(Quantity.documents(count))") }
+    try Output.run { try $0.line("deleted \(Quantity.documents(count))") }
   }
 }
