@@ -8,7 +8,7 @@ extension ModelPath where Value: QueryValue {
   /// greater than anything.
   func compared(_ comparison: Comparison, _ value: Value) -> ModelCondition<Root> {
     condition { (expression, place) throws(StoreError) in
-      let stored = try QueryValues.stored(value, isKey: place.isKey)
+      let stored = try StoredValues.stored(value, isKey: place.isKey)
       guard !stored.isNull else {
         return comparison == .equal ? .isNull(expression) : .constant(false)
       }
@@ -140,3 +140,28 @@ public func == <Root: Model, Value: RawRepresentable>(
 public func != <Root: Model, Value: RawRepresentable>(
   keyPath: any KeyPath<Root, Value?> & Sendable, value: Value?
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) != value }
+
+// `== nil` of any optional, also one whose values are not compared.
+
+/// There is no value.
+@_disfavoredOverload
+public func == <Root, Value>(
+  path: ModelPath<Root, Value?>, value: _OptionalNilComparisonType
+) -> ModelCondition<Root> {
+  path.condition { (expression, _) throws(StoreError) in .isNull(expression) }
+}
+/// There is a value.
+@_disfavoredOverload
+public func != <Root, Value>(
+  path: ModelPath<Root, Value?>, value: _OptionalNilComparisonType
+) -> ModelCondition<Root> { !(path == value) }
+/// There is no value.
+@_disfavoredOverload
+public func == <Root: Model, Value>(
+  keyPath: any KeyPath<Root, Value?> & Sendable, value: _OptionalNilComparisonType
+) -> ModelCondition<Root> { ModelPath(keyPath) == value }
+/// There is a value.
+@_disfavoredOverload
+public func != <Root: Model, Value>(
+  keyPath: any KeyPath<Root, Value?> & Sendable, value: _OptionalNilComparisonType
+) -> ModelCondition<Root> { ModelPath(keyPath) != value }
