@@ -31,7 +31,7 @@ import NanoModel
 )
 @attached(memberAttribute)
 @attached(
-  extension, conformances: Model, GraphObject,
+  extension, conformances: Model, KeyedModel, GraphObject,
   names: named(collectionName), named(modelVersion), named(modelFields), named(init(reading:)),
   named(init(reading:key:)), named(write(to:)), named(writeDocument(to:)), named(documentKey),
   named(_$write), named(_$writeSnapshot), named(_$relationships), named(_$inverses)

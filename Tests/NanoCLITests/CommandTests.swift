@@ -184,7 +184,7 @@ struct CommandTests {
         """)
 
     let all = try command.run(
-      "aggregate", "library.db", "films", "[year] < 2000", "--total", "year", "--max", "title")
+      "aggregate", "library.db", "films", "[year] < 2000", "--sum", "year", "--max", "title")
     #expect(all.output == #"{"total_year":3964,"max_title":"Brazil"}"# + "\n")
   }
 

@@ -43,6 +43,14 @@ public protocol Model: DocumentRepresentable {
   var _$unknownFields: UnknownFields { get set }
 }
 
+/// A model whose values say the key of their document: it has a property marked with ``Key()``, or is `Identifiable`
+/// by a stored `id`.
+///
+/// ``Model(collection:version:)`` writes the conformance. Such a value can be saved again and again, and deleted, as it
+/// is. A value of another model does not know which document it was read from: read it with
+/// ``ModelQuery/firstStored()-()`` and save what that gives.
+public protocol KeyedModel: Model {}
+
 extension Model {
   public static var indexes: [ModelIndex<Self>] { [] }
   public static var upgrades: [ModelUpgrade] { [] }

@@ -59,7 +59,9 @@ extension ModelMacroImplementation {
     let text = members.map { "\($0)" }.joined(separator: "\n\n")
     let conformance =
       protocols.isEmpty
-      ? "" : ": NanoStoreModels.Model" + (model.isClass ? ", NanoStoreModels.GraphObject" : "")
+      ? ""
+      : ": NanoStoreModels.Model" + (model.key == nil ? "" : ", NanoStoreModels.KeyedModel")
+        + (model.isClass ? ", NanoStoreModels.GraphObject" : "")
     return [
       try ExtensionDeclSyntax(
         """

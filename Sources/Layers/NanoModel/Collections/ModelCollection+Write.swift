@@ -20,13 +20,20 @@ extension ModelCollection {
     try write(.insert, value, key)
   }
 
-  /// Stores a value under its key, in place of the one that has it.
+  /// Stores a value under a key, replacing the document that has it.
   ///
-  /// - Throws: As `insert(_:key:)`, but not for a key that is there. What was stored stays.
+  /// - Throws: As `insert(_:key:)`, but not for a key that exists; ``StoreError/Code/invalidArgument`` if the value
+  ///   says another key. What was stored stays.
   @discardableResult
-  public func save(_ value: M, key: String? = nil) throws -> Stored<M> {
-    try write(.save, value, key)
-  }
+  public func save(_ value: M, key: String) throws -> Stored<M> { try write(.save, value, key) }
+
+  @available(
+    *, unavailable,
+    message:
+      "a model without @Key does not know its document, so saving would make another one: mark a property with @Key, make the type Identifiable, use insert, or save what firstStored() or stored() gives"
+  )
+  @discardableResult
+  public func save(_ value: M) throws -> Stored<M> { fatalError() }
 
   /// Stores a changed value in place of the document that it was read from.
   ///
@@ -66,13 +73,6 @@ extension ModelCollection {
     try write(.insert, values)
   }
 
-  /// Stores values in place of those that have their keys, all of them or none.
-  @discardableResult
-  @inlinable
-  public func save(_ values: some Sequence<M>) throws -> [Int64] {
-    try write(.save, values)
-  }
-
   @inlinable
   func write(_ mode: WriteMode, _ values: some Sequence<M>) throws -> [Int64] {
     try prepareIfNeeded()
@@ -81,11 +81,11 @@ extension ModelCollection {
       // Written where they stand: a copy of each would retain and release all that it holds.
       let isDone: Void? = try values.withContiguousStorageIfAvailable { values in
         for index in values.indices {
-          try values[index].add(to: batch, &writer, version)
+          try values[index].add(to: batch, &writer, version, mode)
         }
       }
       if isDone != nil { return }
-      for value in values { try value.add(to: batch, &writer, version) }
+      for value in values { try value.add(to: batch, &writer, version, mode) }
     }
   }
 
@@ -139,14 +139,74 @@ extension ModelCollection {
   public func deleteAll() throws -> Int { try documents.deleteAll() }
 }
 
+extension ModelCollection where M: KeyedModel {
+  /// Stores a value under its key, replacing the document that has it.
+  ///
+  /// ```swift
+  /// var ada = Person(id: "ada", name: "Ada")
+  /// try people.save(ada)                 // inserts it
+  /// ada.name = "Ada Lovelace"
+  /// try people.save(ada)                 // replaces it
+  /// ```
+  ///
+  /// - Throws: As `insert(_:key:)`, but not for a key that exists; ``StoreError/Code/invalidKey`` if the key is nil.
+  ///   What was stored stays.
+  @discardableResult
+  public func save(_ value: M) throws -> Stored<M> {
+    guard try value.documentKey != nil else {
+      throw StoreError.savedWithoutKey.adding(.collection, name)
+    }
+    return try write(.save, value, nil)
+  }
+
+  /// Stores values under their keys, replacing the documents that have them, all of them or none.
+  @discardableResult
+  public func save(_ values: some Sequence<M>) throws -> [Int64] {
+    try write(.save, values)
+  }
+
+  /// Deletes the document with the key of a value, whatever else it holds by now, and says whether there was one.
+  @discardableResult
+  public func delete(_ value: M) throws -> Bool {
+    guard let key = try value.documentKey else { return false }
+    return try documents.delete(key.description)
+  }
+}
+
+extension StoreError {
+  /// A copy of the value would not learn of the key that is made, and would become another document when it is saved.
+  @usableFromInline static var savedWithoutKey: StoreError {
+    StoreError(
+      .invalidKey, "A value whose key is nil cannot be saved",
+      [.hint: "insert it, and continue with the value in what insert returns: it has the new key"])
+  }
+}
+
+extension ModelCollection where M: KeyedModel & Sendable {
+  @discardableResult
+  public func save(_ value: M) async throws -> Stored<M> {
+    try await documents.onWriter { try self.save(value) }
+  }
+  @discardableResult
+  public func save(_ values: [M]) async throws -> [Int64] {
+    try await documents.onWriter { try self.save(values) }
+  }
+  @discardableResult
+  public func delete(_ value: M) async throws -> Bool {
+    try await documents.onWriter { try self.delete(value) }
+  }
+}
+
 extension Model {
   /// Adds the value to a batch.
   @inlinable @inline(__always)
   func add(
-    to batch: DocumentBatch, _ writer: inout JSONWriter, _ version: Int64?
+    to batch: DocumentBatch, _ writer: inout JSONWriter, _ version: Int64?, _ mode: WriteMode
   ) throws {
+    let key = try documentKey
+    if mode == .save, key == nil { throw StoreError.savedWithoutKey }
     writeDocument(to: &writer)
-    try batch.add(&writer, key: documentKey, version: _$unknownFields.version(version))
+    try batch.add(&writer, key: key, version: _$unknownFields.version(version))
   }
 }
 
@@ -156,7 +216,7 @@ extension ModelCollection where M: Sendable {
     try await documents.onWriter { try self.insert(value, key: key) }
   }
   @discardableResult
-  public func save(_ value: M, key: String? = nil) async throws -> Stored<M> {
+  public func save(_ value: M, key: String) async throws -> Stored<M> {
     try await documents.onWriter { try self.save(value, key: key) }
   }
   @discardableResult
@@ -166,10 +226,6 @@ extension ModelCollection where M: Sendable {
   @discardableResult
   public func insert(_ values: [M]) async throws -> [Int64] {
     try await documents.onWriter { try self.insert(values) }
-  }
-  @discardableResult
-  public func save(_ values: [M]) async throws -> [Int64] {
-    try await documents.onWriter { try self.save(values) }
   }
   @discardableResult
   public func delete(_ stored: Stored<M>) async throws -> Bool {

@@ -14,15 +14,36 @@ extension ModelQuery {
   /// ```
   public func aggregate<each Result: Sendable>(
     _ aggregates: repeat ModelAggregate<M, each Result>
+  ) throws -> (repeat each Result) { try all(repeat each aggregates) }
+
+  private func all<each Result: Sendable>(
+    _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> (repeat each Result) {
     let rows = try rows(groups: [], repeat each aggregates)
     var values = (rows.first?.values ?? [])[...]
     return (repeat try (each aggregates).result(values.popFirst() ?? .null))
   }
+  // Up to three without a pack: with one, Swift 6.3 does not type-check key paths with `?`, as in `.max(\.place?.height)`.
+  public func aggregate<A: Sendable>(_ a: ModelAggregate<M, A>) throws -> A { try only(a) }
+  public func aggregate<A: Sendable, B: Sendable>(
+    _ a: ModelAggregate<M, A>, _ b: ModelAggregate<M, B>
+  ) throws -> (A, B) { try all(a, b) }
+  public func aggregate<A: Sendable, B: Sendable, C: Sendable>(
+    _ a: ModelAggregate<M, A>, _ b: ModelAggregate<M, B>, _ c: ModelAggregate<M, C>
+  ) throws -> (A, B, C) { try all(a, b, c) }
+  public func aggregate<A: Sendable>(_ a: ModelAggregate<M, A>) async throws -> A {
+    try await onReader { try $0.only(a) }
+  }
+  public func aggregate<A: Sendable, B: Sendable>(
+    _ a: ModelAggregate<M, A>, _ b: ModelAggregate<M, B>
+  ) async throws -> (A, B) { try await onReader { try $0.all(a, b) } }
+  public func aggregate<A: Sendable, B: Sendable, C: Sendable>(
+    _ a: ModelAggregate<M, A>, _ b: ModelAggregate<M, B>, _ c: ModelAggregate<M, C>
+  ) async throws -> (A, B, C) { try await onReader { try $0.all(a, b, c) } }
   public func aggregate<each Result: Sendable>(
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) async throws -> (repeat each Result) {
-    try await onReader { try $0.aggregate(repeat each aggregates) }
+    try await onReader { try $0.all(repeat each aggregates) }
   }
 
   private func only<Result: Sendable>(
@@ -60,7 +81,8 @@ extension ModelQuery {
   }
 
   /// The mean of a number; nil if there is none. Of lists, the mean of all their elements.
-  public func average(_ keyPath: any KeyPath<M, some NumericQueryValue> & Sendable) throws -> Double?
+  public func average(_ keyPath: any KeyPath<M, some NumericQueryValue> & Sendable) throws
+    -> Double?
   { try only(.average(keyPath)) }
   public func average(
     _ keyPath: any KeyPath<M, some NumericQueryValue> & Sendable

@@ -88,7 +88,7 @@ extension ModelQuery {
   ) async throws -> [(group: Group, values: (repeat each Result))] {
     try await onReader { try $0.grouped(by: keyPath, repeat each aggregates) }
   }
-  public func grouped<List: ListQueryValue, each Result: Sendable>(
+  public func grouped<List: ListQueryValue & Sendable, each Result: Sendable>(
     by keyPath: any KeyPath<M, List> & Sendable,
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) async throws -> [(group: List.ListElement?, values: (repeat each Result))]
@@ -130,7 +130,8 @@ extension Model {
         .unsupported, "Groups by several properties have a list among them",
         [
           .collection: collectionName, .field: "\(place.path)",
-          .hint: "group by the list alone, or by names with documentQuery().grouped(by:aggregates:)",
+          .hint:
+            "group by the list alone, or by names with documentQuery().grouped(by:aggregates:)",
         ])
     }
     return place
@@ -164,7 +165,7 @@ extension ModelQuery {
   public func distinct<Value: Sendable>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) async throws -> [Value] { try await onReader { try $0.distinct(keyPath) } }
-  public func distinct<List: ListQueryValue>(
+  public func distinct<List: ListQueryValue & Sendable>(
     _ keyPath: any KeyPath<M, List> & Sendable
   ) async throws -> [List.ListElement] where List.ListElement: Sendable {
     try await onReader { try $0.distinct(keyPath) }

@@ -61,7 +61,7 @@ extension ModelSearchResult: Sendable where M: Sendable {}
 extension ModelQuery {
   /// What a search by text finds, in order, with ranks and snippets.
   ///
-  /// - Throws: As ``models()-()->[M]``; ``StoreError/Code/invalidArgument`` if there is no search in the query.
+  /// - Throws: As ``fetch()-()->[M]``; ``StoreError/Code/invalidArgument`` if there is no search in the query.
   public func results() throws -> [ModelSearchResult<M>] {
     try documentQuery().results().map { try ModelSearchResult($0, collection) }
   }

@@ -17,7 +17,7 @@ extension ModelQuery where M: Sendable {
   /// collection held them when this was called.
   ///
   /// - Throws: At once, ``StoreError/Code/invalidArgument`` if a property is not stored. While it runs, as
-  ///   ``models()-()->[M]``; the loop is over then.
+  ///   ``fetch()-()->[M]``; the loop is over then.
   public func updates() throws -> DocumentUpdates<M> {
     let decoder = collection.decoder
     return try documentQuery().updates { try decoder.value($0) }

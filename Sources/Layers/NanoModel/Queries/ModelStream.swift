@@ -21,7 +21,7 @@ public struct ModelStream<M: Model & Sendable>: AsyncSequence, Sendable {
 
     init(_ query: ModelQuery<M>) { self.query = query }
 
-    /// - Throws: As ``ModelQuery/models()-()->[M]``; `CancellationError`.
+    /// - Throws: As ``ModelQuery/fetch()-()->[M]``; `CancellationError`.
     public mutating func next() async throws -> M? {
       if documents == nil {
         documents = try await query.onReader { try $0.documentQuery() }.stream()

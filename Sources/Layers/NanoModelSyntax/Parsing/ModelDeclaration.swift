@@ -52,7 +52,7 @@ struct ModelDeclaration {
     collectionName = arguments.collection ?? name
     version = arguments.version ?? "1"
     let members = ModelMembers(declaration, isClass, &problems)
-    properties = members.properties
+    properties = IdentityCheck(declaration, members.properties).run(&problems)
     inverses = members.inverses
     hasMemberwiseInitializer = !isClass && !members.hasInitializer && !members.hasOtherAttributes
     hasPlainInitializer = isClass && !members.hasInitializer && members.haveAllValues

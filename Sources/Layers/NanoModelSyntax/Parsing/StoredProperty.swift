@@ -29,7 +29,10 @@ struct StoredProperty {
     isTracked && !type.isOptional ? "self.\(place)!" : "self.\(place)"
   }
 
-  var isKey: Bool { isMarked("Key") }
+  /// Whether it is the `id` of a type that is `Identifiable`, and no other property is marked as key.
+  var isIdentity = false
+
+  var isKey: Bool { isIdentity || isMarked("Key") }
   func isMarked(_ name: String) -> Bool { marks.contains { $0.shortName == name } }
 
   /// Whether it is nil without being told, as variables that are optional by a mark are.
