@@ -65,8 +65,8 @@ extension FieldPlace {
       case .path(let path): branches.append(.init(when: current.when, then: .field(path)))
       case .elements: return .field(path)
       case .constant(let place, let value):
-        let inner = path.components.dropFirst(place.components.count)
-        let constant = inner.isEmpty ? value : value[FieldPath(components: Array(inner))]
+        let inner = place.components.count..<path.components.count
+        let constant = inner.isEmpty ? value : value[path[inner]]
         branches.append(.init(when: current.when, then: .value(constant ?? .null)))
       case .nothing: branches.append(.init(when: current.when, then: .value(.null)))
       }

@@ -183,7 +183,7 @@ extension Condition {
         found.append(open.and(isTrueOfNothing ? current.when.and(inner) : inner))
       case .constant(let place, let value):
         // As if it stood under the names of today.
-        let today = FieldPath(components: Array(path.components.prefix(place.components.count)))
+        let today = path[0..<place.components.count]
         if try Evaluator(DocumentSubject(only: today, value)).holds(plain) {
           found.append(open.and(current.when))
         }
