@@ -188,7 +188,7 @@ extension ModelQuery {
       place.isList ? Condition.not(.exists(place.path)) : .isNull(.field(place.path))
     }
     guard !conditions.isEmpty else { return false }
-    return try collection.documents.find(.any(conditions)).exists()
+    return try collection.documents.find(.any(conditions)).withoutFieldCheck.exists()
   }
 
   /// The mean of a number; nil if there is none.
