@@ -39,7 +39,7 @@ struct DateTextTests {
         "[a] || '' = ?1", "CAST([a] AS TEXT) = ?1", "substr([a], 1) = ?1", "lower([a]) = lower(?1)",
         "concat([a]) = ?1 AND [a] = [a]", "length([a]) = length(?1) AND instr([a], ?1) = 1",
       ] {
-        let found = try dates.find(condition, text).documents().compactMap { $0["n"]?.int }
+        let found = try dates.find(condition, text).fetch().compactMap { $0["n"]?.int }
         #expect(found == [Int64(number)], "\(condition) \(text)")
       }
       let second = try #require(Double(text.dropFirst(17).dropLast()))

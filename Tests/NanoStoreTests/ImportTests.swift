@@ -48,7 +48,7 @@ struct ImportTests {
     try films.importDocuments(from: file)
     try films.importDocuments(from: file, options: ImportOptions(dialect: .plain))
 
-    #expect(try films.documents().map { $0["at"]?.date != nil } == [true, false])
+    #expect(try films.fetch().map { $0["at"]?.date != nil } == [true, false])
   }
 
   @Test("Progress is reported after each batch and adds up to the report")
@@ -122,7 +122,7 @@ struct ImportTests {
       from: file(#"{"k":{"x":1},"n":2}"#),
       options: ImportOptions(keyField: "k.x", replacesDocuments: true))
 
-    #expect(try films.documents().map { $0["n"]?.int } == [2])
+    #expect(try films.fetch().map { $0["n"]?.int } == [2])
   }
 
   @Test("A record over the limit ends the import, also where invalid records are left out")

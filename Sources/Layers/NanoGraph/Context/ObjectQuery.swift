@@ -25,7 +25,7 @@ public struct ObjectQuery<Object: GraphObject> {
     self.models = models
   }
 
-  private func changed(_ models: ModelQuery<Object>) -> ObjectQuery { ObjectQuery(context, models) }
+  func changed(_ models: ModelQuery<Object>) -> ObjectQuery { ObjectQuery(context, models) }
 
   /// Only what fulfils this condition too.
   public func `where`(_ condition: ModelCondition<Object>) -> ObjectQuery {
@@ -93,6 +93,32 @@ public struct ObjectQuery<Object: GraphObject> {
       if _slowPath(object.isDeleted) { return true }
       return try show(object)
     }
+  }
+
+  /// Returns what is found, and skips documents that are no objects of the class.
+  ///
+  /// ```swift
+  /// let (songs, skipped) = try context.find(Song.self).fetchSkippingFailures()
+  /// for document in skipped { print(document.rowID, document.error) }
+  /// ```
+  ///
+  /// - Returns: The objects in order, and the documents that were skipped, each with an error that names the
+  ///   field.
+  public func fetchSkippingFailures() throws -> (
+    values: [Object], skipped: [SkippedDocument]
+  ) {
+    let table = context.table(Object.self)
+    var (values, skipped): ([Object], [SkippedDocument]) = ([], [])
+    try models.documentQuery().showStored { stored in
+      do {
+        let object = try table.take(stored, as: Object.self)
+        if !object.isDeleted { values.append(object) }
+      } catch {
+        skipped.append(SkippedDocument(stored, error))
+      }
+      return true
+    }
+    return (values, skipped)
   }
 
   /// What is found, as faults: only row ids are read, from an index if one answers the question.

@@ -91,7 +91,7 @@ extension ObjectContext {
       do {
         let ids = try ownerTable.documents.find(
           relationship.condition(for: [target._$object.rowID], in: table)
-        ).rowIDs()
+        ).withoutFieldCheck.rowIDs()
         for id in ids {
           let owner = ownerTable.anyObject(id)
           // What changed ones relate to is in memory.

@@ -55,12 +55,17 @@ extension ModelCollection {
   /// Stores a value in place of the document that has this header.
   @discardableResult
   func replace(_ value: M, _ old: Document.Header) throws -> Document {
+    try documents.replace(document(value, old))
+  }
+
+  /// The document that a value becomes.
+  func document(_ value: M, _ old: Document.Header) throws -> Document {
     var header = old
     header.version = value._$unknownFields.version(M.storedVersion)
     var writer = JSONWriter(capacity: 512)
     value.writeDocument(to: &writer)
     if let failure = writer.failure { throw failure.adding(.collection, name) }
-    return try documents.replace(Document(header, copying: writer.bytes))
+    return Document(header, copying: writer.bytes)
   }
 
   /// Stores new values, all of them or none.
@@ -96,8 +101,11 @@ extension ModelCollection {
     if let own, let given, own != given { throw Self.otherKey(name) }
     let document = try write(mode, value, given ?? own)
     // A value that was without its key gets the one that was made.
-    if own == nil, M.fieldTable.hasKey { return try stored(document) }
-    return Stored(value, document.header)
+    let value = own == nil && M.fieldTable.hasKey ? try decoder.value(document) : value
+    var header = document.header
+    // New documents begin with this revision.
+    if mode == .insert { header.revision = 1 }
+    return Stored(value, header)
   }
 
   private func write(_ mode: WriteMode, _ value: M, _ key: DocumentKey?) throws -> Document {
@@ -110,7 +118,7 @@ extension ModelCollection {
     }
   }
 
-  private static func otherKey(_ collection: String) -> StoreError {
+  static func otherKey(_ collection: String) -> StoreError {
     StoreError(
       .invalidArgument, "A value says another key than it is to be stored under",
       [.collection: collection, .hint: "remove the old document and insert the value"])

@@ -77,7 +77,7 @@ extension ModelQuery {
       place.isList ? Condition.not(.exists(place.path)) : .isNull(.field(place.path))
     }
     guard !conditions.isEmpty else { return false }
-    return try collection.documents.find(.any(conditions)).exists()
+    return try collection.documents.find(.any(conditions)).withoutFieldCheck.exists()
   }
 
   /// The mean of a number; nil if there is none. Of lists, the mean of all their elements.
