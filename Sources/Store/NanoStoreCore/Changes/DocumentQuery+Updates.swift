@@ -95,8 +95,11 @@ extension DocumentQuery {
   private func question<Value: Sendable>(
     _ query: Query, _ read: @escaping @Sendable (any EngineReader) throws -> LiveAnswer<Value>
   ) -> LiveQuestion<Value> {
-    LiveQuestion(
-      store: collection.store, collection: collection.name, query: query, read: read)
+    LiveQuestion(store: collection.store, collection: collection.name, query: query) {
+      [collection] reader in
+      try collection.checkFailure()
+      return try read(reader)
+    }
   }
 
   /// The documents, and what is made of them.
