@@ -84,6 +84,8 @@ struct ConsumerCompiler {
     var arguments = [
       "swiftc", "-typecheck", "-swift-version", "6", "-parse-as-library", "-module-name",
       "Consumer",
+      // Each diagnostic on a line with the place that Xcode shows it at.
+      "-diagnostic-style", "llvm",
       "-I", products.appending(path: "Modules").path, "-load-plugin-executable",
       products.appending(path: "NanoMacros-tool").path + "#NanoMacros",
     ]

@@ -19,6 +19,9 @@ public import NanoDocument
 public protocol Model: DocumentRepresentable {
   /// The name of the collection that keeps the values.
   static var collectionName: String { get }
+  /// Whether the type names its collection itself, and may share it with another type that does; false unless
+  /// declared.
+  static var _$namesCollection: Bool { get }
   /// Goes up when documents of before need an upgrade; 1 at first.
   static var modelVersion: Int { get }
   /// The fields that are stored, in the order of their declaration.
@@ -52,6 +55,7 @@ public protocol Model: DocumentRepresentable {
 public protocol KeyedModel: Model {}
 
 extension Model {
+  public static var _$namesCollection: Bool { false }
   public static var indexes: [ModelIndex<Self>] { [] }
   public static var upgrades: [ModelUpgrade] { [] }
 

@@ -118,6 +118,15 @@ public final class Store: Sendable {
     DocumentCollection(store: self, name: name)
   }
 
+  @available(
+    *, unavailable,
+    message:
+      "a collection of Codable values has a name: use store[\"people\"] with save(_:key:), get(_:as:) and find().decoded(as:); or mark the type '@Model' and import NanoStoreModels"
+  )
+  public subscript<Value>(type: Value.Type) -> DocumentCollection {
+    DocumentCollection(store: self, name: "\(type)")
+  }
+
   /// The engine, for what the store does not offer itself.
   ///
   /// - Throws: ``StoreError/Code/closed``.

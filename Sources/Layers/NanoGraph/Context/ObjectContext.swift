@@ -138,6 +138,11 @@ extension ObjectContext {
     return open(type)
   }
 
+  /// The documents of a class as its table has them, which refuses those of a class that cannot be used.
+  func models<Object: GraphObject>(_ type: Object.Type) -> ModelCollection<Object> {
+    ModelCollection(table(type).documents)
+  }
+
   func table(named collection: String) -> ObjectTable? { tablesByName[ExactName(collection)] }
 
   private func make<Object: GraphObject>(_ type: Object.Type) -> ObjectTable {

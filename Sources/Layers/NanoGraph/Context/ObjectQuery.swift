@@ -142,11 +142,11 @@ extension ObjectContext {
   /// The objects of a class that fulfil a condition.
   public func find<Object: GraphObject>(
     _ condition: ModelCondition<Object>
-  ) -> ObjectQuery<Object> { ObjectQuery(self, store[Object.self].find(condition)) }
+  ) -> ObjectQuery<Object> { ObjectQuery(self, models(Object.self).find(condition)) }
 
   /// All objects of a class.
   public func find<Object: GraphObject>(_ type: Object.Type) -> ObjectQuery<Object> {
-    ObjectQuery(self, store[Object.self].find())
+    ObjectQuery(self, models(Object.self).find())
   }
 
   /// The objects of a class that fulfil a condition written with properties.
@@ -156,18 +156,18 @@ extension ObjectContext {
   /// ```
   public func find<Object: GraphObject>(
     _ type: Object.Type, _ condition: (ModelProperties<Object>) -> ModelCondition<Object>
-  ) -> ObjectQuery<Object> { ObjectQuery(self, store[Object.self].find(condition)) }
+  ) -> ObjectQuery<Object> { ObjectQuery(self, models(Object.self).find(condition)) }
 
   /// The objects of a class for which a predicate is true; see ``ModelCollection/find(_:)-(Predicate<M>)``.
   public func find<Object: GraphObject>(_ predicate: Predicate<Object>) -> ObjectQuery<Object> {
-    ObjectQuery(self, store[Object.self].find(predicate))
+    ObjectQuery(self, models(Object.self).find(predicate))
   }
 
   /// The objects of a class whose texts are found, best first; see
   /// ``ModelCollection/search(_:)-(String)``.
   public func search<Object: GraphObject>(
     _ type: Object.Type, _ text: String
-  ) -> ObjectQuery<Object> { ObjectQuery(self, store[Object.self].search(text)) }
+  ) -> ObjectQuery<Object> { ObjectQuery(self, models(Object.self).search(text)) }
 
   /// All stored objects of a class, by row id.
   @inlinable
@@ -195,7 +195,7 @@ extension ObjectContext {
     _ type: Object.Type, key: some ModelKey
   ) throws -> Object? {
     guard let key = try key.documentKey?.description,
-      let id = try store[Object.self].documents.get(key)?.rowID
+      let id = try models(Object.self).documents.get(key)?.rowID
     else { return nil }
     return try get(ObjectID<Object>(rowID: id))
   }

@@ -15,8 +15,10 @@ extension ObjectTable {
     for inverse in inverses { inverse.begin(object, in: context) }
   }
 
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a new object that cannot be one of the context's.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a new object that cannot be one of the context's, and for one
+  ///   of a class that cannot be used in this store.
   func requireInsertable(_ object: any GraphObject) throws {
+    if let failure = documents.failure { throw failure }
     guard !object.isFault else { throw ObjectContext.noContent(documents.name) }
     for relationship in relationships where relationship.hasRowIDs(object) {
       throw StoreError(

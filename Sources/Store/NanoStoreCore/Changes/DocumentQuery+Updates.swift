@@ -98,6 +98,7 @@ extension DocumentQuery {
   ) -> LiveQuestion<Value> {
     LiveQuestion(store: collection.store, collection: collection.name, query: query) {
       [self] reader in
+      try collection.checkFailure()
       try logUnknown(fields, reader)
       return try read(reader)
     }

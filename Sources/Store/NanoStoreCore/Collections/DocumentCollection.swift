@@ -18,6 +18,36 @@ public struct DocumentCollection: Sendable {
   public let store: Store
   /// Its name; ASCII letters match in either case.
   public let name: String
+  private let refusal: Refusal?
+
+  init(store: Store, name: String) {
+    self.store = store
+    self.name = name
+    refusal = nil
+  }
+
+  private init(_ collection: DocumentCollection, _ refusal: Refusal) {
+    store = collection.store
+    name = collection.name
+    self.refusal = refusal
+  }
+
+  /// An error in a box, so that a collection without one stays small.
+  private final class Refusal: Sendable {
+    let error: StoreError
+    init(_ error: StoreError) { self.error = error }
+  }
+
+  /// Why every operation fails, if a layer found that before one began.
+  package var failure: StoreError? { refusal?.error }
+
+  /// The same collection, each operation of which throws an error: for what a layer finds where it cannot throw.
+  package func refusing(_ error: StoreError) -> DocumentCollection {
+    DocumentCollection(self, Refusal(error))
+  }
+
+  @inline(__always)
+  func checkFailure() throws { if let refusal { throw refusal.error } }
 }
 
 extension DocumentCollection {
