@@ -255,12 +255,12 @@ extension ModelQuery {
     try eachFields { (fields) throws(StoreError) in try found.add(try fields.asRead()) }
     return found.values
   }
-  public func distinct<Value: QueryValue & Sendable>(
+  public func distinct<Value: QueryValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
-  ) async throws -> [Value] { try await onReader { try $0.distinct(keyPath) } }
-  public func distinct<Value: QueryValue & Sendable>(
+  ) async throws -> sending [Value] { try await fromReader { try $0.distinct(keyPath) } }
+  public func distinct<Value: QueryValue>(
     _ keyPath: any KeyPath<M, [Value]> & Sendable
-  ) async throws -> [Value] { try await onReader { try $0.distinct(keyPath) } }
+  ) async throws -> sending [Value] { try await fromReader { try $0.distinct(keyPath) } }
 }
 
 extension Model {

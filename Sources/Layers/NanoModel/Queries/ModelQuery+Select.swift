@@ -49,13 +49,12 @@ extension ModelQuery {
   public func select<First: FieldValue, Second: FieldValue, each Value: FieldValue>(
     _ first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
     _ others: repeat any KeyPath<M, each Value> & Sendable
-  ) async throws -> [(First, Second, repeat each Value)]
-  where First: Sendable, Second: Sendable, repeat each Value: Sendable {
-    try await onReader { try $0.select(first, second, repeat each others) }
+  ) async throws -> sending [(First, Second, repeat each Value)] {
+    try await fromReader { try $0.select(first, second, repeat each others) }
   }
-  public func select<Value: FieldValue & Sendable>(
+  public func select<Value: FieldValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
-  ) async throws -> [Value] { try await onReader { try $0.select(keyPath) } }
+  ) async throws -> sending [Value] { try await fromReader { try $0.select(keyPath) } }
 
   /// Shows the fields of each document that is found.
   func eachFields(_ show: (inout ReadFields<M>) throws(StoreError) -> Void) throws {
@@ -98,8 +97,8 @@ extension ModelQuery {
     }
     return models
   }
-  public func fetch<Smaller: Model & Sendable>(as type: Smaller.Type) async throws -> [Smaller] {
-    try await onReader { try $0.fetch(as: type) }
+  public func fetch<Smaller: Model>(as type: Smaller.Type) async throws -> sending [Smaller] {
+    try await fromReader { try $0.fetch(as: type) }
   }
 }
 
