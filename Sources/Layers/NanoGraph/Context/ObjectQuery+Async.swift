@@ -87,6 +87,18 @@ extension ObjectContext {
     return try await get(ObjectID<Object>(rowID: id), isolation: isolation)
   }
 
+  /// The object of any class with this id; nil if there is none.
+  public func get(
+    _ id: AnyObjectID, isolation: isolated (any Actor)? = #isolation
+  ) async throws -> (any GraphObject)? {
+    func open<Object: GraphObject>(
+      _ type: Object.Type, isolation: isolated (any Actor)?
+    ) async throws -> Object? {
+      try await get(ObjectID<Object>(rowID: id.rowID), isolation: isolation)
+    }
+    return try await open(objectType(of: id), isolation: isolation)
+  }
+
   /// Loads the objects that others relate to, all in one read.
   public func prefetch<Object: GraphObject, Target: GraphObject>(
     _ relationship: KeyPath<Object, [Target]>, of objects: [Object],

@@ -92,7 +92,6 @@ func objects(_ context: ObjectContext, _ shelf: Shelf, _ book: Book) throws {
   try context.save()
   try context.save { try $0["log"].insert(["saved": true]) }
   try context.find(Shelf.self).each { $0.title != "Fiction" }
-  print(try context.get(AnyObjectID(shelf)!) as Any)
   try context.undoGroup(named: "Move") {
     book.shelf = shelf
     shelf.place = 2

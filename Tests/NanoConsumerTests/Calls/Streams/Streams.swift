@@ -49,7 +49,7 @@ func actors(_ store: Store) async throws {
     try context.save()
     return sheet.objectID!
   }
-  try await library.perform { try $0.insert(Sheet("B")) }
+  try await library.perform { try $0.undo() }
   print(id)
 }
 

@@ -33,6 +33,6 @@ func settings(_ recipes: DocumentCollection) async throws {
   print(try await recipes.replacingAliases(in: "[time] < 3"), try await recipes.queryableFields())
   try await recipes.addQueryableFields("title, minutes")
   try await recipes.apply(CollectionSetup())
-  try await recipes.finishQueued()
-  try await recipes.finishQueued(within: .seconds(1))
+  try await recipes.finishQueued()  // does not throw without await
+  try await recipes.finishQueued(within: .seconds(1))  // does not throw without await
 }

@@ -31,8 +31,8 @@ func writing(_ recipes: DocumentCollection, _ object: DocumentObject) async thro
   try await recipes.save([document])
   try await recipes.insert([Recipe(title: "Tea", minutes: 4)])
   try await recipes.insert([Point(object)])
-  try await recipes.insert([Recipe(title: "Tea", minutes: 4)].lazy.filter { $0.minutes < 9 })
-  try await recipes.insert([Point(object)].lazy.filter { _ in true })
+  try await recipes.insert(repeatElement(Recipe(title: "Tea", minutes: 4), count: 3))
+  try await recipes.insert(repeatElement(Point(object), count: 3))
   try await recipes.insert([Recipe(title: "Tea", minutes: 4)][...])
 
   try await recipes.update("soup", set: ["minutes": 20], remove: ["tags"])

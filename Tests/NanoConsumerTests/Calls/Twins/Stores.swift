@@ -14,8 +14,8 @@ func store(_ store: Store, _ other: Store) async throws {
   print(try await store.verify(), try await store.statistics())
   try await store.flush()
   try await store.apply(StoreSetup(path: "recipes.db"))
-  try await store.finishQueued()
-  try await store.finishQueued(["recipes"], within: .seconds(1))
+  try await store.finishQueued()  // does not throw without await
+  try await store.finishQueued(["recipes"], within: .seconds(1))  // does not throw without await
   try await store.forgetOperations(before: Date())
   print(try await store.indexAdvice(), try await store.indexUses(in: "recipes"))
   try await store.applyIndexAdvice()
