@@ -143,7 +143,8 @@ extension DocumentCollection {
   ) async throws -> [Document] {
     try await documents(sql: statement, SQLArguments(arguments.map(\.documentValue)))
   }
-  public func documents(sql statement: String, _ arguments: SQLArguments) async throws -> [Document] {
+  public func documents(sql statement: String, _ arguments: SQLArguments) async throws -> [Document]
+  {
     try await onReader { try self.documents(sql: statement, arguments) }
   }
 }

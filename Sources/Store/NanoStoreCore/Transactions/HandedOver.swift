@@ -19,7 +19,8 @@ extension DocumentCollection {
 
   /// As ``onWriter(repeatable:_:)``, for a value that is handed over to the block and one that it makes.
   package func onWriter<Value, Result>(
-    handing value: sending Value, _ work: @escaping @Sendable (sending Value) throws -> sending Result
+    handing value: sending Value,
+    _ work: @escaping @Sendable (sending Value) throws -> sending Result
   ) async throws -> sending Result {
     let value = HandedOver(value)
     return try await onWriter { HandedOver(try work(value.take())) }.take()

@@ -32,7 +32,8 @@ func opening(_ setup: StoreSetup, _ encryption: Encryption) throws {
   store["books"].flushCache()
 }
 
-func blocking(_ store: Store, _ books: DocumentCollection, _ shelves: ModelCollection<Shelf>) throws {
+func blocking(_ store: Store, _ books: DocumentCollection, _ shelves: ModelCollection<Shelf>) throws
+{
   let drafts = NSMutableArray()
   let count = try store.blocking { try books.count() }
   let keys = try store.blocking {
@@ -48,6 +49,8 @@ func blocking(_ store: Store, _ books: DocumentCollection, _ shelves: ModelColle
 }
 
 func lowLevel(_ store: Store, _ books: DocumentCollection) throws {
+  print(try store.blocking { try store.write { try books.nextRowID() } })
+  print(try Store.postgres("postgresql://a@b/c") { $0 }.isClosed)
   try books.show(rowID: 1) { print($0.rowID) }
   print(try books.contentVersion(rowID: 1) as Any)
   try books.find().showStored { $0.rowID < 5 }
@@ -61,7 +64,11 @@ func lowLevel(_ store: Store, _ books: DocumentCollection) throws {
   let call = books.enqueue { try $0.count() }
   print(try call.wait())
   call.cancel()
-  books.enqueue(completingOn: .automatic) { try $0.count() } completion: { print($0) }
+  books.enqueue(completingOn: .automatic) {
+    try $0.count()
+  } completion: {
+    print($0)
+  }
 }
 
 func bags(_ bag: Bag, _ document: Document, _ documents: [Document]) throws {
@@ -74,7 +81,9 @@ func bags(_ bag: Bag, _ document: Document, _ documents: [Document]) throws {
 
 func values(_ document: Document, _ stored: Stored<Shelf>) throws {
   let object: DocumentObject = try document.object()
-  print(object, stored.title, try DocumentObject(json: "{}"))
+  print(
+    object, stored.title, try document.decoded(as: [String: Int].self),
+    try DocumentObject(json: "{}"))
 }
 
 func changes(_ books: DocumentCollection, _ shelves: ModelCollection<Shelf>) throws {

@@ -29,7 +29,9 @@ func updates(_ store: Store, _ notes: DocumentCollection) async throws {
   for try await first in notes.find().firstUpdates() { print(first as Any) }
   for try await count in notes.find().countUpdates() { print(count) }
   for try await values in notes.find().aggregateUpdates([.count]) { print(values) }
-  for try await rows in notes.find().groupedUpdates(by: "text", aggregates: [.count]) { print(rows) }
+  for try await rows in notes.find().groupedUpdates(by: "text", aggregates: [.count]) {
+    print(rows)
+  }
   for try await commit in store.changes { print(commit.changes) }
   for try await change in notes.changes() { print(change) }
   for try await pages in try store[Page.self].find().updates() { print(pages.count) }
@@ -38,7 +40,8 @@ func updates(_ store: Store, _ notes: DocumentCollection) async throws {
 
 func tasks(_ notes: DocumentCollection, _ context: ObjectContext) async throws {
   let call = notes.enqueue { try $0.count() }
-  print(try await call.value)
+  print(try await call.value, try await notes.onReader { try notes.count() })
+  try await notes.onWriter { try notes.insert(["text": "A"]) }
   for await event in context.events() { print(event) }
 }
 

@@ -49,7 +49,8 @@ func writing(_ recipes: DocumentCollection, _ object: DocumentObject) async thro
 }
 
 func reading(_ recipes: DocumentCollection) async throws {
-  print(try await recipes.get("soup")?["title"]?.string ?? "", try await recipes.get(rowID: 1) as Any)
+  print(
+    try await recipes.get("soup")?["title"]?.string ?? "", try await recipes.get(rowID: 1) as Any)
   print(try await recipes.get(keys: ["soup", "stew"]).count)
   if let recipe = try await recipes.get("soup", as: Recipe.self) { print(recipe.title) }
   print(try await recipes.fetch().count, try await recipes.count())

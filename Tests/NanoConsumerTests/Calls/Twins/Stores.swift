@@ -67,7 +67,9 @@ func transactions(_ store: Store, _ recipes: DocumentCollection) async throws {
   print(first ?? "")
 }
 
-func sql(_ store: Store, _ recipes: DocumentCollection, _ minutes: Int, _ title: String) async throws {
+func sql(_ store: Store, _ recipes: DocumentCollection, _ minutes: Int, _ title: String)
+  async throws
+{
   for row in try await store.sql("SELECT 1") { print(row) }
   print(try await store.sql("SELECT ?, ?", 5, "text"), try await store.sql("SELECT ?", minutes))
   print(try await store.sql("SELECT ?, ?", SQLArguments([5, "text"])))
