@@ -71,18 +71,28 @@ struct ConsumerCompiler {
 
   /// A program given as text.
   static func check(_ text: String, features: [Feature] = []) throws -> Outcome {
+    try check([text], features: features)
+  }
+
+  /// A program given as the texts of its files.
+  static func check(_ texts: [String], features: [Feature] = []) throws -> Outcome {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "nanostore-consumer-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let file = folder.appending(path: "Program.swift")
-    try Data(text.utf8).write(to: file)
-    return try check([file], features: features)
+    let files = try texts.enumerated().map { number, text in
+      let file = folder.appending(path: "Program\(number).swift")
+      try Data(text.utf8).write(to: file)
+      return file
+    }
+    return try check(files, features: features)
   }
 
   private static func arguments(_ features: [Feature]) -> [String] {
     var arguments = [
-      "swiftc", "-typecheck", "-swift-version", "6", "-parse-as-library", "-module-name",
+      // Checking types alone would not find values that are used by two threads.
+      "swiftc", "-emit-sil", "-wmo", "-o", "/dev/null", "-swift-version", "6", "-parse-as-library",
+      "-module-name",
       "Consumer",
       // Each diagnostic on a line with the place that Xcode shows it at.
       "-diagnostic-style", "llvm",

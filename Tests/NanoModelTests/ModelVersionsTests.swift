@@ -257,7 +257,7 @@ struct ModelVersionsTests {
         V1.Person(id: "\(number)", name: "First Last", age: 20))
     }
     let people = store[V5.Person.self]
-    let stopping: @Sendable (UpgradeProgress) async throws -> Void = { progress in
+    let stopping: @Sendable (UpgradeProgress) throws -> Void = { progress in
       if progress.done >= 20 { throw Enough() }
     }
     await #expect(throws: Enough.self) {

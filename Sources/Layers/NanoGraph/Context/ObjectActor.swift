@@ -35,6 +35,7 @@ public actor ObjectActor {
   ///
   /// - Throws: What the block throws; ``StoreError/Code/interrupted`` if it was stopped. Changes that it has not
   ///   saved stay in the context, for `rollback()` or another try.
+  @discardableResult
   public func perform<Result: Sendable>(
     _ work: @Sendable (ObjectContext) throws -> Result
   ) async throws -> Result {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
+public import NanoModel
 public import NanoStoreCore
 
 /// The same with `await`: the store is read on its own threads, and the objects are made where the context
@@ -49,6 +50,14 @@ extension ObjectQuery {
     try await limit(1).fetch(isolation: isolation).first
   }
 
+  /// What is found, as faults: only row ids are read, from an index if one answers the question.
+  public func faults(isolation: isolated (any Actor)? = #isolation) async throws -> [Object] {
+    let models = models
+    let ids = try await models.rowIDs()
+    let table = context.table(Object.self)
+    return ids.map { table.found($0, as: Object.self) }.filter { !$0.isDeleted }
+  }
+
   /// The ids of what is found, in order.
   public func objectIDs(
     isolation: isolated (any Actor)? = #isolation
@@ -90,6 +99,45 @@ extension ObjectContext {
     guard let document = try await documents.get(rowID: id.rowID) else { return nil }
     guard let object = try table.take(document, as: Object.self) else { return nil }
     return object.isDeleted ? nil : object
+  }
+
+  /// The object of a document's key; nil if there is none or it is deleted.
+  public func get<Object: GraphObject>(
+    _ type: Object.Type, key: some ModelKey, isolation: isolated (any Actor)? = #isolation
+  ) async throws -> Object? {
+    let documents = store[Object.self].documents
+    guard let key = try key.documentKey?.description,
+      let id = try await documents.get(key)?.rowID
+    else { return nil }
+    return try await get(ObjectID<Object>(rowID: id), isolation: isolation)
+  }
+
+  /// The object of any class with this id; nil if there is none.
+  public func get(
+    _ id: AnyObjectID, isolation: isolated (any Actor)? = #isolation
+  ) async throws -> (any GraphObject)? {
+    func open<Object: GraphObject>(
+      _ type: Object.Type, isolation: isolated (any Actor)?
+    ) async throws -> Object? {
+      try await get(ObjectID<Object>(rowID: id.rowID), isolation: isolation)
+    }
+    return try await open(objectType(of: id), isolation: isolation)
+  }
+
+  /// Loads the objects that others relate to, all in one read.
+  public func prefetch<Object: GraphObject, Target: GraphObject>(
+    _ relationship: KeyPath<Object, [Target]>, of objects: [Object],
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws {
+    try await load(objects.flatMap { $0[keyPath: relationship] }, isolation: isolation)
+  }
+
+  /// Loads the objects that others relate to, all in one read.
+  public func prefetch<Object: GraphObject, Target: GraphObject>(
+    _ relationship: KeyPath<Object, Target?>, of objects: [Object],
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws {
+    try await load(objects.compactMap { $0[keyPath: relationship] }, isolation: isolation)
   }
 
   /// Loads the content of faults, all in one read.

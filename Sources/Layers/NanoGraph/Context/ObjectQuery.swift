@@ -205,15 +205,19 @@ extension ObjectContext {
   /// - Throws: ``StoreError/Code/invalidArgument`` if the context does not know the class; see
   ///   ``register(_:)``.
   public func get(_ id: AnyObjectID) throws -> (any GraphObject)? {
+    func open<Object: GraphObject>(_ type: Object.Type) throws -> Object? {
+      try get(ObjectID<Object>(rowID: id.rowID))
+    }
+    return try open(objectType(of: id))
+  }
+
+  func objectType(of id: AnyObjectID) throws(StoreError) -> any GraphObject.Type {
     guard let table = table(named: id.collection) else {
       throw StoreError(
         .invalidArgument, "A collection holds objects of no class that the context knows",
         [.collection: id.collection, .hint: "register the class"])
     }
-    func open<Object: GraphObject>(_ type: Object.Type) throws -> Object? {
-      try get(ObjectID<Object>(rowID: id.rowID))
-    }
-    return try open(table.type)
+    return table.type
   }
 
   /// The object with this id without looking at the store: a fault, unless it is in memory.

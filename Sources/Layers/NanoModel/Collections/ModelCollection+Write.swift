@@ -190,18 +190,21 @@ extension StoreError {
   }
 }
 
-extension ModelCollection where M: KeyedModel & Sendable {
+extension ModelCollection where M: KeyedModel {
   @discardableResult
-  public func save(_ value: M) async throws -> Stored<M> {
-    try await documents.onWriter { try self.save(value) }
+  public func save(_ value: sending M) async throws -> sending Stored<M> {
+    try await documents.onWriter(handing: value) { try self.save($0) }
   }
   @discardableResult
-  public func save(_ values: [M]) async throws -> [Int64] {
-    try await documents.onWriter { try self.save(values) }
+  public func save(
+    _ values: sending some Sequence<M> & SendableMetatype
+  ) async throws -> [Int64] {
+    try await documents.onWriter(handing: values) { try self.save($0) }
   }
   @discardableResult
   public func delete(_ value: M) async throws -> Bool {
-    try await documents.onWriter { try self.delete(value) }
+    guard let key = try value.documentKey else { return false }
+    return try await documents.delete(key.description)
   }
 }
 
@@ -218,26 +221,30 @@ extension Model {
   }
 }
 
-extension ModelCollection where M: Sendable {
+/// The same with `await`. A value that is not `Sendable` must not be used by the caller any longer;
+/// ``NanoStoreCore/Store/blocking(_:)`` stores one that is.
+extension ModelCollection {
   @discardableResult
-  public func insert(_ value: M, key: String? = nil) async throws -> Stored<M> {
-    try await documents.onWriter { try self.insert(value, key: key) }
+  public func insert(_ value: sending M, key: String? = nil) async throws -> sending Stored<M> {
+    try await documents.onWriter(handing: value) { try self.insert($0, key: key) }
   }
   @discardableResult
-  public func save(_ value: M, key: String) async throws -> Stored<M> {
-    try await documents.onWriter { try self.save(value, key: key) }
+  public func save(_ value: sending M, key: String) async throws -> sending Stored<M> {
+    try await documents.onWriter(handing: value) { try self.save($0, key: key) }
   }
   @discardableResult
-  public func save(_ stored: Stored<M>) async throws -> Stored<M> {
-    try await documents.onWriter { try self.save(stored) }
+  public func save(_ stored: sending Stored<M>) async throws -> sending Stored<M> {
+    try await documents.onWriter(handing: stored) { try self.save($0) }
   }
   @discardableResult
-  public func insert(_ values: [M]) async throws -> [Int64] {
-    try await documents.onWriter { try self.insert(values) }
+  public func insert(
+    _ values: sending some Sequence<M> & SendableMetatype
+  ) async throws -> [Int64] {
+    try await documents.onWriter(handing: values) { try self.insert($0) }
   }
   @discardableResult
-  public func delete(_ stored: Stored<M>) async throws -> Bool {
-    try await documents.onWriter { try self.delete(stored) }
+  public func delete(_ stored: sending Stored<M>) async throws -> Bool {
+    try await documents.onWriter(handing: stored) { try self.delete($0) }
   }
 }
 

@@ -98,26 +98,27 @@ extension ModelCollection {
   }
 }
 
-extension ModelCollection where M: Sendable {
-  public func get(_ key: String) async throws -> M? {
-    try await documents.onReader { try self.get(key) }
+/// The same with `await`. Values that are not `Sendable` are made for the caller and handed over.
+extension ModelCollection {
+  public func get(_ key: String) async throws -> sending M? {
+    try await documents.fromReader { try self.get(key) }
   }
-  public func get(_ key: some ModelKey & Sendable) async throws -> M? {
-    try await documents.onReader { try self.get(key) }
+  public func get(_ key: some ModelKey & Sendable) async throws -> sending M? {
+    try await documents.fromReader { try self.get(key) }
   }
-  public func get(rowID: Int64) async throws -> M? {
-    try await documents.onReader { try self.get(rowID: rowID) }
+  public func get(rowID: Int64) async throws -> sending M? {
+    try await documents.fromReader { try self.get(rowID: rowID) }
   }
-  public func getStored(_ key: String) async throws -> Stored<M>? {
-    try await documents.onReader { try self.getStored(key) }
+  public func getStored(_ key: String) async throws -> sending Stored<M>? {
+    try await documents.fromReader { try self.getStored(key) }
   }
-  public func getStored(_ key: some ModelKey & Sendable) async throws -> Stored<M>? {
-    try await documents.onReader { try self.getStored(key) }
+  public func getStored(_ key: some ModelKey & Sendable) async throws -> sending Stored<M>? {
+    try await documents.fromReader { try self.getStored(key) }
   }
-  public func get(keys: [String]) async throws -> [M] {
-    try await documents.onReader { try self.get(keys: keys) }
+  public func get(keys: [String]) async throws -> sending [M] {
+    try await documents.fromReader { try self.get(keys: keys) }
   }
-  public func get(keys: [some ModelKey & Sendable]) async throws -> [M] {
-    try await documents.onReader { try self.get(keys: keys) }
+  public func get(keys: [some ModelKey & Sendable]) async throws -> sending [M] {
+    try await documents.fromReader { try self.get(keys: keys) }
   }
 }

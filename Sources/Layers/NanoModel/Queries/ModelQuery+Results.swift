@@ -103,24 +103,26 @@ public struct ModelPage<M: Model> {
 extension ModelPage: Sendable where M: Sendable {}
 
 extension ModelQuery where M: Sendable {
-  public func fetch() async throws -> [M] { try await onReader { try $0.fetch() } }
-  public func first() async throws -> M? { try await onReader { try $0.first() } }
-  public func stored() async throws -> [Stored<M>] { try await onReader { try $0.stored() } }
-  public func firstStored() async throws -> Stored<M>? {
-    try await onReader { try $0.firstStored() }
-  }
-  public func each(_ show: @escaping @Sendable (M) throws -> Void) async throws {
-    try await onReader { try $0.each(show) }
-  }
-  public func page(_ size: Int) async throws -> ModelPage<M> {
-    try await onReader { try $0.page(size) }
-  }
-
   /// What is found, as an asynchronous sequence in constant memory.
   public func stream() -> ModelStream<M> { ModelStream(query: self) }
 }
 
+/// The same with `await`. Values that are not `Sendable` are made for the caller and handed over.
 extension ModelQuery {
+  public func fetch() async throws -> sending [M] { try await fromReader { try $0.fetch() } }
+  public func first() async throws -> sending M? { try await fromReader { try $0.first() } }
+  public func stored() async throws -> sending [Stored<M>] {
+    try await fromReader { try $0.stored() }
+  }
+  public func firstStored() async throws -> sending Stored<M>? {
+    try await fromReader { try $0.firstStored() }
+  }
+  public func each(_ show: @escaping @Sendable (M) throws -> Void) async throws {
+    try await onReader { try $0.each(show) }
+  }
+  public func page(_ size: Int) async throws -> sending ModelPage<M> {
+    try await fromReader { try $0.page(size) }
+  }
   public func count() async throws -> Int { try await onReader { try $0.count() } }
   public func exists() async throws -> Bool { try await onReader { try $0.exists() } }
   public func keys() async throws -> [String] { try await onReader { try $0.keys() } }
@@ -135,5 +137,11 @@ extension ModelQuery {
     _ work: @escaping @Sendable (ModelQuery) throws -> Result
   ) async throws -> Result {
     try await collection.documents.onReader { try work(self) }
+  }
+
+  func fromReader<Result>(
+    _ work: @escaping @Sendable (ModelQuery) throws -> sending Result
+  ) async throws -> sending Result {
+    try await collection.documents.fromReader { try work(self) }
   }
 }

@@ -80,10 +80,7 @@ extension ModelQuery {
   public func results() throws -> [ModelSearchResult<M>] {
     try documentQuery().results().map { try ModelSearchResult($0, collection) }
   }
-}
-
-extension ModelQuery where M: Sendable {
-  public func results() async throws -> [ModelSearchResult<M>] {
-    try await onReader { try $0.results() }
+  public func results() async throws -> sending [ModelSearchResult<M>] {
+    try await fromReader { try $0.results() }
   }
 }

@@ -44,16 +44,15 @@ extension ModelQuery {
     return values
   }
 
-  public func select<First, Second, each Value>(
+  public func select<First: SendableMetatype, Second: SendableMetatype, each Value: SendableMetatype>(
     _ first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
     _ others: repeat any KeyPath<M, each Value> & Sendable
-  ) async throws -> [(First, Second, repeat each Value)]
-  where First: Sendable, Second: Sendable, repeat each Value: Sendable {
-    try await onReader { try $0.select(first, second, repeat each others) }
+  ) async throws -> sending [(First, Second, repeat each Value)] {
+    try await fromReader { try $0.select(first, second, repeat each others) }
   }
-  public func select<Value: Sendable>(
+  public func select<Value: SendableMetatype>(
     _ keyPath: any KeyPath<M, Value> & Sendable
-  ) async throws -> [Value] { try await onReader { try $0.select(keyPath) } }
+  ) async throws -> sending [Value] { try await fromReader { try $0.select(keyPath) } }
 
   /// Shows the fields of each document that is found.
   func eachFields(_ show: (inout ReadFields<M>) throws(StoreError) -> Void) throws {
@@ -96,8 +95,8 @@ extension ModelQuery {
     }
     return models
   }
-  public func fetch<Smaller: Model & Sendable>(as type: Smaller.Type) async throws -> [Smaller] {
-    try await onReader { try $0.fetch(as: type) }
+  public func fetch<Smaller: Model>(as type: Smaller.Type) async throws -> sending [Smaller] {
+    try await fromReader { try $0.fetch(as: type) }
   }
 }
 

@@ -97,6 +97,10 @@ extension ModelQuery {
 
   @discardableResult
   public func update(_ changes: ModelChange<M>...) async throws -> Int {
+    try await update(changes)
+  }
+  @discardableResult
+  public func update(_ changes: [ModelChange<M>]) async throws -> Int {
     try await collection.documents.onWriter { try self.update(changes) }
   }
 }

@@ -130,13 +130,10 @@ extension ModelCollection {
 
   /// All values, by row id.
   public func fetch() throws -> [M] { try find().fetch() }
+  public func fetch() async throws -> sending [M] { try await find().fetch() }
   /// How many values there are.
   public func count() throws -> Int { try documents.count() }
   public func count() async throws -> Int { try await documents.count() }
-}
-
-extension ModelCollection where M: Sendable {
-  public func fetch() async throws -> [M] { try await find().fetch() }
 }
 
 extension ModelQuery {

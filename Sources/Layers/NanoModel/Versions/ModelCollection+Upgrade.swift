@@ -37,7 +37,7 @@ extension ModelCollection {
 
   @discardableResult
   public func upgrade(
-    batch: Int = 1_000, progress: (@Sendable (UpgradeProgress) async throws -> Void)? = nil
+    batch: Int = 1_000, progress: (@Sendable (UpgradeProgress) throws -> Void)? = nil
   ) async throws -> Int {
     var walk = UpgradeWalk(total: try await documents.onReader { try self.outdated.count() })
     while true {
@@ -49,7 +49,7 @@ extension ModelCollection {
       }
       walk = after
       guard goesOn else { return walk.done }
-      try await progress?(walk.progress)
+      try progress?(walk.progress)
     }
   }
 

@@ -23,4 +23,9 @@ extension BagPart {
     let store = bag.store
     return try documents(limit: limit, offset: offset).map { try store?.object($0) ?? $0 }
   }
+  public func objects(
+    limit: Int? = nil, offset: Int = 0
+  ) async throws -> sending [any StorableObject] {
+    try await bag.onReader { HandedOver(try self.objects(limit: limit, offset: offset)) }.take()
+  }
 }

@@ -29,10 +29,10 @@ extension DocumentCollection {
     }
   }
   @discardableResult
-  public func insert<Value: DocumentRepresentable & Sendable>(
-    _ values: [Value]
+  public func insert<Value: DocumentRepresentable>(
+    _ values: sending some Sequence<Value> & SendableMetatype
   ) async throws -> [Int64] {
-    try await onWriter { try self.insert(values) }
+    try await onWriter(handing: values) { try self.insert($0) }
   }
 
   /// Stores objects given as literals; see ``insert(_:)-(Sequence<Value>)``.
@@ -113,10 +113,17 @@ extension DocumentCollection {
   }
   @discardableResult
   @_disfavoredOverload
-  public func insert<Value: Encodable & Sendable>(
-    _ values: [Value]
+  public func insert<Value: Encodable & SendableMetatype>(
+    _ values: sending [Value]
   ) async throws -> [Int64] {
-    try await onWriter { try self.insert(values) }
+    try await onWriter(handing: values) { try self.insertEncoded($0) }
+  }
+  @discardableResult
+  @_disfavoredOverload
+  public func insert<Value: Encodable & SendableMetatype>(
+    _ values: sending some Sequence<Value> & SendableMetatype
+  ) async throws -> [Int64] {
+    try await onWriter(handing: values) { try self.insertEncoded($0) }
   }
 
   /// Stores documents that a closure encodes one after the other, all of them or none.

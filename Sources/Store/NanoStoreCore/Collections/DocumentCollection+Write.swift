@@ -83,9 +83,9 @@ extension DocumentCollection {
   @discardableResult
   @_disfavoredOverload
   public func insert(
-    _ value: some Encodable & Sendable, key: String? = nil
+    _ value: sending some Encodable & SendableMetatype, key: String? = nil
   ) async throws -> Document {
-    try await onWriter { try self.insert(value, key: key) }
+    try await onWriter(handing: value) { try self.insert($0, key: key) }
   }
 
   /// Stores a value of your own type under a key, in place of the document that has it.
@@ -99,9 +99,9 @@ extension DocumentCollection {
   @discardableResult
   @_disfavoredOverload
   public func save(
-    _ value: some Encodable & Sendable, key: String? = nil
+    _ value: sending some Encodable & SendableMetatype, key: String? = nil
   ) async throws -> Document {
-    try await onWriter { try self.save(value, key: key) }
+    try await onWriter(handing: value) { try self.save($0, key: key) }
   }
 
   /// Stores a JSON object as a new document. All names in it are fields, `__rowid__` too.

@@ -153,10 +153,10 @@ extension DocumentCollection {
   public func get<Value: Decodable>(_ key: String, as type: Value.Type) throws -> Value? {
     try get(key)?.decoded(as: type)
   }
-  public func get<Value: Decodable & Sendable>(
+  public func get<Value: Decodable & SendableMetatype>(
     _ key: String, as type: Value.Type
-  ) async throws -> Value? {
-    try await onReader { try self.get(key, as: type) }
+  ) async throws -> sending Value? {
+    try await fromReader { try self.get(key, as: type) }
   }
 }
 

@@ -33,8 +33,8 @@ extension DocumentCollection {
     try write(.save, try document(object))
   }
   @discardableResult
-  public func save(_ object: some StorableObject & Sendable) async throws -> Document {
-    try await onWriter { try self.save(object) }
+  public func save(_ object: sending some StorableObject) async throws -> Document {
+    try await onWriter(handing: object) { try self.save($0) }
   }
 
   /// Stores an object as new.
@@ -43,8 +43,8 @@ extension DocumentCollection {
     try write(.insert, try document(object))
   }
   @discardableResult
-  public func insert(_ object: some StorableObject & Sendable) async throws -> Document {
-    try await onWriter { try self.insert(object) }
+  public func insert(_ object: sending some StorableObject) async throws -> Document {
+    try await onWriter(handing: object) { try self.insert($0) }
   }
 
   /// Stores objects of any classes, mixed, all of them or none.
@@ -52,10 +52,17 @@ extension DocumentCollection {
   public func save(objects: [any StorableObject]) throws -> [Int64] {
     try save(objects.map { try document($0) })
   }
+  @discardableResult
+  public func save(objects: sending [any StorableObject]) async throws -> [Int64] {
+    try await onWriter(handing: objects) { try self.save(objects: $0) }
+  }
 
   /// The object with this key, as its class; nil if there is none.
   public func object(_ key: String) throws -> (any StorableObject)? {
     try get(key).map { try store.object($0) }
+  }
+  public func object(_ key: String) async throws -> sending (any StorableObject)? {
+    try await fromReader { try self.object(key) }
   }
 
   /// What is stored for an object.
@@ -82,6 +89,9 @@ extension DocumentQuery {
     let store = collection.store
     return try fetch().map { try store.object($0) }
   }
+  public func objects() async throws -> sending [any StorableObject] {
+    try await fromReader { try $0.objects() }
+  }
 
   /// Objects of one class and, unless told otherwise, of those that inherit from it.
   public func objects<Object: StorableObject>(
@@ -96,5 +106,10 @@ extension DocumentQuery {
       }
       return try known.init(document: document) as? Object
     }
+  }
+  public func objects<Object: StorableObject>(
+    of type: Object.Type, includingSubclasses: Bool = true
+  ) async throws -> sending [Object] {
+    try await fromReader { try $0.objects(of: type, includingSubclasses: includingSubclasses) }
   }
 }

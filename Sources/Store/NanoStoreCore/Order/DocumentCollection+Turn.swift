@@ -50,6 +50,7 @@ extension DocumentCollection {
   ///
   /// - Parameter repeatable: Whether the block may run once more if a commit that it shares with others
   ///   fails; if not, it has a transaction to itself.
+  @discardableResult
   public func onWriter<Result: Sendable>(
     repeatable: Bool = true, _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {

@@ -243,10 +243,10 @@ extension DocumentQuery {
     return values
   }
   @_disfavoredOverload
-  public func decoded<Value: Decodable & Sendable>(
+  public func decoded<Value: Decodable & SendableMetatype>(
     as type: Value.Type = Value.self
-  ) async throws -> [Value] {
-    try await onReader { try $0.decoded(as: type) }
+  ) async throws -> sending [Value] {
+    try await fromReader { try $0.decoded(as: type) }
   }
 
   /// Values that read themselves, made from what is found.
@@ -261,10 +261,10 @@ extension DocumentQuery {
     }
     return values
   }
-  public func decoded<Value: DocumentRepresentable & Sendable>(
+  public func decoded<Value: DocumentRepresentable>(
     as type: Value.Type = Value.self
-  ) async throws -> [Value] {
-    try await onReader { try $0.decoded(as: type) }
+  ) async throws -> sending [Value] {
+    try await fromReader { try $0.decoded(as: type) }
   }
 
   /// Shows what is found as the engine has it, whole documents whatever fields were chosen: the bytes are
@@ -315,6 +315,12 @@ extension DocumentQuery {
     _ work: @escaping @Sendable (DocumentQuery) throws -> Result
   ) async throws -> Result {
     try await collection.onReader { try work(self) }
+  }
+
+  func fromReader<Result>(
+    _ work: @escaping @Sendable (DocumentQuery) throws -> sending Result
+  ) async throws -> sending Result {
+    try await collection.fromReader { try work(self) }
   }
 
   func onWriter<Result: Sendable>(
@@ -439,6 +445,11 @@ extension DocumentQuery {
       try show(try Value(reading: &reader))
     }
   }
+  public func each<Value: DocumentRepresentable>(
+    as type: Value.Type, _ show: @escaping @Sendable (Value) throws -> Void
+  ) async throws {
+    try await onReader { try $0.each(as: type, show) }
+  }
 
   /// Shows one value after the other, made by Codable, without keeping them.
   @_disfavoredOverload
@@ -447,5 +458,11 @@ extension DocumentQuery {
   ) throws {
     let decoder = DocumentDecoder()
     try eachBody { try show(try decoder.decode(type, from: $0)) }
+  }
+  @_disfavoredOverload
+  public func each<Value: Decodable & SendableMetatype>(
+    as type: Value.Type, _ show: @escaping @Sendable (Value) throws -> Void
+  ) async throws {
+    try await onReader { try $0.each(as: type, show) }
   }
 }

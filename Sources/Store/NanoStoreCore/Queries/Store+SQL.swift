@@ -33,9 +33,12 @@ extension Store {
       return rows
     }
   }
-  public func sql(_ statement: String, _ arguments: SQLArguments = SQLArguments()) async throws
-    -> [SQLRow]
-  {
+  public func sql(
+    _ statement: String, _ arguments: any DocumentValueConvertible & Sendable...
+  ) async throws -> [SQLRow] {
+    try await sql(statement, SQLArguments(arguments.map(\.documentValue)))
+  }
+  public func sql(_ statement: String, _ arguments: SQLArguments) async throws -> [SQLRow] {
     try await onReader { try self.sql(statement, arguments) }
   }
 
@@ -63,8 +66,12 @@ extension Store {
   }
   @discardableResult
   public func execute(
-    _ statement: String, _ arguments: SQLArguments = SQLArguments()
+    _ statement: String, _ arguments: any DocumentValueConvertible & Sendable...
   ) async throws -> Int {
+    try await execute(statement, SQLArguments(arguments.map(\.documentValue)))
+  }
+  @discardableResult
+  public func execute(_ statement: String, _ arguments: SQLArguments) async throws -> Int {
     try await onWriter { try self.execute(statement, arguments) }
   }
 
@@ -132,8 +139,12 @@ extension DocumentCollection {
     }
   }
   public func documents(
-    sql statement: String, _ arguments: SQLArguments = SQLArguments()
+    sql statement: String, _ arguments: any DocumentValueConvertible & Sendable...
   ) async throws -> [Document] {
+    try await documents(sql: statement, SQLArguments(arguments.map(\.documentValue)))
+  }
+  public func documents(sql statement: String, _ arguments: SQLArguments) async throws -> [Document]
+  {
     try await onReader { try self.documents(sql: statement, arguments) }
   }
 }

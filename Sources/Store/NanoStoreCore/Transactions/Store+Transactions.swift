@@ -43,7 +43,7 @@ extension Store {
     try await onReader { try self.read(scope, work) }
   }
 
-  /// Runs a block whose writes happen together, or not at all if it throws.
+  /// Runs a block whose writes happen together, or not at all if it throws, and returns what the block returns.
   ///
   /// ```swift
   /// try store.write {
@@ -57,10 +57,12 @@ extension Store {
   ///
   /// - Throws: What the block throws, ``StoreError/Code/locked`` if another process writes for longer
   ///   than the busy timeout, ``StoreError/Code/full`` and others. Nothing was written.
+  @discardableResult
   public func write<Result>(_ work: () throws -> Result) throws -> Result {
     waitForQueued()
     return try writeAtOnce(work)
   }
+  @discardableResult
   public func write<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+/// Programs that make every call: those of `Calls/Twins` are written with `await`, and checked once more as
+/// synchronous functions without it; those of `Calls/Single` are written without, and checked once more as
+/// asynchronous functions; those of `Calls/Streams` make calls that only exist with `await`.
+@Suite(
+  "Calls with and without await", .enabled(if: ConsumerCompiler.isAvailable), .serialized)
+struct CallFormTests {
+  typealias Feature = ConsumerCompiler.Feature
+
+  static let combinations: [[Feature]] = [
+    [], Feature.allCases, [.nonisolatedNonsendingByDefault], [.mainActorByDefault],
+  ]
+
+  static func programs(_ folder: String) throws -> [String] {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "Calls/\(folder)")
+    let files = try FileManager.default.contentsOfDirectory(
+      at: folder, includingPropertiesForKeys: nil)
+    return try files.filter { $0.pathExtension == "swift" }.sorted { $0.path < $1.path }
+      .map { try String(contentsOf: $0, encoding: .utf8) }
+  }
+
+  /// A program without `await`. A call that throws only when its task is cancelled has no `try` then.
+  static func synchronous(_ program: String) -> String {
+    program.replacing("async throws", with: "throws")
+      .split(separator: "\n", omittingEmptySubsequences: false)
+      .map { line in
+        let words = line.contains("// does not throw without await") ? "try await " : "await "
+        return line.replacing(words, with: "")
+      }.joined(separator: "\n")
+  }
+
+  static func asynchronous(_ program: String) -> String {
+    program.replacing(#/\) throws\s*\{/#, with: ") async throws {")
+  }
+
+  private func expectClean(_ programs: [String], _ features: [Feature]) throws {
+    let outcome = try ConsumerCompiler.check(programs, features: features)
+    #expect(outcome.succeeded)
+    #expect(outcome.messages == [])
+  }
+
+  @Test("In an async function, await chooses the asynchronous form", arguments: combinations)
+  func awaited(features: [Feature]) throws {
+    try expectClean(Self.programs("Twins"), features)
+  }
+
+  @Test("In a synchronous function, the same calls compile without await", arguments: combinations)
+  func withoutAwait(features: [Feature]) throws {
+    try expectClean(Self.programs("Twins").map(Self.synchronous), features)
+  }
+
+  @Test("Calls with one form compile in both kinds of functions", arguments: combinations)
+  func oneForm(features: [Feature]) throws {
+    let programs = try Self.programs("Single")
+    try expectClean(programs, features)
+    try expectClean(programs.map(Self.asynchronous), features)
+  }
+
+  @Test("Streams, and calls that only exist with await", arguments: combinations)
+  func streams(features: [Feature]) throws { try expectClean(Self.programs("Streams"), features) }
+}
+
+/// The public methods of the sources against each other and against the programs.
+@Suite("Every public call")
+struct PublicCallTests {
+  /// Calls that throw and have no form with `await`, and why.
+  static let synchronousOnly: [String: String] = [
+    "Bag.add(_:in:)": "changes the bag in memory",
+    "Bag.add(_:)": "changes the bag in memory",
+    "Bag.add(object:in:)": "changes the bag in memory",
+    "DocumentCollection.nextRowID()": "stands in a write block",
+    "DocumentCollection.show(rowID:_:)": "shows borrowed bytes",
+    "DocumentCollection.contentVersion(rowID:)": "for layers on top",
+    "DocumentCollection.write(_:key:type:version:_:)": "fills a borrowed buffer",
+    "DocumentCollection.writeBatch(_:capacity:atomic:_:)": "fills a borrowed buffer",
+    "DocumentQuery.showStored(_:)": "shows borrowed bytes",
+    "DocumentQuery.showContents(withKeys:_:)": "shows borrowed bytes",
+    "DocumentCollection.find(_:_:)": "reads a text",
+    "DocumentCollection.find(_:arguments:named:)": "reads a text",
+    "DocumentCollection.find(_:named:)": "reads a text",
+    "DocumentQuery.sorted(byText:)": "reads a text",
+    "Bag.find(_:_:)": "reads a text",
+    "ModelCollection.find(_:_:)": "reads a text",
+    "ModelCollection.find(_:named:)": "reads a text",
+    "ModelQuery.documentQuery()": "makes a question",
+    "ModelQuery.updates()": "makes a sequence",
+    "ModelQuery.countUpdates()": "makes a sequence",
+    "ObjectQuery.each(_:)": "shows objects of the context's thread",
+    "QueuedCall.wait()": "the form with await is `value`",
+    "Store.blocking(_:)": "the way to the synchronous forms",
+    "Store.close()": "stands in `defer` and `deinit`",
+    "Store.reopen()": "as the initializers",
+    "Store.object(_:)": "reads a document in memory",
+    "Store.postgres(_:configuration:wrapping:)": "for engines on top",
+    "Store.engine()": "for layers on top",
+  ]
+  /// Objects belong to the thread of their context, and saving goes through all of them:
+  /// ``ObjectActor`` is the way to do it elsewhere.
+  static let synchronousTypes: Set = ["ObjectContext"]
+
+  /// Calls that only exist with `await`.
+  static let asynchronousOnly: Set = [
+    "DocumentCollection.onReader(_:)", "DocumentCollection.onWriter(repeatable:_:)",
+    "ObjectActor.perform(_:)",
+  ]
+
+  @Test("Both forms of a call have the same parameters")
+  func shapes() {
+    let calls = PublicCall.all
+    #expect(calls.count > 250)
+    let synchronous = Set(calls.filter { !$0.isAsync }.map(\.shape))
+    let asynchronous = calls.filter(\.isAsync)
+    for call in asynchronous where !Self.asynchronousOnly.contains(call.title) {
+      #expect(synchronous.contains(call.shape), "\(call.title) has no form without await")
+    }
+    let shapes = Set(asynchronous.map(\.shape))
+    for call in calls where !call.isAsync && call.throwsErrors && !shapes.contains(call.shape) {
+      #expect(
+        Self.synchronousOnly[call.title] != nil || Self.synchronousTypes.contains(call.type),
+        "\(call.title) has no form with await")
+    }
+  }
+
+  @Test(
+    "Every public call is made by a program; one with two forms by a program that is checked in both"
+  )
+  func programs() throws {
+    let twins = try CallFormTests.programs("Twins").joined()
+    let all = try twins + ["Single", "Streams"].flatMap(CallFormTests.programs).joined()
+    let shapes = Set(PublicCall.all.filter(\.isAsync).map(\.shape))
+    for call in PublicCall.all {
+      let hasTwoForms = !call.isAsync && shapes.contains(call.shape)
+      #expect(
+        call.isUsed(in: hasTwoForms ? twins : all),
+        "\(call.title) is missing in Calls/\(hasTwoForms ? "Twins" : "Single")")
+    }
+  }
+}

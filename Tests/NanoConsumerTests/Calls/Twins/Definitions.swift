@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+
+func indexes(_ recipes: DocumentCollection) async throws {
+  let index = try await recipes.createIndex("minutes", "title", unique: true)
+  try await recipes.createIndex("title")
+  try await recipes.createIndex(paths: ["title"], name: "byTitle")
+  try await recipes.createIndex(index)
+  try await recipes.createIndex(keys: "title, -minutes")
+  try await recipes.dropIndex("byTitle")
+  print(try await recipes.indexes(), try await recipes.observedPaths())
+  try await recipes.createTextIndex("title", "steps", tokens: .words)
+  try await recipes.createTextIndex(fields: ["title"])
+  print(try await recipes.textIndexes())
+  try await recipes.setIndexing(.everything)
+  try await recipes.setIndexing(.everything) { print($0) }
+  try await recipes.setIndexing(.everything) { done in
+    let percent = done * 100
+    print(percent)
+  }
+  print(try await recipes.indexing())
+  try await recipes.rebuildIndexes()
+  try await recipes.rebuildIndexes { print($0) }
+  try await recipes.dropIndexes()
+  try await recipes.drop()
+}
+
+func settings(_ recipes: DocumentCollection) async throws {
+  try await recipes.setDefaults(["minutes": 10])
+  print(try await recipes.defaults(), try await recipes.aliases())
+  try await recipes.setAliases(["time": "minutes"])
+  print(try await recipes.replacingAliases(in: "[time] < 3"), try await recipes.queryableFields())
+  try await recipes.addQueryableFields("title, minutes")
+  try await recipes.apply(CollectionSetup())
+  try await recipes.finishQueued()  // does not throw without await
+  try await recipes.finishQueued(within: .seconds(1))  // does not throw without await
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+
+nonisolated struct Recipe: Codable, Sendable { var title: String, minutes: Int }
+nonisolated struct Tag: StorableObject, Codable, Identifiable, Sendable { var id: String }
+nonisolated struct Point: DocumentRepresentable, Sendable {
+  var object: DocumentObject
+  func write(to writer: inout JSONWriter) { writer.object(object) }
+  init(_ object: DocumentObject) { self.object = object }
+  init(reading reader: inout JSONReader) throws(StoreError) { object = try reader.object() }
+}
+
+func writing(_ recipes: DocumentCollection, _ object: DocumentObject) async throws {
+  try await recipes.insert(["title": "Soup"])
+  try await recipes.insert(["title": "Soup", "tags": ["hot", 5, nil]], key: "soup")
+  try await recipes.insert(object, key: "stew")
+  let document = try await recipes.save(["title": "Soup"], key: "soup")
+  try await recipes.save(object)
+  try await recipes.insert(document)
+  try await recipes.save(document)
+  try await recipes.replace(document)
+  try await recipes.insert(Recipe(title: "Bread", minutes: 90))
+  try await recipes.save(Recipe(title: "Bread", minutes: 90), key: "bread")
+  try await recipes.insert(json: #"{"title":"Jam"}"#)
+  try await recipes.save(json: #"{"title":"Jam"}"#, key: "jam", dialect: .extended)
+  try await recipes.insert([["title": "Tea"], ["title": "Coffee"]])
+  try await recipes.insert([object])
+  try await recipes.insert([document])
+  try await recipes.save([document])
+  try await recipes.insert([Recipe(title: "Tea", minutes: 4)])
+  try await recipes.insert([Point(object)])
+  try await recipes.insert(repeatElement(Recipe(title: "Tea", minutes: 4), count: 3))
+  try await recipes.insert(repeatElement(Point(object), count: 3))
+  try await recipes.insert([Recipe(title: "Tea", minutes: 4)][...])
+
+  try await recipes.update("soup", set: ["minutes": 20], remove: ["tags"])
+  try await recipes.update("soup", FieldChanges(set: ["minutes": 20]))
+  try await recipes.update(rowID: 1, set: ["minutes": 20])
+  try await recipes.delete("soup")
+  try await recipes.delete(rowID: 1)
+  try await recipes.delete(document)
+  try await recipes.delete(keys: ["soup", "stew"])
+  try await recipes.deleteAll()
+  try await recipes.apply([.insert(object), .delete(key: "soup")])
+  let outcome = try await recipes.apply([.save(object, key: "soup")], operation: UUID())
+  print(outcome.wasApplied)
+}
+
+func reading(_ recipes: DocumentCollection) async throws {
+  print(
+    try await recipes.get("soup")?["title"]?.string ?? "", try await recipes.get(rowID: 1) as Any)
+  print(try await recipes.get(keys: ["soup", "stew"]).count)
+  if let recipe = try await recipes.get("soup", as: Recipe.self) { print(recipe.title) }
+  print(try await recipes.fetch().count, try await recipes.count())
+}
+
+func querying(_ recipes: DocumentCollection) async throws {
+  let quick = recipes.find(Field("minutes") < 30)
+  print(try await quick.fetch().count, try await quick.first() as Any, try await quick.count())
+  print(try await quick.exists(), try await quick.keys(), try await quick.rowIDs())
+  print(try await quick.explain(), try await quick.results().count)
+  print(try await quick.page(20).documents.count)
+  try await quick.each { document in print(document.key ?? "") }
+  try await quick.each { print($0) }
+  try await quick.each { document in
+    guard let key = document.key else { return }
+    print(key, document)
+  }
+  try await quick.each(as: Recipe.self) { print($0.title) }
+  try await quick.each(as: Point.self) { print($0.object) }
+  let decoded: [Recipe] = try await quick.decoded()
+  print(try await quick.decoded(as: Recipe.self).count + decoded.count)
+  let points: [Point] = try await quick.decoded()
+  print(try await quick.decoded(as: Point.self).count + points.count)
+  for recipe in try await quick.decoded(as: Recipe.self) where recipe.minutes > 5 { print(recipe) }
+  print(try await recipes.find("[minutes] < ?", 30).sorted(by: "title").limit(3).fetch().count)
+  let named = try await recipes.find("[minutes] < :most", named: ["most": 30]).count()
+  print(named)
+
+  try await quick.delete()
+  try await quick.update(set: ["quick": true], remove: ["slow"])
+  try await quick.update(FieldChanges(remove: ["slow"]))
+}
+
+func aggregating(_ recipes: DocumentCollection) async throws {
+  let all = recipes.find()
+  print(try await all.aggregate([.count, .max("minutes")]))
+  for row in try await all.grouped(by: "title", aggregates: [.count]) { print(row) }
+  print(try await all.rows(AggregateQuery(Query(), aggregates: [.count])))
+  print(try await all.count(of: "minutes"), try await all.distinct("minutes"))
+  print(try await all.min("minutes") as Any, try await all.max("minutes") as Any)
+  print(try await all.average("minutes") ?? 0, try await all.sum("minutes"))
+}
+
+func searching(_ recipes: DocumentCollection, _ bag: Bag) async throws {
+  let search = Search()
+  print(try await search.documents(in: recipes).count, try await search.documents(in: bag).count)
+  print(try await search.keys(in: recipes), try await search.keys(in: bag))
+  print(try await search.count(in: recipes), try await search.count(in: bag))
+  print(try await search.aggregate([.count], in: recipes))
+  print(try await search.aggregate([.count], in: bag))
+  print(try await recipes.search("soup").fetch().count)
+  for result in try await recipes.search("hot soup").results() {
+    print(result.snippet() ?? "", result.highlights(of: "title"))
+  }
+}
+
+func objects(_ store: Store, _ tags: DocumentCollection, _ bag: Bag) async throws {
+  store.register(Tag.self)
+  try await tags.insert(Tag(id: "hot"))
+  try await tags.save(Tag(id: "hot"))
+  try await tags.save(objects: [Tag(id: "hot"), Tag(id: "cold")])
+  print(try await tags.types(), try await tags.object("hot") as Any)
+  print(try await tags.find().objects(), try await tags.find().objects(of: Tag.self))
+  print(try await tags.find(type: "Tag").count(), try await bag.contents.objects(limit: 5))
+}

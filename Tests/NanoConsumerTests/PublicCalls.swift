@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// A public method of the library as its source text declares it.
+struct PublicCall {
+  let type: String
+  let name: String
+  /// The labels of its parameters, without the isolation that the compiler fills in.
+  let labels: [String]
+  /// The types of its parameters, without what is said about threads.
+  let parameters: [String]
+  let isFirstOptional: Bool
+  let isAsync: Bool
+  let throwsErrors: Bool
+
+  var title: String { "\(type).\(name)(\(labels.map { $0 + ":" }.joined()))" }
+  /// What both forms of a call have in common.
+  var shape: String { "\(type).\(name)(\(parameters.joined(separator: ",")))" }
+
+  /// Whether a program calls it.
+  func isUsed(in program: String) -> Bool {
+    if let label = labels.first, label != "_", !isFirstOptional {
+      return program.contains(".\(name)(\(label):")
+    }
+    return program.contains(".\(name)(") || program.contains(".\(name) {")
+  }
+}
+
+extension PublicCall {
+  /// What the store is asked with: other public methods work in memory.
+  private static let types: Set<String> = [
+    "Store", "DocumentCollection", "DocumentQuery", "Bag", "BagPart", "BagQuery", "Search",
+    "ModelCollection", "ModelQuery", "ObjectContext", "ObjectQuery", "ObjectActor", "QueuedCall",
+  ]
+
+  /// The methods of these types.
+  static let all: [PublicCall] = {
+    let folders = [
+      "Sources/Store", "Sources/Layers/NanoModel", "Sources/Layers/NanoGraph", "Sources/NanoStore",
+      "Sources/NanoStorePostgres", "Sources/NanoStoreEncryption",
+    ]
+    let files = folders.flatMap { folder -> [URL] in
+      let files = FileManager.default.enumerator(
+        at: ConsumerCompiler.root.appending(path: folder), includingPropertiesForKeys: nil)
+      return (files?.allObjects as? [URL] ?? []).filter { $0.pathExtension == "swift" }
+    }
+    return files.flatMap { file in
+      (try? String(contentsOf: file, encoding: .utf8)).map(declarations) ?? []
+    }.filter { types.contains($0.type) }
+  }()
+
+  private static func declarations(_ source: String) -> [PublicCall] {
+    let lines = source.replacing("->", with: "→").split(
+      separator: "\n", omittingEmptySubsequences: false)
+    var type = ""
+    var calls: [PublicCall] = []
+    for (index, line) in lines.enumerated() {
+      if let match = line.firstMatch(
+        of: #/^(?:public )?(?:final )?(?:extension|struct|class|actor|enum|protocol) (\w+)/#)
+      {
+        type = String(match.1)
+      }
+      guard !line.contains("//"),
+        let match = line.firstMatch(of: #/^ *public (?:static |mutating )*func `?(\w+)`?/#)
+      else { continue }
+      let text = lines[index...].prefix(14).joined(separator: " ")
+      guard let call = PublicCall(type, String(match.1), text) else { continue }
+      calls.append(call)
+    }
+    return calls
+  }
+
+  private init?(_ type: String, _ name: String, _ text: String) {
+    guard let nameEnd = text.firstRange(of: "func ")?.upperBound,
+      let open = text[nameEnd...].firstIndex(of: "("),
+      let close = Self.end(of: text[open...])
+    else { return nil }
+    let effects = text[text.index(after: close)...].prefix { $0 != "→" && $0 != "{" }
+    let parameters = Self.split(text[text.index(after: open)..<close])
+      .map { $0.trimmingCharacters(in: .whitespaces) }
+      .filter { !$0.isEmpty && !$0.hasPrefix("isolation:") }
+    self.type = type
+    self.name = name
+    labels = parameters.map { String($0.prefix { $0 != ":" && $0 != " " }) }
+    self.parameters = parameters.map(Self.plain)
+    isFirstOptional = parameters.first?.contains("=") ?? false
+    isAsync = effects.contains("async")
+    throwsErrors = effects.contains("throws")
+  }
+
+  /// Where the bracket that begins a text is closed.
+  private static func end(of text: Substring) -> String.Index? {
+    var depth = 0
+    for index in text.indices {
+      if text[index] == "(" { depth += 1 }
+      if text[index] == ")" {
+        depth -= 1
+        if depth == 0 { return index }
+      }
+    }
+    return nil
+  }
+
+  /// Parameters, separated by commas outside of brackets.
+  private static func split(_ text: Substring) -> [String] {
+    var (parts, depth) = ([""], 0)
+    for character in text {
+      if "([<".contains(character) { depth += 1 }
+      if ")]>".contains(character) { depth -= 1 }
+      if character == ",", depth == 0 {
+        parts.append("")
+      } else {
+        parts[parts.count - 1].append(character)
+      }
+    }
+    return parts
+  }
+
+  private static func plain(_ parameter: String) -> String {
+    var text = parameter
+    for word in ["sending ", "@escaping ", "@Sendable ", " & SendableMetatype", " & Sendable"] {
+      text.replace(word, with: "")
+    }
+    return text.filter { $0 != " " }
+  }
+}
