@@ -150,7 +150,7 @@ struct ConditionalSaveTests {
       try accounts.save(mine, ifRevision: nil)
     }
     #expect(unknown?.code == .revisionConflict)
-    try accounts.remove("a")
+    try accounts.delete("a")
 
     let error = #expect(throws: StoreError.self) {
       try accounts.save(mine, ifRevision: mine.revision)

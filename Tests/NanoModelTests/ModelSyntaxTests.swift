@@ -13,14 +13,14 @@ struct ModelSyntaxTests {
   /// What a value is after it went through the store.
   private func stored<M: Model>(_ value: M) throws -> M {
     let people = store[M.self]
-    let stored = try people.save(value)
+    let stored = try people.insert(value)
     let rowID = try #require(stored.rowID)
     return try #require(try people.get(rowID: rowID))
   }
 
   /// What a value is that is read from a document with its fields in the opposite order.
   private func reversed<M: Model>(_ value: M) throws -> M {
-    let header = try store[M.self].save(value)
+    let header = try store[M.self].insert(value)
     let documents = store[M.self].documents
     let rowID = try #require(header.rowID)
     let document = try #require(try documents.get(rowID: rowID))

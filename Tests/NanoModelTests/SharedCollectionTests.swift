@@ -56,9 +56,9 @@ struct SharedCollectionTests {
     expectConflict("AtWork.Item") { _ = try work.find(\.name == "a").fetch() }
     expectConflict("AtWork.Item") { _ = try work.find().first() }
     expectConflict("AtWork.Item") { _ = try work.find().select(\.name) }
-    expectConflict("AtWork.Item") { try work.find().remove() }
-    expectConflict("AtWork.Item") { try work.remove("b") }
-    expectConflict("AtWork.Item") { _ = try work.removeAll() }
+    expectConflict("AtWork.Item") { try work.find().delete() }
+    expectConflict("AtWork.Item") { try work.delete("b") }
+    expectConflict("AtWork.Item") { _ = try work.deleteAll() }
     expectConflict("AtWork.Item") { try work.upgrade() }
     expectConflict("AtWork.Item") { _ = try store[AtWork.Item.self].documents.find().fetch() }
     #expect(try home.find().fetch() == [AtHome.Item(name: "a")])
@@ -99,7 +99,7 @@ struct SharedCollectionTests {
 
     expectConflict("Objects.Item") { try context.insert(Objects.Item()) }
     expectConflict("Objects.Item") { _ = try context.find(Objects.Item.self).count() }
-    expectConflict("Objects.Item") { _ = try context.find(Objects.Item.self).objects() }
+    expectConflict("Objects.Item") { _ = try context.find(Objects.Item.self).fetch() }
   }
 
   @Test("Two types that both name the collection share it")

@@ -15,7 +15,7 @@ import Testing
   var single: Float
   var when: Date
   var data: Data
-  var id: UUID
+  @Field var id: UUID
   var price: Decimal
   var url: URL?
   var maybe: Int?

@@ -26,7 +26,7 @@ struct DateTextTests {
   func found(by index: String) throws {
     let dates = try anyStore()["dates"]
     try dates.insert(
-      contentsOf: Self.dates.enumerated().map { ["n": .int(Int64($0)), "a": .date($1)] })
+      Self.dates.enumerated().map { ["n": .int(Int64($0)), "a": .date($1)] })
     switch index {
     case "fields": try dates.createIndex("a")
     case "elements": try dates.createIndex("a", elements: true)
@@ -40,7 +40,7 @@ struct DateTextTests {
         "concat([a]) = ?1 AND [a] = [a]", "length([a]) = length(?1) AND instr([a], ?1) = 1",
       ] {
         let found = try dates.find(condition, text).fetch().compactMap { $0["n"]?.int }
-        #expect(found == [Int64(number)], "\(condition) \(text)")
+        #expect(found == [number], "\(condition) \(text)")
       }
       let second = try #require(Double(text.dropFirst(17).dropLast()))
       let found = try dates.find("[n] = ? AND second([a]) = ?", number, second)

@@ -135,7 +135,7 @@ struct ConditionalReplaceTests {
     #expect(try films.get("a")?["n"] == 7)
     let unknown = #expect(throws: StoreError.self) { try films.replace(mine, ifRevision: nil) }
     #expect(unknown?.code == .revisionConflict && unknown?[.expected] == "unknown")
-    try films.remove("a")
+    try films.delete("a")
     for revision in [1, nil] as [Int64?] {
       let missing = #expect(throws: StoreError.self) {
         try films.replace(mine, ifRevision: revision)

@@ -96,7 +96,7 @@ struct UnknownFieldTests {
     _ = try await all.distinct("tag")
     _ = try await all.select("friend").fetch()
     _ = try await all.sorted(by: "frends").page(1)
-    _ = try await all.where(Field("tgs") == 1).remove()
+    _ = try await all.where(Field("tgs") == 1).delete()
     _ = try await all.where(Field("emali") == 1).update(set: ["new": 1])
     for try await _ in people.find(Field("addres") == 1).updates() { break }
     for try await _ in all.groupedUpdates(by: "naem", aggregates: [.count]) { break }
