@@ -43,7 +43,8 @@ extension Store {
   ) throws {
     try self.init(
       file: location.file, indexTuning: configuration.tuning(at: location),
-      logger: configuration.logger
+      logger: configuration.logger,
+      warnsAboutUnknownFields: configuration.warnsAboutUnknownFields
     ) {
       try wrap(SQLiteEngine(location, configuration, observer: $0))
     }

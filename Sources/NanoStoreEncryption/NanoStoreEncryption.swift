@@ -25,6 +25,8 @@ extension Store {
   ) throws {
     let session = EncryptionSession(encryption)
     var configuration = configuration
+    // Names of fields are sealed, and stay out of logs.
+    configuration.warnsAboutUnknownFields = false
     // Nothing that could be indexed by itself is left.
     if encryption.scope == .all { configuration.indexTuning = .off }
     try self.init(location, configuration: configuration) { try SealedEngine($0, session) }

@@ -20,21 +20,24 @@ import NanoModel
 /// be there. What a document holds beside the declared properties is kept and saved back.
 ///
 /// - Parameters:
-///   - collection: Where values are kept; the name of the type if not given.
+///   - collection: Where values are kept; the name of the type if not given. Two types share a collection only if both
+///     name it here; otherwise operations on the one that a store meets second throw
+///     ``StoreError/Code/invalidArgument``.
 ///   - version: Raise it together with a ``ModelUpgrade``, when defaults and former names do not say how
 ///     older documents are to be read.
 @attached(
   member,
   names: named(_$unknownFields), named(init(reading:)), named(init(reading:key:)), named(init()),
   named(_$read), named(_$readInAnyOrder), named(_$object), named(init(_$fault:)), named(_$fill),
-  named(_$fillWithFirstValues)
+  named(_$fillWithFirstValues), named(_$check), named(_$load), named(_$willChange)
 )
 @attached(memberAttribute)
 @attached(
-  extension, conformances: Model, GraphObject,
+  extension, conformances: Model, KeyedModel, GraphObject, CustomReflectable,
   names: named(collectionName), named(modelVersion), named(modelFields), named(init(reading:)),
   named(init(reading:key:)), named(write(to:)), named(writeDocument(to:)), named(documentKey),
-  named(_$write), named(_$writeSnapshot), named(_$relationships), named(_$inverses)
+  named(_$write), named(_$writeSnapshot), named(_$relationships), named(_$inverses),
+  named(_$namesCollection), named(customMirror)
 )
 public macro Model(collection: String? = nil, version: Int = 1) =
   #externalMacro(module: "NanoMacros", type: "ModelMacro")
@@ -49,7 +52,9 @@ public macro Model(collection: String? = nil, version: Int = 1) =
 ///
 /// - Parameters:
 ///   - name: The name in documents; the property's own if not given.
-///   - renamedFrom: Names that documents may have instead, the latest first.
+///   - renamedFrom: Names that documents may have instead, the latest first. A name that a property has today does
+///     not compile. Whether documents have a name is not checked: a misspelled one is never read, and the property has
+///     its default.
 @attached(peer)
 public macro Field(_ name: String? = nil, renamedFrom: String...) =
   #externalMacro(module: "NanoMacros", type: "PropertyMarker")
@@ -68,6 +73,8 @@ public macro Unique() = #externalMacro(module: "NanoMacros", type: "PropertyMark
 
 /// A property whose texts are searched by words; see ``ModelCollection/search(_:)-(String)``. All that are
 /// marked so have one text index.
+///
+/// The property is a string, a list of strings or of another type that is ``TextIndexable``; others do not compile.
 @attached(peer)
 public macro TextIndexed() = #externalMacro(module: "NanoMacros", type: "PropertyMarker")
 
@@ -85,7 +92,8 @@ public macro Key() = #externalMacro(module: "NanoMacros", type: "PropertyMarker"
 /// there; both ends change together.
 ///
 /// - Parameters:
-///   - inverse: That property, as in `\Song.playlists`. It makes looking there quick, by an index.
+///   - inverse: That property, as in `\Song.playlists`. It makes looking there quick, by an index. One that does not
+///     lead back to this class does not compile.
 ///   - delete: What happens to the objects at the other end when this one is deleted.
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
 @attached(peer, names: prefixed(_$f_))
@@ -95,7 +103,8 @@ public macro Relationship(inverse: AnyKeyPath? = nil, delete: DeleteRule = .null
 /// A property that shows the objects whose ``Relationship(inverse:delete:)`` leads to this one, by their row ids:
 /// `[Playlist]`, or `Album?` if there can be only one.
 ///
-/// Nothing of it is kept in the document.
+/// Nothing of it is kept in the document. A class with an inverse that no relationship names is refused: the context
+/// throws ``StoreError/Code/invalidArgument``, with both classes, when it is first used with the class.
 ///
 /// - Parameter delete: What happens to those objects when this one is deleted.
 @attached(accessor, names: named(get), named(set), named(_modify))

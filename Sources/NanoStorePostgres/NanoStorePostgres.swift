@@ -39,7 +39,10 @@ extension Store {
     _ url: String, configuration: PostgresConfiguration = PostgresConfiguration(),
     wrapping wrap: @escaping @Sendable (any Engine) throws -> any Engine
   ) throws -> Store {
-    try Store(indexTuning: .off, logger: configuration.logger) { _ in
+    try Store(
+      indexTuning: .off, logger: configuration.logger,
+      warnsAboutUnknownFields: configuration.warnsAboutUnknownFields
+    ) { _ in
       try wrap(PostgresEngine(url, configuration))
     }
   }

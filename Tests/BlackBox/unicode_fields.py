@@ -74,11 +74,11 @@ def fields_in_schema(trial: Trial) -> None:
 def fields_in_aggregates(trial: Trial) -> None:
     """aggregate groups, counts and sums two fields in two Unicode forms apart."""
     database, first, second = two_fields(trial)
-    rows = trial.run("aggregate", database, "c", "--total", quoted(first), "--total", quoted(second), "--csv", expect=0).lines
+    rows = trial.run("aggregate", database, "c", "--sum", quoted(first), "--sum", quoted(second), "--csv", expect=0).lines
     trial.require(rows[1] == b"1,2", f"totals are {rows!r}")
     result = trial.run("aggregate", database, "c", "--group", quoted(first), "--group", quoted(second), "--csv", expect=0)
     trial.require(result.lines[1:] == [b"null,2,1", b"1,null,1"], f"groups are {result.out!r}")
-    values = trial.run("aggregate", database, "c", "--total", quoted(first), "--total", quoted(second), expect=0).lines[0]
+    values = trial.run("aggregate", database, "c", "--sum", quoted(first), "--sum", quoted(second), expect=0).lines[0]
     trial.require(len(json.loads(values, object_pairs_hook=list)) == 2, f"a row of two columns is {values!r}")
 
 

@@ -50,7 +50,7 @@ struct CommandTests {
       found.output == """
         a,b,c
         "x,""y""\","[1,""z""]",
-        ,,2020-01-01T00:00:00Z
+        ,,2020-01-01T00:00:00.000Z
 
         """)
   }
@@ -184,7 +184,7 @@ struct CommandTests {
         """)
 
     let all = try command.run(
-      "aggregate", "library.db", "films", "[year] < 2000", "--total", "year", "--max", "title")
+      "aggregate", "library.db", "films", "[year] < 2000", "--sum", "year", "--max", "title")
     #expect(all.output == #"{"total_year":3964,"max_title":"Brazil"}"# + "\n")
   }
 
@@ -209,5 +209,43 @@ struct CommandTests {
       #expect(outcome.diagnostics.isEmpty, "\(outcome.diagnostics)")
       #expect(try command.read("status") == "0\n")
     }
+  }
+}
+
+@Suite("nanostore and fields that no document has")
+struct UnknownFieldCommandTests {
+  let command: CommandRunner
+
+  init() throws { command = try CommandRunner().withFilms() }
+
+  @Test("find notes a field that no document has if it finds nothing, beside its output")
+  func find() throws {
+    for format in [["--json"], ["--csv"], ["--table"], ["--keys"], ["--fields", "title"]] {
+      let found = try command.run(["find", "library.db", "films", "[yaer] > 1"] + format)
+
+      #expect(found.status == 0)
+      #expect(
+        found.diagnostics
+          == "note: the query uses [yaer], which no document has; did you mean [year]?\n")
+    }
+  }
+
+  @Test("find notes nothing if it finds something, or if its fields exist")
+  func quiet() throws {
+    let some = try command.run("find", "library.db", "films", "[yaer] > 1 OR [year] > 1")
+    let none = try command.run("find", "library.db", "films", "[year] > 3000")
+
+    #expect(some.lines.count == 3 && some.diagnostics.isEmpty)
+    #expect(none.output.isEmpty && none.diagnostics.isEmpty)
+  }
+
+  @Test("explain lists fields that no document has, with the most similar one")
+  func explain() throws {
+    let text = try command.run("explain", "library.db", "films", "[yaer] > 1")
+    let json = try command.run("explain", "library.db", "films", "[yaer] > 1", "--json")
+
+    #expect(text.lines.first == "unknown    [yaer], which no document has; did you mean [year]?")
+    #expect(
+      json.output.contains(#""nearest": "year""#) || json.output.contains(#""nearest" : "year""#))
   }
 }

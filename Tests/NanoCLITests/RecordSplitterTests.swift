@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 
+import NanoCLI
 import NanoStore
 import Testing
-
-@testable import NanoCLI
 
 @Suite("Records in a stream of bytes")
 struct RecordSplitterTests {

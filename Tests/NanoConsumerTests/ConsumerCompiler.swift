@@ -94,6 +94,8 @@ struct ConsumerCompiler {
       "swiftc", "-emit-sil", "-wmo", "-o", "/dev/null", "-swift-version", "6", "-parse-as-library",
       "-module-name",
       "Consumer",
+      // Each diagnostic on a line with the place that Xcode shows it at.
+      "-diagnostic-style", "llvm",
       "-I", products.appending(path: "Modules").path, "-load-plugin-executable",
       products.appending(path: "NanoMacros-tool").path + "#NanoMacros",
     ]

@@ -21,6 +21,7 @@ struct ExtendedJSONTests {
     (#"{"$date":"2009-04-01T00:00Z"}"#, date(1_238_544_000)),
     (#"{"$date":"2008-02-29 23:59:59+00"}"#, date(1_204_329_599)),
     (#"{"$date":1238544000123}"#, .date(Date(timeIntervalSinceReferenceDate: 260_236_800.123))),
+    (#"{"$date":1238544000123.0}"#, .date(Date(timeIntervalSinceReferenceDate: 260_236_800.123))),
     (#"{"$date":-1}"#, date(-0.001)),
     (#"{"$date":{"$numberLong":"1238544000000"}}"#, date(1_238_544_000)),
     (#"{"$date":{"$numberLong":"-62135596800000"}}"#, date(-62_135_596_800)),
@@ -42,7 +43,7 @@ struct ExtendedJSONTests {
     (#"{"$numberDecimal":"1E+6000"}"#, "1E+6000"),
     (#"{"$numberDecimal":"Infinity"}"#, .double(.infinity)),
     (#"{"$binary":{"base64":"AQI=","subType":"00"}}"#, .data(Data([1, 2]))),
-    (#"{"$binary":{"subType":"03","base64":""}}"#, .data(Data())),
+    (#"{"$binary":{"subType":"02","base64":""}}"#, .data(Data())),
     (#"{"$binary":"AQI=","$type":"00"}"#, .data(Data([1, 2]))),
     (#"{"$type":"00","$binary":"AQI="}"#, .data(Data([1, 2]))),
     (#"{"$uuid":"3b241101-e2bb-4255-8caf-4136c566a962"}"#, "3b241101-e2bb-4255-8caf-4136c566a962"),
@@ -135,7 +136,7 @@ struct ExtendedJSONTests {
     ]
     #expect(
       value.jsonString(dialect: .plain)
-        == #"{"$set":"1970-01-01T00:00:00.500Z","at":"1970-01-01T00:00:00Z","us":"2001-01-01T00:00:00.000001Z","blob":"AQI=","url":"http://a.example/b","nan":null,"n":1.0,"deep":[{"x":1},[]]}"#
+        == #"{"$set":"1970-01-01T00:00:00.500Z","at":"1970-01-01T00:00:00.000Z","us":"2001-01-01T00:00:00.000001Z","blob":"AQI=","url":"http://a.example/b","nan":null,"n":1.0,"deep":[{"x":1},[]]}"#
     )
   }
 
@@ -151,7 +152,7 @@ struct ExtendedJSONTests {
               "b": null
             }
           ],
-          "d": {"$date":"1970-01-01T00:00:00.000000000Z"},
+          "d": {"$date":"1970-01-01T00:00:00.000Z"},
           "e": [],
           "f": {}
         }

@@ -100,6 +100,119 @@ struct ConflictTests {
     #expect(try titles() == ["still", "mine too"])
   }
 
+  @Test("A conflict reports that the document was deleted, and nothing is saved")
+  func reportsDeletion() throws {
+    try store["Song"].delete(rowID: 1)
+
+    let error = try #require(throws: ObjectConflictError.self) { try mine.save() }
+
+    #expect(error.conflicts.map(\.isDeletedInStore) == [true])
+    #expect(
+      "\(error)"
+        == "Objects were changed or deleted in the store since they were read (1, 1 of them deleted, first Song 1)"
+    )
+    #expect(try titles() == ["b"])
+    #expect(song.hasChanges && other.hasChanges)
+  }
+
+  @Test("Keeping what is stored removes an object that others deleted, and saves the rest")
+  func keepDeletion() throws {
+    let list = try mine.insert(Playlist("List", [song, other]))
+    try store["Song"].delete(rowID: 1)
+    mine.conflictPolicy = .keepStored
+
+    try mine.save()
+
+    #expect(song.isDeleted && song.context == nil && !mine.hasUnsavedChanges)
+    #expect(list.songs.map(\.title) == ["mine too"])
+    #expect(try titles() == ["mine too"])
+    list.title = "Still"
+    try mine.save()
+    #expect(try ObjectContext(store).all(Playlist.self).first?.songs.map(\.title) == ["mine too"])
+  }
+
+  @Test("Undoing leaves an object alone that others deleted, and undoes the rest")
+  func undoAfterDeletion() throws {
+    try store["Song"].delete(rowID: 1)
+    mine.conflictPolicy = .keepStored
+    try mine.save()
+
+    #expect(try mine.undo())
+
+    #expect(song.isDeleted && other.title == "b")
+    try mine.save()
+    #expect(try titles() == ["b"])
+  }
+
+  @Test("Merging inserts a deleted document again, or leaves it deleted")
+  func mergeDeletion() throws {
+    try store["Song"].deleteAll()
+    mine.conflictPolicy = .merge { $0.id.rowID == 1 ? $0.mine : nil }
+
+    try mine.save()
+
+    #expect(song.title == "mine" && !song.isDeleted)
+    #expect(other.isDeleted)
+    #expect(try titles() == ["mine"])
+    song.title = "still"
+    try mine.save()
+    #expect(try titles() == ["still"])
+  }
+
+  @Test("A changed fault whose document is gone is a conflict, which overwriting does not settle")
+  func unloaded() throws {
+    mine.rollback()
+    try store["Song"].delete(rowID: 1)
+    song.title = "lost"
+    other.seconds = 7
+    #expect(song.hasChanges && mine.changedObjects.count == 2)
+
+    for policy in [ConflictPolicy.fail, .overwrite, .merge { $0.mine }] {
+      mine.conflictPolicy = policy
+      let error = try #require(throws: ObjectConflictError.self) { try mine.save() }
+      #expect(error.conflicts.map(\.id.rowID) == [1])
+      #expect(error.conflicts.map(\.isDeletedInStore) == [true])
+      #expect(error.conflicts.first?.mine?["title"] == "lost")
+    }
+    #expect(try store["Song"].find("[seconds] = 7").count() == 0)
+
+    mine.conflictPolicy = .keepStored
+    try mine.save()
+    #expect(song.isDeleted && !mine.hasUnsavedChanges)
+    #expect(try store["Song"].find("[seconds] = 7").count() == 1)
+    #expect(throws: StoreError.self) { try mine.insert(song) }
+  }
+
+  @Test("A changed fault whose document is gone can be rolled back or deleted")
+  func unloadedRollback() throws {
+    mine.rollback()
+    try store["Song"].delete(rowID: 1)
+    song.title = "lost"
+    mine.rollback()
+    #expect(!mine.hasUnsavedChanges && song.title == "")
+    try mine.save()
+
+    song.title = "lost"
+    try mine.delete(song)
+    try mine.save()
+    #expect(song.isDeleted && !mine.hasUnsavedChanges)
+    #expect(try titles() == ["b"])
+  }
+
+  @Test("A changed object whose document does not decode is a conflict, and the document stays")
+  func undecodable() throws {
+    mine.rollback()
+    try store["Song"].update(rowID: 1, set: ["title": 7])
+    song.seconds = 9
+    mine.conflictPolicy = .overwrite
+
+    let error = try #require(throws: ObjectConflictError.self) { try mine.save() }
+
+    #expect(error.conflicts.map { $0.stored?["title"] } == [7])
+    #expect(throws: StoreError.self) { try song.load() }
+    #expect(try store["Song"].get(rowID: 1)?["title"] == 7)
+  }
+
   @Test("Deleting what others changed is a conflict, deleting what is gone is none", .sqlite)
   func deletion() throws {
     mine.rollback()

@@ -130,7 +130,8 @@ struct FaultTests {
     #expect(try context.all(Playlist.self).count == 2)
   }
 
-  @Test("An object whose document is gone shows first values, is told of, and is never saved")
+  @Test(
+    "An object whose document is gone shows first values, is reported, and conflicts if changed")
   func missing() throws {
     let context = ObjectContext(store)
     var failures: [(AnyObjectID, StoreError.Code?)] = []
@@ -143,10 +144,12 @@ struct FaultTests {
     #expect(song.title == "")
     #expect(failures.map(\.0) == [AnyObjectID(id)])
     #expect(failures.first?.1 == .notFound)
-    song.title = "lost"
     #expect(!context.hasUnsavedChanges)
-    try context.save()
+    song.title = "lost"
+    #expect(context.hasUnsavedChanges)
+    #expect(throws: ObjectConflictError.self) { try context.save() }
     #expect(try context.get(id) == nil)
+    #expect(try store["Song"].count() == 299)
   }
 
   @Test("A document that is none of the class is told with its place")

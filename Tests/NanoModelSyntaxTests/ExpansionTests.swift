@@ -37,7 +37,7 @@ struct ExpansionTests {
             if case .none = _$key {
               _$f0 = _$reader.matchField(",\"id\":") ? _$reader.consumeNull() ? Swift.Optional<String>.none : try _$reader.string() : nil
             } else {
-              _$f0 = try Swift.Optional<String>(documentKey: _$key)
+              _$f0 = try NanoStoreModels.ModelCoding.readKey(Swift.Optional<String>.self, _$key)
             }
             guard _$reader.matchField(",\"Name\":") else {
               break inOrder
@@ -58,39 +58,39 @@ struct ExpansionTests {
         @inline(never)
         nonisolated private static func _$readInAnyOrder(_ _$reader: inout NanoStoreModels.JSONReader, _ _$key: NanoStoreModels.BorrowedKey) throws(NanoStoreModels.StoreError) -> Self {
           let _$start = _$reader
-          var _$v0: Swift.Optional<Swift.Optional<String>> = .none
-          var _$v1: Swift.Optional<String> = .none
-          var _$v1_0: Swift.Optional<String> = .none
-          var _$v2: Swift.Optional<Swift.Optional<Int>> = .none
-          var _$v3: Swift.Optional<Kind> = .none
+          var _$v0: Swift.Optional<Swift.Optional<String>> = nil
+          var _$v1: Swift.Optional<String> = nil
+          var _$v1_0: Swift.Optional<String> = nil
+          var _$v2: Swift.Optional<Swift.Optional<Int>> = nil
+          var _$v3: Swift.Optional<Kind> = nil
           var _$unknown = NanoStoreModels.UnknownFields.Collector()
           try _$reader.fields { (_$reader: inout NanoStoreModels.JSONReader, _$name) throws(NanoStoreModels.StoreError) in
             if _$name.matches("id") {
-              if case .none = _$v0, case .none = _$key {
+              if case nil = _$v0, case .none = _$key {
                 _$v0 = _$reader.consumeNull() ? Swift.Optional<String>.none : try _$reader.string()
               } else {
                 try _$reader.skipValue()
               }
             } else if _$name.matches("Name") {
-              if case .none = _$v1 {
+              if case nil = _$v1 {
                 _$v1 = try _$reader.string()
               } else {
                 try _$reader.skipValue()
               }
             } else if _$name.matches("n") {
-              if case .none = _$v1_0 {
+              if case nil = _$v1_0 {
                 _$v1_0 = try _$reader.string()
               } else {
                 try _$reader.skipValue()
               }
             } else if _$name.matches("age") {
-              if case .none = _$v2 {
+              if case nil = _$v2 {
                 _$v2 = _$reader.consumeNull() ? Swift.Optional<Int>.none : try _$reader.integer(as: Swift.Int.self)
               } else {
                 try _$reader.skipValue()
               }
             } else if _$name.matches("kind") {
-              if case .none = _$v3 {
+              if case nil = _$v3 {
                 if !_$reader.consumeNull() {
                   _$v3 = try NanoStoreModels.ModelCoding.read(Kind.self, &_$reader)
                 }
@@ -103,24 +103,38 @@ struct ExpansionTests {
           }
           if case .none = _$key {
           } else {
-            _$v0 = try Swift.Optional<String>(documentKey: _$key)
+            _$v0 = try NanoStoreModels.ModelCoding.readKey(Swift.Optional<String>.self, _$key)
           }
-          guard case .some(let _$f0) = _$v0 ?? .some(.none) else {
+          guard case .some(let _$f0) = _$v0 ?? .some(nil) else {
             throw _$start.missingField("id")
           }
           guard case .some(let _$f1) = _$v1 ?? _$v1_0 else {
             throw _$start.missingField("Name")
           }
-          let _$f2: Swift.Optional<Int> = _$v2 ?? .none
+          let _$f2: Swift.Optional<Int> = _$v2 ?? nil
           let _$f3: Kind = _$v3 ?? .good
           _$reader.leave()
           var _$value = Self(id: _$f0, name: _$f1, age: _$f2, kind: _$f3)
           _$value._$unknownFields = _$unknown.fields
           return _$value
         }
+
+        nonisolated private static func _$check() {
+          do {
+            let _$found = NanoStoreModels.PropertyCheck.stored(Kind.self)
+            @available(*, unavailable, message: "documents cannot hold its type 'Kind'; make Kind Codable or a '@Model' struct, or mark 'kind' with '@Transient'")
+            func kind(_: NanoStoreModels.PropertyCheck.Failed) {
+            }
+            func kind(_: NanoStoreModels.PropertyCheck.Passed) {
+            }
+            #sourceLocation(file: "test.swift", line: 6)
+            kind(_$found)
+            #sourceLocation()
+          }
+        }
       }
 
-      nonisolated extension Person: NanoStoreModels.Model {
+      nonisolated extension Person: NanoStoreModels.Model, Swift.CustomReflectable {
         public static var collectionName: Swift.String {
           "people"
         }
@@ -138,6 +152,10 @@ struct ExpansionTests {
                 .good
               })
           ]
+        }
+
+        public static var _$namesCollection: Swift.Bool {
+          true
         }
 
         public var documentKey: NanoStoreModels.DocumentKey? {
@@ -174,6 +192,10 @@ struct ExpansionTests {
           self._$unknownFields.write(to: &writer)
           writer.literal("}")
           writer.leave()
+        }
+
+        public var customMirror: Swift.Mirror {
+          Swift.Mirror(self, children: ["id": self.id as Any, "name": self.name as Any, "age": self.age as Any, "kind": self.kind as Any], displayStyle: .struct)
         }
 
         public init(reading reader: inout NanoStoreModels.JSONReader) throws(NanoStoreModels.StoreError) {
@@ -230,7 +252,7 @@ struct ExpansionTests {
         }
 
         func _$fillWithFirstValues() {
-          self._$f_name = "nobody"
+          self._$f_name = "nobody" as String
         }
 
         @inline(__always)
@@ -251,11 +273,11 @@ struct ExpansionTests {
 
         @inline(never)
         nonisolated private static func _$readInAnyOrder(_ _$reader: inout NanoStoreModels.JSONReader, _ _$key: NanoStoreModels.BorrowedKey) throws(NanoStoreModels.StoreError) -> (String, NanoStoreModels.UnknownFields) {
-          var _$v0: Swift.Optional<String> = .none
+          var _$v0: Swift.Optional<String> = nil
           var _$unknown = NanoStoreModels.UnknownFields.Collector()
           try _$reader.fields { (_$reader: inout NanoStoreModels.JSONReader, _$name) throws(NanoStoreModels.StoreError) in
             if _$name.matches("name") {
-              if case .none = _$v0 {
+              if case nil = _$v0 {
                 if !_$reader.consumeNull() {
                   _$v0 = try _$reader.string()
                 }
@@ -318,6 +340,29 @@ struct ExpansionTests {
         }
       }
       """#)
+  }
+
+  @Test("A mirror shows all stored properties of a struct but lazy ones")
+  func mirror() {
+    let expanded = Diagnosis(
+      "@Model struct P { var a = 1, b = 2; @Transient var c = 3; @Transient lazy var d = 4; var e: Int { 5 } }"
+    ).expanded
+    #expect(
+      expanded.contains(
+        #"children: ["a": self.a as Any, "b": self.b as Any, "c": self.c as Any]"#))
+    #expect(!Diagnosis("@Model final class P { var a = 1 }").expanded.contains("customMirror"))
+  }
+
+  @Test("Properties whose types all documents can hold are not checked by the compiler")
+  func checks() {
+    for type in [
+      "Int", "[String]", "Set<Date>?", "[String: [UUID?]]", "Swift.Array<Foundation.URL>",
+    ] {
+      #expect(!Diagnosis("@Model struct P { var a: \(type) }").expanded.contains("_$check"))
+    }
+    for type in ["Kind", "[Kind]", "Kind?", "[Kind: Int]", "[String: Kind]", "Box<Int>"] {
+      #expect(Diagnosis("@Model struct P { var a: \(type) }").expanded.contains("_$check"))
+    }
   }
 
   @Test("What is written is found without repeating names of the source's own")

@@ -60,6 +60,18 @@ struct ObjectProblemTests {
       "the inverse is a key path to a property, as in '\\Song.playlists'")
   }
 
+  @Test("An inverse belongs to one relationship of a class")
+  func sharedInverse() {
+    expectProblem(
+      """
+      @Model final class Playlist {
+        @Relationship(inverse: \\Song.playlists) var songs: [Song] = []
+        →@Relationship(inverse: \\Song.playlists) var others: [Song] = []
+      }
+      """,
+      "'Song.playlists' is the inverse of 'songs' already; declare another '@Inverse' for 'others'")
+  }
+
   @Test("Relationships belong to classes")
   func structs() {
     expectProblem(
@@ -86,6 +98,7 @@ struct ObjectProblemTests {
       "yield &_$f_songs._objects", "return _$f_cover.object(of: self)",
       "private var _$f_owner: NanoStoreModels.InverseOne<Person> = .init()",
       "NanoStoreModels.GraphRelationship(\"songs\", \\_$Model._$f_songs, inverse: \"playlists\")",
+      "PropertyCheck.inverse(\\Song.playlists, Song.self, Playlist.self)",
       "NanoStoreModels.GraphInverse(\"owner\", \\_$Model._$f_owner)",
       "self._$f_songs.write(to: &writer, isDocument: isDocument)",
     ] { #expect(expanded.contains(text), "\(text) is not in \(expanded)") }

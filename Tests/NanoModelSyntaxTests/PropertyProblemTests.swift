@@ -123,15 +123,70 @@ struct PropertyProblemTests {
       "@Model struct Person { @Field(\"b\") var a: Int; var →b: Int }",
       "the field 'b' belongs to 'a' already")
     expectProblem(
-      "@Model struct Person { var a: Int; →@Field(renamedFrom: \"x\", \"a\") var b: Int }",
-      "the field 'a' belongs to 'a' already")
-    expectProblem(
-      "@Model struct Person { →@Field(renamedFrom: \"a\") var a: Int }",
-      "the field 'a' belongs to 'a' already")
-    expectProblem(
       "@Model struct Person { @Key var a: Int; →@Field(\"a\") var b: Int }",
       "the field 'a' belongs to 'a' already")
     expectNoProblem("@Model struct Person { @Field(\"b\") var a: Int; @Field(\"a\") var b: Int }")
+  }
+
+  @Test("A former name is one that no property has now, and that one property had")
+  func formerNames() {
+    expectProblem(
+      "@Model struct Person { var a: Int; →@Field(renamedFrom: \"x\", \"a\") var b: Int }",
+      "'b' cannot be renamed from 'a', which is the field of 'a'",
+      fixes: [
+        "remove 'a'": "@Model struct Person { var a: Int; @Field(renamedFrom: \"x\") var b: Int }"
+      ])
+    expectProblem(
+      "@Model struct Person { →@Field(renamedFrom: \"a\") var a: Int }",
+      "'a' has the field name 'a' now; 'renamedFrom' takes names that older documents have",
+      fixes: ["remove '@Field'": "@Model struct Person { var a: Int }"])
+    expectProblem(
+      "@Model struct Person { →@Field(\"b\", renamedFrom: \"b\", \"c\") var a: Int }",
+      "'a' has the field name 'b' now; 'renamedFrom' takes names that older documents have",
+      fixes: [
+        "remove 'b'": "@Model struct Person { @Field(\"b\", renamedFrom: \"c\") var a: Int }"
+      ])
+    expectProblem(
+      "@Model struct Person { →@Field(renamedFrom: \"x\", \"x\") var a: Int }",
+      "'x' is listed twice as a former name of 'a'",
+      fixes: ["remove 'x'": "@Model struct Person { @Field(renamedFrom: \"x\") var a: Int }"])
+    expectProblem(
+      "@Model struct Person { @Field(renamedFrom: \"x\") var a: Int; →@Field(renamedFrom: \"x\") var b: Int }",
+      "'x' is a former name of 'a' already",
+      fixes: [
+        "remove '@Field'":
+          "@Model struct Person { @Field(renamedFrom: \"x\") var a: Int; var b: Int }"
+      ])
+  }
+
+  @Test(
+    "A type that cannot be a key is not marked as one",
+    arguments: ["Double", "Date?", "Bool", "Data", "Swift.Float", "[String]", "Set<UUID>"])
+  func keyTypes(type: String) {
+    var fixes = ["remove '@Key'": "@Model struct Person { var a: \(type) }"]
+    if !type.contains("[") && !type.contains("<") {
+      fixes["replace '@Key' with '@Unique'"] = "@Model struct Person { @Unique var a: \(type) }"
+    }
+    expectProblem(
+      "@Model struct Person { →@Key var a: \(type) }",
+      "'a' has type '\(type)', which cannot be a key; a key is a 'String', 'UUID', 'Int', 'Int64' or a type that conforms to 'ModelKey'",
+      fixes: fixes)
+    expectNoProblem("@Model struct Person { @Key var a: String?; var b: \(type) }")
+  }
+
+  @Test(
+    "A type without text has no text index",
+    arguments: ["Int", "Date?", "[Bool]", "Data", "Double", "Foundation.URL"])
+  func textTypes(type: String) {
+    expectProblem(
+      "@Model struct Person { →@TextIndexed var a: \(type) }",
+      "'a' has type '\(type)', which has no text to index",
+      fixes: [
+        "remove '@TextIndexed'": "@Model struct Person { var a: \(type) }",
+        "replace '@TextIndexed' with '@Indexed'":
+          "@Model struct Person { @Indexed var a: \(type) }",
+      ])
+    expectNoProblem("@Model struct Person { @TextIndexed var a: [String]?; var b: \(type) }")
   }
 
   @Test("A field's name is a text of at least one character, without interpolations")
@@ -140,7 +195,8 @@ struct PropertyProblemTests {
       "@Model struct Person { →@Field(\"\") var a: Int }", "the name of a field is empty")
     expectProblem(
       "@Model struct Person { →@Field(renamedFrom: \"\") var a: Int }",
-      "the name of a field is empty")
+      "the name of a field is empty",
+      fixes: ["remove '@Field'": "@Model struct Person { var a: Int }"])
     let message = "a field's name is a string without interpolations"
     expectProblem("@Model struct Person { @Field(→\"a\\(b)\") var a: Int }", message)
     expectProblem("@Model struct Person { @Field(→name) var a: Int }", message)
@@ -172,7 +228,7 @@ struct PropertyProblemTests {
     "Dictionaries have neither index nor key",
     arguments: ["[String: Int]", "[String: Int]?", "Dictionary<String, Int>"])
   func dictionaries(type: String) {
-    for mark in ["Indexed", "Unique", "Key"] {
+    for mark in ["Indexed", "Unique", "Key", "TextIndexed"] {
       expectProblem(
         "@Model struct Person { →@\(mark) var a: \(type) }",
         "'a' is a dictionary, which has no '@\(mark)'",

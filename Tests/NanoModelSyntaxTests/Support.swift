@@ -15,11 +15,13 @@ private enum PropertyMarker: PropertyMarkerImplementation {}
 private enum Relationship: RelationshipImplementation {}
 
 private let macros: [String: MacroSpec] = [
-  "Model": MacroSpec(type: ModelMacro.self, conformances: ["NanoStoreModels.Model"]),
+  "Model": MacroSpec(
+    type: ModelMacro.self, conformances: ["NanoStoreModels.Model", "Swift.CustomReflectable"]),
   "Field": MacroSpec(type: PropertyMarker.self),
   "Transient": MacroSpec(type: PropertyMarker.self),
   "Indexed": MacroSpec(type: PropertyMarker.self),
   "Unique": MacroSpec(type: PropertyMarker.self),
+  "TextIndexed": MacroSpec(type: PropertyMarker.self),
   "Key": MacroSpec(type: PropertyMarker.self),
   "Relationship": MacroSpec(type: Relationship.self),
   "Inverse": MacroSpec(type: Relationship.self),

@@ -7,13 +7,62 @@ struct TypeProblemTests {
   @Test(
     "Only structs and final classes are models",
     arguments: [
-      "enum Kind { case a }", "actor Person { var name = \"\" }", "protocol Named {}",
+      "actor Person { var name = \"\" }", "protocol Named {}",
       "extension Person { var a: Int { 1 } }",
     ])
   func kind(declaration: String) {
     expectProblem(
       "→@Model \(declaration)", "'@Model' belongs to a struct or a final class",
       fixes: ["remove '@Model'": declaration])
+  }
+
+  @Test("An enum is no model, and needs none to be stored")
+  func enumeration() {
+    expectProblem(
+      "→@Model enum Kind { case a }",
+      "'@Model' belongs to a struct or a final class; an enum needs none to be the type of a property, only a raw value or Codable",
+      fixes: ["remove '@Model'": "enum Kind { case a }"])
+  }
+
+  @Test("A class without an initializer is reported where it is declared, and gets one")
+  func initializer() {
+    expectProblem(
+      """
+      @Model final class →Song {
+        var title: String
+        var year: Int?
+        @Relationship var albums: [Album]
+      }
+      """, "class 'Song' has no initializer, and 'title' has no initial value; add either",
+      fixes: [
+        "add an initializer": """
+        @Model final class Song {
+          var title: String
+          var year: Int?
+          @Relationship var albums: [Album]
+
+          init(title: String, albums: [Album]) {
+            self.title = title
+            self.albums = albums
+          }
+        }
+        """
+      ])
+    expectProblem(
+      "@Model public final class →Song { var title: String }",
+      "class 'Song' has no initializer, and 'title' has no initial value; add either",
+      fixes: [
+        "add an initializer": """
+        @Model public final class Song { var title: String
+
+          public init(title: String) {
+            self.title = title
+          }
+        }
+        """
+      ])
+    expectNoProblem("@Model final class Song { var title: String?; @Inverse var albums: [Album] }")
+    expectNoProblem("@Model final class Song { var title: String; init() { title = \"\" } }")
   }
 
   @Test("A class has to be final, and is made so")
@@ -87,6 +136,14 @@ struct TypeProblemTests {
     expectProblem("let f = { →@Model struct Person { var a: Int } }", message)
     expectProblem("struct S { init() { →@Model struct Person { var a: Int } } }", message)
     expectNoProblem("enum Space { @Model struct Person { var a: Int } }")
+  }
+
+  @Test("A model in a private type is as visible as that")
+  func inPrivateType() {
+    let expanded = Diagnosis(
+      "private enum Space { @Model final class Person { var a = 1 } }"
+    ).expanded
+    #expect(expanded.contains("fileprivate static var modelFields"))
   }
 
   @Test("A model belongs to no actor")

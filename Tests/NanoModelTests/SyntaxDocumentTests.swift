@@ -219,11 +219,11 @@ struct SyntaxDepthTests {
 
   @Test("Objects are no part of another document")
   func objectInDocument() throws {
-    let holder = SyntaxHolder(objects: ["a": SyntaxRing(name: "a")])
+    let holder = SyntaxHolder(objects: [[SyntaxRing(name: "a")]])
     let error = #expect(throws: StoreError.self) { try store[SyntaxHolder.self].insert(holder) }
     #expect(
       error?.code == .valueNotStorable && error?[.hint] == "mark the property with @Relationship")
-    try store["SyntaxHolder"].insert(json: #"{"objects":{"a":{"name":"a"}}}"#)
+    try store["SyntaxHolder"].insert(json: #"{"objects":[[{"name":"a"}]]}"#)
     let reading = #expect(throws: StoreError.self) { try store[SyntaxHolder.self].fetch() }
     #expect(reading?.code == .valueNotStorable)
   }

@@ -237,6 +237,17 @@ struct QueryTextTests {
     #expect(try expression(text) == .field(FieldPath(components: components)))
   }
 
+  @Test("A number in quotes is a name, when text is read and when it is written")
+  func quotedNumbers() throws {
+    for text in [#"[a."1"]"#, "[a.1]", #"["0".1."2"]"#, #"ELEMENT([a], [@."1"] = 2)"#] {
+      let condition = try QueryText("EXISTS(\(text))".replacing("EXISTS(ELEMENT", with: "(ELEMENT"))
+        .condition
+      #expect(condition.queryText.contains(text.replacing("@.", with: "").dropFirst().dropLast()))
+      #expect(try QueryText(condition.queryText).condition == condition)
+    }
+    #expect(try expression(#"[a."1"]"#) != expression("[a.1]"))
+  }
+
   @Test("Orderings and the page follow the condition")
   func clauses() throws {
     let query = try QueryText(

@@ -134,6 +134,9 @@ struct RandomTrees {
   private mutating func path() -> FieldPath {
     if isInElement, number(0...4) == 0 { return .element }
     let names = ["a", "b", "0", "__key__", "__rowid__", "@", "select", name()]
-    return FieldPath(components: (0..<number(1...3)).map { _ in pick(names) })
+    let quotedNumber = FieldPath(#""0""#)
+    return (0..<number(0...2)).reduce(FieldPath(components: [pick(names)])) { path, _ in
+      path.appending(number(0...5) == 0 ? quotedNumber : FieldPath(components: [pick(names)]))
+    }
   }
 }

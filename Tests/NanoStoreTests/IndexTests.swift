@@ -21,6 +21,25 @@ struct IndexTests {
       ["name": "Bob", "address": ["city": "Paris", "zip": 2], "tags": ["z"]], key: "bob")
   }
 
+  @Test("An index on one element by its number holds whole values; a number in quotes is a name")
+  func numberedElements() throws {
+    try people.save(["tags": [["1": "x"]]], key: "deep")
+    let numbered = try people.createIndex("tags.0")
+    let named = try people.createIndex(#"tags."1""#)
+    let deep = try people.createIndex(#"tags.0."1""#)
+
+    #expect(numbered.kind == .fields)
+    #expect(named.kind == .elements)
+    #expect(deep.kind == .fields)
+    #expect(try people.find("[tags.0] = 'z'").fetch().map(\.key) == ["bob"])
+    #expect(try people.find(#"[tags."1"] = 'x'"#).fetch().map(\.key) == ["deep"])
+    #expect(try people.find(#"[tags."0"] = 'z'"#).count() == 0)
+    #expect(try people.find(#"[tags."1"] = 'x'"#).explain().indexes.contains(named.name))
+    #expect(Set(try people.indexes()).isSuperset(of: [numbered, named, deep]))
+    let refused = error { try people.createIndex("tags.0", elements: true) }
+    #expect(refused?.code == .unsupported)
+  }
+
   static let kinds: [(name: String, paths: [String], elements: Bool, clash: DocumentObject)] = [
     ("field", ["name"], false, ["name": "Ada"]),
     ("nested", ["address.city"], false, ["address": ["city": "London"]]),

@@ -33,11 +33,32 @@ extension DateText {
   /// Reads ISO 8601 text with any fraction and any offset, as other programs write it:
   /// `2009-04-01T00:00:00.000-0700`, `2009-04-01T00:00Z`.
   ///
-  /// Text without an offset is refused, because nobody can know what moment it means.
+  /// Text without an offset is refused, because it does not say which moment it means.
   static func parse(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
     if text.count == length, let base = text.baseAddress, let stored = parseStored(base) {
       return stored
     }
+    return interval(text).flatMap { storable.contains($0) ? $0 : nil }
+  }
+
+  /// Whether a text is a date of a year before 0 or after 9999: with more digits or a sign, or by
+  /// its offset.
+  package static func isOutsideYears(_ text: String) -> Bool {
+    var year = text.utf8[...]
+    let isNegative = year.first == ASCII.minus
+    if isNegative || year.first == ASCII.plus { year.removeFirst() }
+    let digits = year.prefix { $0 >= ASCII.zero && $0 <= ASCII.zero + 9 }
+    if year.dropFirst(digits.count).first == ASCII.minus,
+      digits.count > 4 || isNegative && digits.count == 4
+    {
+      return true
+    }
+    let moment = Array(text.utf8).withUnsafeBufferPointer { interval($0) }
+    return moment.map { !storable.contains($0) } ?? false
+  }
+
+  /// The moment of a date with an offset, in any year of four digits.
+  private static func interval(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
     var scanner = Scanner(rest: text[...])
     guard
       let year = scanner.digits(4), scanner.take(ASCII.minus),
@@ -62,8 +83,7 @@ extension DateText {
       let seconds = seconds(
         year: year, month: month, day: day, hour: hour, minute: minute, second: second)
     else { return nil }
-    let interval = join(seconds: seconds - offset, nanoseconds: nanoseconds)
-    return storable.contains(interval) ? interval : nil
+    return join(seconds: seconds - offset, nanoseconds: nanoseconds)
   }
 
   private static func seconds(

@@ -3,20 +3,25 @@
 /// Moments as ISO 8601 text in UTC with nine digits, so that the order of texts is that of time.
 ///
 /// The calendar is the proleptic Gregorian one, computed here: a formatter costs 30 times as much.
-enum DateText {
+package enum DateText {
   /// `2026-11-20T21:17:00.123456789Z`
   static let length = 30
 
   /// Seconds from 2001-01-01, where Foundation counts from, to 1970-01-01.
-  static let referenceToUnix = 978_307_200
+  package static let referenceToUnix = 978_307_200
 
   /// The years 0000 to 9999 in seconds since 2001-01-01.
-  static let storable: Range<Double> = -63_145_526_400..<252_423_993_600
+  package static let storable: Range<Double> = -63_145_526_400..<252_423_993_600
 
   /// A moment in whole seconds since 1970 and nanoseconds; nil if it is outside the years 0 to
   /// 9999 or not a number.
   static func split(_ interval: Double) -> (seconds: Int, nanoseconds: Int)? {
     guard storable.contains(interval) else { return nil }
+    return nearest(interval)
+  }
+
+  /// As ``split(_:)``, of any year.
+  static func nearest(_ interval: Double) -> (seconds: Int, nanoseconds: Int) {
     let whole = interval.rounded(.down)
     let nanoseconds = Int(((interval - whole) * 1e9).rounded())
     let seconds = Int(whole) + referenceToUnix
@@ -60,7 +65,7 @@ enum DateText {
 
   /// Year, month and day of a day counted from 1970-01-01, by eras of 400 years that begin in
   /// March (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
-  static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
+  package static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
     let dayOfEra = shifted - era * 146_097
@@ -74,7 +79,7 @@ enum DateText {
   }
 
   /// The inverse of ``civil(_:)``; the date must exist.
-  static func days(year: Int, month: Int, day: Int) -> Int {
+  package static func days(year: Int, month: Int, day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400
     let yearOfEra = shifted - era * 400
@@ -83,7 +88,7 @@ enum DateText {
     return era * 146_097 + dayOfEra - 719_468
   }
 
-  static func daysInMonth(_ month: Int, of year: Int) -> Int {
+  package static func daysInMonth(_ month: Int, of year: Int) -> Int {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
     case 4, 6, 9, 11: 30

@@ -9,7 +9,7 @@ extension DocumentObject {
   public mutating func set(_ value: DocumentValue?, at path: FieldPath) throws(StoreError) {
     try path.validate()
     var whole = DocumentValue.object(self)
-    try whole.set(value, path.components[...], path)
+    try whole.set(value, path.steps[...], path)
     if case .object(let changed) = whole { self = changed }
   }
 
@@ -21,13 +21,14 @@ extension DocumentObject {
 
 extension DocumentValue {
   fileprivate mutating func set(
-    _ value: DocumentValue?, _ names: ArraySlice<String>, _ path: FieldPath
+    _ value: DocumentValue?, _ steps: ArraySlice<FieldPath.Step>, _ path: FieldPath
   ) throws(StoreError) {
-    guard let name = names.first else {
+    guard let step = steps.first else {
       self = value ?? .null
       return
     }
-    let isLast = names.count == 1
+    let name = step.name
+    let isLast = steps.count == 1
     switch self {
     case .object(var object):
       if isLast {
@@ -36,19 +37,19 @@ extension DocumentValue {
         guard object[name] != nil || value != nil else { return }
         var inner = object[name] ?? .object([:])
         if inner.isNull { inner = .object([:]) }
-        try inner.set(value, names.dropFirst(), path)
+        try inner.set(value, steps.dropFirst(), path)
         object[name] = inner
       }
       self = .object(object)
     case .array(var array):
-      guard let index = Int(name), index >= 0, index <= array.count else {
+      guard let index = step.index, index <= array.count else {
         throw Self.blocked(path, name)
       }
       if isLast, value == nil {
         if index < array.count { array.remove(at: index) }
       } else {
         if index == array.count { array.append(.object([:])) }
-        try array[index].set(value, names.dropFirst(), path)
+        try array[index].set(value, steps.dropFirst(), path)
       }
       self = .array(array)
     default: throw Self.blocked(path, name)

@@ -251,7 +251,7 @@ extension DocumentStorage {
         let value = try? reader.value()
       else { return nil }
       guard path.components.count > 1 else { return value }
-      return value[FieldPath(components: Array(path.components.dropFirst()))]
+      return value[path[1..<path.components.count]]
     }
   }
 }

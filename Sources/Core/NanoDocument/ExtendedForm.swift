@@ -10,7 +10,8 @@ enum ExtendedForm {
     case none
     case value(DocumentValue)
     /// A form, but the value of the field at the index cannot be.
-    case wrong(Int, expected: String)
+    case wrong(
+      Int, expected: String, message: String = "A form for a special value holds something else")
   }
 
   /// Tells what an object stands for all of whose names begin with one `$`.
@@ -20,8 +21,7 @@ enum ExtendedForm {
     guard object.count == 1 else { return .none }
     switch name {
     case "$date": return date(value)
-    case "$binary":
-      return or("an object of base64 and subType", StoredForm.binary(value)) { .data($0) }
+    case "$binary": return binary(value)
     case "$url": return or("a URL", value.string.flatMap { URL(string: $0) }) { .url($0) }
     case "$oid": return text(value, "24 hexadecimal digits", where: isObjectID)
     case "$uuid": return text(value, "a UUID") { UUID(uuidString: $0) != nil }
@@ -58,8 +58,32 @@ enum ExtendedForm {
       let url = object["$url"]?.string.flatMap { URL(string: $0, relativeTo: base) }
       return or("a URL", at: at("$url"), url) { .url($0) }
     case ["$binary", "$type"]:
-      let data = object["$binary"]?.string.flatMap(StoredForm.base64)
-      return or("base 64", at: at("$binary"), data) { .data($0) }
+      guard let data = object["$binary"]?.string.flatMap(StoredForm.base64) else {
+        return .wrong(at("$binary"), expected: "base 64")
+      }
+      guard let type = object["$type"]?.string else {
+        return .wrong(at("$type"), expected: "two hexadecimal digits")
+      }
+      return binary(data, subtype: type)
+    default: return .none
+    }
+  }
+
+  private static func binary(_ value: DocumentValue) -> Recognition {
+    guard let data = StoredForm.binary(value), let subtype = value.object?["subType"]?.string else {
+      return .wrong(0, expected: "an object of base64 and subType")
+    }
+    return binary(data, subtype: subtype)
+  }
+
+  /// Plain bytes are data, a UUID is the text that `$uuid` is. Of other subtypes nothing of ours says
+  /// what they are, so that they stay objects.
+  private static func binary(_ data: Data, subtype: String) -> Recognition {
+    switch UInt8(subtype, radix: 16) {
+    case 0, 2: return .value(.data(data))
+    case 4 where data.count == 16:
+      let uuid = data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+      return .value(.string(uuid.uuidString.lowercased()))
     default: return .none
     }
   }
@@ -87,14 +111,23 @@ enum ExtendedForm {
       switch value {
       case .string(let text): Array(text.utf8).withUnsafeBufferPointer { DateText.parse($0) }
       case .int(let milliseconds): self.interval(milliseconds: milliseconds)
-      case .double(let milliseconds):
-        milliseconds / 1000 - Double(DateText.referenceToUnix)
+      case .double(let milliseconds): self.interval(milliseconds: milliseconds)
       default: nil
       }
-    guard let interval, DateText.storable.contains(interval) else {
-      return .wrong(0, expected: "a date from year 0 to 9999 with an offset, or milliseconds")
+    if let interval, DateText.storable.contains(interval) {
+      return .value(.date(Date(timeIntervalSinceReferenceDate: interval)))
     }
-    return .value(.date(Date(timeIntervalSinceReferenceDate: interval)))
+    if interval?.isFinite ?? value.string.map(DateText.isOutsideYears) ?? false {
+      return .wrong(
+        0, expected: "a date in these years", message: "A date is outside the years 0 to 9999")
+    }
+    return .wrong(0, expected: "a date with an offset, or milliseconds")
+  }
+
+  /// As that of the integer of the same value.
+  private static func interval(milliseconds: Double) -> Double {
+    let seconds = (milliseconds / 1000).rounded(.down)
+    return seconds - Double(DateText.referenceToUnix) + (milliseconds - seconds * 1000) / 1000
   }
 
   private static func interval(milliseconds: Int64) -> Double {

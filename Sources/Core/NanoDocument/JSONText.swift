@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 extension DocumentValue {
   /// The value as JSON text.
   ///
-  /// In the ``JSONDialect/extended`` dialect it is what a store keeps, and ``init(json:dialect:)``
-  /// reads the same value back. In the plain one it is for people and for programs that know JSON
-  /// only: dates as ISO 8601, data as base 64, URLs as they are, NaN and the infinities as null.
+  /// In the ``JSONDialect/extended`` dialect ``init(json:dialect:)`` reads the same value back; it is
+  /// the stored form, with fewer digits in dates. The plain dialect is for people and for programs that
+  /// know JSON only: dates as ISO 8601, data as base 64, URLs as they are, NaN and the infinities as
+  /// null.
+  ///
+  /// Dates have a fraction of 3, 6 or 9 digits, the fewest that restore the same date.
   ///
   /// What has no text, such as a date in the year 10000, is shown as null; to find out, write with
   /// ``JSONWriter/text(_:pretty:dialect:)`` and look at its failure.
@@ -28,7 +33,6 @@ extension JSONWriter {
   public mutating func text(
     _ value: DocumentValue, pretty: Bool = false, dialect: JSONDialect = .extended
   ) {
-    if !pretty, dialect == .extended { return self.value(value) }
     text(value, pretty, dialect, depth: 0)
   }
 
@@ -56,6 +60,8 @@ extension JSONWriter {
       }
       if !object.isEmpty { separate(0, pretty, depth) }
       byte(ASCII.closeBrace)
+    case .date(let date) where dialect == .extended:
+      depth < DocumentValue.maximumDepth ? extendedDate(date) : fail(.nestedTooDeep)
     default:
       dialect == .extended ? self.value(value, depth: depth) : plain(value)
     }
@@ -87,18 +93,26 @@ extension JSONWriter {
     }
   }
 
-  /// With as many digits of a second, by threes, as there are.
   private mutating func plainDate(_ interval: Double) {
-    guard let (seconds, nanoseconds) = DateText.split(interval) else {
-      return fail(.dateNotStorable(interval))
-    }
+    guard DateText.storable.contains(interval) else { return fail(.dateNotStorable(interval)) }
     byte(ASCII.quote)
+    dateText(DateText.shortest(interval))
+    byte(ASCII.quote)
+  }
+
+  private mutating func extendedDate(_ date: Date) {
+    let interval = date.timeIntervalSinceReferenceDate
+    guard DateText.storable.contains(interval) else { return self.date(date) }
+    let digits = DateText.shortest(interval)
+    // What nine digits do not restore has its exact seconds beside them, as in stored form.
+    guard digits.isExact else { return self.date(date) }
+    literal(#"{"$date":""#)
+    dateText(digits)
+    literal(#""}"#)
+  }
+
+  private mutating func dateText(_ digits: DateText.Digits) {
     reserve(DateText.length)
-    DateText.write(seconds: seconds, nanoseconds: nanoseconds, to: base + used)
-    let places =
-      nanoseconds == 0
-      ? -1 : nanoseconds % 1_000_000 == 0 ? 3 : nanoseconds % 1000 == 0 ? 6 : 9
-    used += 20 + places
-    literal("Z\"")
+    used += DateText.write(digits, to: base + used)
   }
 }

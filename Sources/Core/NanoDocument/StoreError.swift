@@ -90,7 +90,8 @@ public struct StoreError: Error, Sendable, Hashable {
 
   /// The name of one detail.
   public enum Detail: String, Sendable, Hashable {
-    case collection, field, index, byteOffset, line, position, expected, limit, actual, capability
+    case collection, field, index, record, byteOffset, line, position, expected, limit, actual,
+      capability
     case rowID, engineCode, operation, hint, table, column
     case key, value, path, text, engineMessage
 

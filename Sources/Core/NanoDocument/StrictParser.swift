@@ -156,9 +156,11 @@ struct StrictParser {
     switch ExtendedForm.recognise(object) {
     case .none: return .object(object)
     case .value(let value): return value
-    case .wrong(let index, let expected):
-      let place = index == 0 ? form.values.0 : form.values.1
-      throw error("A form for a special value holds something else", at: place ?? start, expected)
+    case .wrong(let index, let expected, let message):
+      let place = (index == 0 ? form.values.0 : form.values.1) ?? start
+      let failure = error(message, at: place, expected)
+      guard let path = JSONPlace.path(of: place, from: start) else { throw failure }
+      throw failure.adding(.field, path.description)
     }
   }
 }

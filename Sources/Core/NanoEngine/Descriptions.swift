@@ -174,6 +174,9 @@ public struct Explanation: Sendable, Hashable {
   public var indexes: [String]
   /// What is left to be checked on each document that the indexes give; nil if nothing is.
   public var checkedPerDocument: String?
+  /// The fields that the query uses and that no document has, each with the most similar one; empty for an
+  /// empty collection.
+  public var unknownFields: [UnknownField] = []
   public init(
     statement: String, plan: [String], indexes: [String], checkedPerDocument: String?
   ) {

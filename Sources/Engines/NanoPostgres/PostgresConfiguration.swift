@@ -2,6 +2,7 @@
 
 public import Logging
 import NanoDocument
+import NanoEngine
 
 /// How a store on PostgreSQL is opened.
 ///
@@ -57,6 +58,14 @@ public struct PostgresConfiguration: Sendable {
   public var keepsStatements: Bool?
   /// How often an observed store asks what others have committed.
   public var changeInterval: Duration = .milliseconds(250)
+  /// Whether queries report fields that no document of the collection has, such as `emial` where documents have
+  /// `email`: each is logged once for a collection, as a warning with the most similar field. On in debug builds,
+  /// off in release builds, where it costs nothing.
+  ///
+  /// An empty collection, fields with a default, declared indexes and the properties of models are not reported.
+  /// The warning goes to ``logger``; to the logging system of the program if that is the default one, which drops
+  /// everything. `explain()` lists unknown fields either way. Encrypted stores log no names.
+  public var warnsAboutUnknownFields = BuildMode.isDebug
   public var logger = Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
 
   public init() {}

@@ -21,12 +21,12 @@ struct PathWalk {
   init(_ path: FieldPath, in body: String, index: String) throws(StoreError) {
     var from: [String] = []
     var value = body
+    guard !path.addressesElement else {
+      throw StoreError(
+        .unsupported, "An index on elements cannot address one element by number",
+        [.index: index, .field: path.description, .hint: "a name of digits stands in quotes"])
+    }
     for (step, name) in path.components.enumerated() {
-      guard Self.isName(name) else {
-        throw StoreError(
-          .unsupported, "An index on elements cannot address one element by number",
-          [.index: index, .field: path.description])
-      }
       guard let literal = FieldExpression.literal(FieldPath(components: [name])) else {
         throw Self.notIndexable(path, index)
       }
@@ -38,10 +38,6 @@ struct PathWalk {
     condition = path.components.indices.map {
       "e\($0).type NOT IN ('array', 'null') AND instr(e\($0).fullkey, '.') = 0"
     }.joined(separator: " AND ")
-  }
-
-  private static func isName(_ name: String) -> Bool {
-    name.utf8.contains { $0 < 0x30 || $0 > 0x39 }
   }
 
   static func notIndexable(_ path: FieldPath, _ index: String) -> StoreError {

@@ -109,6 +109,14 @@ public struct SQLiteConfiguration: Sendable {
   public var documentCacheSize = -1
   /// Bytes of memory that such documents of all collections may take.
   public var documentCacheLimit = 64 << 20
+  /// Whether queries report fields that no document of the collection has, such as `emial` where documents have
+  /// `email`: each is logged once for a collection, as a warning with the most similar field. On in debug builds,
+  /// off in release builds, where it costs nothing.
+  ///
+  /// An empty collection, fields with a default, declared indexes and the properties of models are not reported.
+  /// The warning goes to ``logger``; to the logging system of the program if that is the default one, which drops
+  /// everything. `explain()` lists unknown fields either way. Encrypted stores log no names.
+  public var warnsAboutUnknownFields = BuildMode.isDebug
   public var logger = Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
 
   public init() {}

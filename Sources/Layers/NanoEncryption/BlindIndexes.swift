@@ -111,8 +111,10 @@ extension BlindIndexes {
     ]
   }
 
+  /// An array of names; its text where a name must be distinguished from the number of an element.
   private static func path(_ path: FieldPath) -> DocumentValue {
-    .array(path.components.map { .string($0) })
+    let names = FieldPath(components: path.components)
+    return names == path ? .array(path.components.map { .string($0) }) : .string(path.description)
   }
 
   init(_ value: DocumentValue) {
@@ -137,7 +139,8 @@ extension BlindIndexes {
   }
 
   private static func path(_ value: DocumentValue?) -> FieldPath {
-    FieldPath(components: (value?.array ?? []).compactMap(\.string))
+    value?.string.map { FieldPath($0) }
+      ?? FieldPath(components: (value?.array ?? []).compactMap(\.string))
   }
   private static func kind(_ value: DocumentValue) -> IndexDefinition.Kind {
     value["kind"]?.string.flatMap { IndexDefinition.Kind(rawValue: $0) } ?? .fields

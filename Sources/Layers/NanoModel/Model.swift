@@ -19,6 +19,9 @@ public import NanoDocument
 public protocol Model: DocumentRepresentable {
   /// The name of the collection that keeps the values.
   static var collectionName: String { get }
+  /// Whether the type names its collection itself, and may share it with another type that does; false unless
+  /// declared.
+  static var _$namesCollection: Bool { get }
   /// Goes up when documents of before need an upgrade; 1 at first.
   static var modelVersion: Int { get }
   /// The fields that are stored, in the order of their declaration.
@@ -43,7 +46,16 @@ public protocol Model: DocumentRepresentable {
   var _$unknownFields: UnknownFields { get set }
 }
 
+/// A model whose values say the key of their document: it has a property marked with ``Key()``, or is `Identifiable`
+/// by a stored `id`.
+///
+/// ``Model(collection:version:)`` writes the conformance. Such a value can be saved again and again, and deleted, as it
+/// is. A value of another model does not know which document it was read from: read it with
+/// ``ModelQuery/firstStored()-()`` and save what that gives.
+public protocol KeyedModel: Model {}
+
 extension Model {
+  public static var _$namesCollection: Bool { false }
   public static var indexes: [ModelIndex<Self>] { [] }
   public static var upgrades: [ModelUpgrade] { [] }
 

@@ -6,7 +6,8 @@ public import SwiftSyntaxMacros
 
 /// Writes the conformance to `Model`: the declaration is parsed, checked, and rendered.
 ///
-/// What is wrong is told by the part that adds members, since the compiler asks for both parts.
+/// Problems are reported by the part that adds members, since the compiler asks for both parts; those of an enum, by
+/// the part that adds the conformance.
 ///
 /// Whatever repeats types and values of properties is a member of the type itself: only there do names mean
 /// what they mean where the properties are declared. Initializers of structs stand in the extension, since
@@ -20,14 +21,22 @@ extension ModelMacroImplementation {
   ) -> [DeclSyntax] {
     var problems = Problems()
     let model = ModelDeclaration(declaration, node, context.lexicalContext, &problems)
-    problems.tell(context)
-    guard let model, !problems.hasErrors else { return [] }
+    if !isReportedByExtension(declaration) { problems.tell(context) }
+    guard let model, !problems.hasErrors else {
+      return declaration.is(ClassDeclSyntax.self) ? ObjectRenderer.placeholders : []
+    }
     let unknown: DeclSyntax =
       "\(raw: model.access)var _$unknownFields = NanoStoreModels.UnknownFields()"
     let reader = ReaderRenderer(model)
     let object =
       model.isClass ? reader.initializers + ObjectRenderer(model, model.name).members : []
-    return [unknown] + object + reader.members
+    let check = CheckRenderer(model, context).function
+    return [unknown] + object + reader.members + (check.map { [$0] } ?? [])
+  }
+
+  /// The compiler asks for members of an enum only if something looks for them.
+  private static func isReportedByExtension(_ declaration: some DeclGroupSyntax) -> Bool {
+    declaration.is(EnumDeclSyntax.self)
   }
 
   /// Properties of objects are loaded when they are looked at, and tell before they change.
@@ -50,16 +59,26 @@ extension ModelMacroImplementation {
   ) throws -> [ExtensionDeclSyntax] {
     var problems = Problems()
     let parsed = ModelDeclaration(declaration, node, context.lexicalContext, &problems)
+    if isReportedByExtension(declaration) { problems.tell(context) }
     guard let model = parsed, !problems.hasErrors else { return [] }
+    let mirror =
+      protocols.contains { $0.trimmedDescription.hasSuffix("CustomReflectable") }
+      ? MirrorRenderer(model).member : nil
     let members =
       DescriptionRenderer(model, type).members + WriterRenderer(model).members
+      + (mirror.map { [$0] } ?? [])
       + (model.isClass
         ? ObjectRenderer(model, type.trimmedDescription).relationships
         : ReaderRenderer(model).initializers)
     let text = members.map { "\($0)" }.joined(separator: "\n\n")
-    let conformance =
-      protocols.isEmpty
-      ? "" : ": NanoStoreModels.Model" + (model.isClass ? ", NanoStoreModels.GraphObject" : "")
+    var conformances: [String] = []
+    if protocols.contains(where: { $0.trimmedDescription.hasSuffix("Model") }) {
+      conformances.append("NanoStoreModels.Model")
+      if model.key != nil { conformances.append("NanoStoreModels.KeyedModel") }
+      if model.isClass { conformances.append("NanoStoreModels.GraphObject") }
+    }
+    if mirror != nil { conformances.append("Swift.CustomReflectable") }
+    let conformance = conformances.isEmpty ? "" : ": " + conformances.joined(separator: ", ")
     return [
       try ExtensionDeclSyntax(
         """

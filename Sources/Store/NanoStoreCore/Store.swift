@@ -55,6 +55,8 @@ public final class Store: Sendable {
   /// Makes and drops indexes; nil if nobody wants that.
   let tuner: IndexTuner?
   let tuningLogger: Logger
+  /// Logs unknown fields of queries; nil if nobody wants that.
+  let unknownFieldWarnings: UnknownFieldWarnings?
 
   /// Opens a store on an engine, which the closure makes, now and whenever the store is reopened.
   public convenience init(opening open: @escaping @Sendable () throws -> any Engine) throws {
@@ -75,15 +77,19 @@ public final class Store: Sendable {
   /// - Parameters:
   ///   - indexTuning: What the store does about indexes that nobody declared.
   ///   - logger: Gets what it did and why.
+  ///   - warnsAboutUnknownFields: Whether it logs fields that queries use and that no document has.
   public convenience init(
-    indexTuning: IndexTuning, logger: Logger,
+    indexTuning: IndexTuning, logger: Logger, warnsAboutUnknownFields: Bool = false,
     opening open: @escaping @Sendable (QueryObserver?) throws -> any Engine
   ) throws {
-    try self.init(file: nil, indexTuning: indexTuning, logger: logger, opening: open)
+    try self.init(
+      file: nil, indexTuning: indexTuning, logger: logger,
+      warnsAboutUnknownFields: warnsAboutUnknownFields, opening: open)
   }
 
   package init(
     file: String?, indexTuning: IndexTuning, logger: Logger,
+    warnsAboutUnknownFields: Bool = false,
     opening open: @escaping @Sendable (QueryObserver?) throws -> any Engine
   ) throws {
     try DispatchStart.ensure()
@@ -92,6 +98,7 @@ public final class Store: Sendable {
     let observer = tuner?.makeObserver()
     self.tuner = tuner
     tuningLogger = logger
+    unknownFieldWarnings = warnsAboutUnknownFields ? UnknownFieldWarnings(logger) : nil
     self.open = {
       let engine = try open(observer)
       do { try EncryptionMark.check(engine) } catch {
@@ -109,6 +116,15 @@ public final class Store: Sendable {
   /// does not exist finds nothing, the first write makes it.
   public subscript(name: String) -> DocumentCollection {
     DocumentCollection(store: self, name: name)
+  }
+
+  @available(
+    *, unavailable,
+    message:
+      "a collection of Codable values has a name: use store[\"people\"] with save(_:key:), get(_:as:) and find().decoded(as:); or mark the type '@Model' and import NanoStoreModels"
+  )
+  public subscript<Value>(type: Value.Type) -> DocumentCollection {
+    DocumentCollection(store: self, name: "\(type)")
   }
 
   /// The engine, for what the store does not offer itself.

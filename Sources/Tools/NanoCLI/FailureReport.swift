@@ -24,18 +24,28 @@ enum FailureReport {
     case let failure as CommandFailure:
       if !failure.message.isEmpty { say(failure.message) }
       Foundation.exit(failure.status)
+    case let failure as UsageFailure: exit(with: failure)
     case let failure as QueryTextFailure:
       say(sentence(failure.error))
       for line in pointer(failure) { Diagnostics.print(line) }
       Foundation.exit(1)
-    case let failure as RecordFailure:
-      say("\(failure.place): \(sentence(failure.error, in: .record)); nothing was imported")
+    case let error as StoreError where error[.record] != nil:
+      say("\(sentence(ofRecord: error)); nothing was imported")
       Foundation.exit(1)
     case let error as StoreError:
       say(sentence(error))
       Foundation.exit(1)
     default: exit(withErrorOfArguments: error)
     }
+  }
+
+  /// In the form of ArgumentParser's own.
+  private static func exit(with failure: UsageFailure) -> Never {
+    let path = CommandTree.path(of: failure.command)
+    let usage = Nanostore.usageString(for: failure.command)
+    say(Printable.text(failure.message))
+    Diagnostics.print("Usage: \(usage)\n  See '\(path) --help' for more information.")
+    Foundation.exit(Nanostore.exitCode(for: ValidationError("")).rawValue)
   }
 
   /// What ArgumentParser says, which repeats arguments as they are.
@@ -48,7 +58,9 @@ enum FailureReport {
     Foundation.exit(code.rawValue)
   }
 
-  private static func say(_ message: String) { Diagnostics.print("error: \(message)") }
+  private static func say(_ message: String) {
+    Diagnostics.print("\(Nanostore._errorLabel): \(message)")
+  }
 
   /// Where an error stands, so that what is said already is not said twice.
   enum Context { case call, record }
@@ -59,8 +71,8 @@ enum FailureReport {
     let details = error.details.compactMap { name, value -> String? in
       switch name {
       case _ where value.isEmpty: nil
-      case .hint, .engineCode, .operation, .position, .line: nil
-      case .byteOffset where context == .record: nil
+      case .hint, .engineCode, .operation, .position, .line, .record: nil
+      case .byteOffset where context == .record, .path where context == .record: nil
       case .engineMessage, .path: value
       case .actual where value == "the end of the text": "found the end of the text"
       case .actual, .text: "found \(value)"
@@ -74,6 +86,12 @@ enum FailureReport {
     if !details.isEmpty { sentence += ": " + details.joined(separator: ", ") }
     if let hint = error[.hint] { sentence += " (\(hint))" }
     return Printable.text(sentence)
+  }
+
+  /// The same of a record of an input, after its place there.
+  static func sentence(ofRecord error: StoreError) -> String {
+    let place = "line \(error[.line] ?? "?"), byte \(error[.byteOffset] ?? "?")"
+    return "\(place): \(sentence(error, in: .record))"
   }
 
   /// The line of the text with a caret below the place.

@@ -42,14 +42,23 @@ package struct Nanostore: ParsableCommand {
     signal(SIGPIPE, SIG_IGN)
     do {
       var command = try command(of: CommandArguments.text())
-      try command.run()
+      do {
+        try command.run()
+      } catch let error as ValidationError {
+        // ArgumentParser knows the command only while it parses, and would show the usage of the root.
+        throw UsageFailure(message: error.message, command: type(of: command))
+      }
     } catch {
       FailureReport.exit(with: error)
     }
   }
 
+  /// As every error of the tool begins.
+  package static var _errorLabel: String { "error" }
+
   /// What arguments say is to be done; nothing of it is done yet.
   package static func command(of arguments: [String]) throws -> any ParsableCommand {
-    try parseAsRoot(OrderedArguments.joined(arguments))
+    try CommandTree.requireKnownNames(arguments)
+    return try parseAsRoot(OrderedArguments.joined(arguments))
   }
 }

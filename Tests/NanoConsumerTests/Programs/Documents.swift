@@ -24,6 +24,9 @@ func documents() throws {
   print(try films.find("[director.name] = ? OR [year] < 1980", "Kurosawa").count(), "by text")
   print(try films.find().average("year") ?? 0, "on average")
 
+  let report = try films.importDocuments(from: URL(filePath: "films.ndjson"))
+  print(report.documents, report.skippedRecords.first?.localizedDescription ?? "")
+
   try films.update("ran", set: ["director.born": 1910])
   print(try films.get("ran")?["director.born"]?.int ?? 0)
   try store.close()
@@ -44,6 +47,11 @@ func documentsWithAwait() async throws {
 
   print(try await films.find("[director.name] = ? OR [year] < 1980", "Kurosawa").count(), "by text")
   print(try await films.find().average("year") ?? 0, "on average")
+
+  try await films.importDocuments(
+    from: URL(filePath: "films.ndjson"),
+    options: ImportOptions(keyField: "title", skipsInvalidRecords: true)
+  ) { print($0.documents) }
 
   try await films.update("ran", set: ["director.born": 1910])
   print(try await films.get("ran")?["director.born"]?.int ?? 0)

@@ -79,7 +79,7 @@ enum Original {
     }
   }
 
-  @Model final class Person: CaseObject {
+  @Model(collection: "Person") final class Person: CaseObject {
     var name: String?
 
     static var texts: [String: Text] { ["name": \.name] }
@@ -92,7 +92,7 @@ enum Original {
     static var texts: [String: Text] { ["name": \.name, "email": \.email] }
   }
 
-  @Model final class Contact: CaseObject {
+  @Model(collection: "Contact") final class Contact: CaseObject {
     var phone: String?
     var otherFields: DocumentObject = [:]
 

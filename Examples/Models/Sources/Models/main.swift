@@ -63,11 +63,13 @@ enum Later {
   }
 }
 
-let later = store[Later.Person.self]
+try store.close()
+let reopened = try Store(.file("team.db"))
+let later = reopened[Later.Person.self]
 let grace = try later.get("grace")!
 print("Later:", grace.givenName, grace.initials, grace.isActive)
 print("Kept:", try grace.unknownFields.jsonString())
 
 let upgraded = try later.upgrade { print("Upgraded \($0.done) of \($0.total)") }
 print(try later.find(\.initials == "MH" && \.isActive == true).count(), "of", upgraded)
-try store.close()
+try reopened.close()

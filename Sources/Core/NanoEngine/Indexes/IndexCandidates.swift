@@ -230,6 +230,6 @@ extension FieldPath {
 
   /// An index on elements has those of every list, and none by its number.
   var canIndexElements: Bool {
-    components.allSatisfy { name in name.utf8.contains { $0 < 0x30 || $0 > 0x39 } }
+    !addressesElement
   }
 }

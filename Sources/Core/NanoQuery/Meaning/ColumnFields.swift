@@ -162,7 +162,7 @@ extension ColumnFields {
     .not(
       .any(
         path.components.indices.map { last in
-          hasType(.field(FieldPath(components: Array(path.components[...last]))), ["array"])
+          hasType(.field(path[0..<last + 1]), ["array"])
         }))
   }
 }

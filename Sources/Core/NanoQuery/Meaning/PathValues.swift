@@ -5,7 +5,7 @@ public import NanoDocument
 /// What a path reaches in a value.
 ///
 /// A name enters objects; an array on the way is entered, however deep arrays stand in arrays,
-/// unless the name is a number that addresses one of its elements. At the end an array gives itself
+/// unless the name is a number without quotes, which addresses one of its elements. At the end an array gives itself
 /// and, after it, its elements.
 ///
 /// ```swift
@@ -15,14 +15,14 @@ public enum PathValues {
   /// Every value that the path reaches, an array at the end and its elements too.
   public static func values(in value: DocumentValue, at path: FieldPath) -> [DocumentValue] {
     var found: [DocumentValue] = []
-    reach(value, path.components[...]) { spread($0, &found) }
+    reach(value, path.steps[...]) { spread($0, &found) }
     return found
   }
 
   /// Without entering an array at the end.
   public static func ends(in value: DocumentValue, at path: FieldPath) -> [DocumentValue] {
     var found: [DocumentValue] = []
-    reach(value, path.components[...]) { found.append($0) }
+    reach(value, path.steps[...]) { found.append($0) }
     return found
   }
 
@@ -32,18 +32,18 @@ public enum PathValues {
   }
 
   private static func reach(
-    _ value: DocumentValue, _ names: ArraySlice<String>, _ found: (DocumentValue) -> Void
+    _ value: DocumentValue, _ steps: ArraySlice<FieldPath.Step>, _ found: (DocumentValue) -> Void
   ) {
-    guard let name = names.first else { return found(value) }
+    guard let step = steps.first else { return found(value) }
     switch value {
     case .object(let object):
-      guard let value = object[name] else { return }
-      reach(value, names.dropFirst(), found)
+      guard let value = object[step.name] else { return }
+      reach(value, steps.dropFirst(), found)
     case .array(let array):
-      if let index = elementIndex(name) {
-        if array.indices.contains(index) { reach(array[index], names.dropFirst(), found) }
+      if let index = step.index {
+        if array.indices.contains(index) { reach(array[index], steps.dropFirst(), found) }
       } else {
-        for element in array { reach(element, names, found) }
+        for element in array { reach(element, steps, found) }
       }
     default: return
     }
@@ -53,13 +53,6 @@ public enum PathValues {
     found.append(value)
     guard case .array(let array) = value else { return }
     for element in array { spread(element, &found) }
-  }
-
-  /// The index that a name addresses in an array: digits only, without leading zeros.
-  public static func elementIndex(_ name: String) -> Int? {
-    guard name.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), name == "0" || name.utf8.first != 0x30
-    else { return nil }
-    return Int(name)
   }
 }
 

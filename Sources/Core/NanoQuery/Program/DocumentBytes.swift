@@ -29,9 +29,7 @@ struct BytePath {
 
   init(_ path: FieldPath, _ names: inout FieldNames) {
     first = names.number(path.components[0])
-    rest = path.components.dropFirst().map {
-      Step(name: StoredName($0), index: PathValues.elementIndex($0))
-    }
+    rest = path.steps.dropFirst().map { Step(name: StoredName($0.name), index: $0.index) }
   }
 }
 

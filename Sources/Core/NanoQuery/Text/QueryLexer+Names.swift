@@ -7,18 +7,18 @@ extension QueryLexer {
   /// character after a dot or a quote does not hide it.
   mutating func takeField() throws(StoreError) -> QueryToken.Kind {
     let start = index
-    var names: [String] = []
-    var isQuoted = false
+    var names: [FieldPath.Name] = []
     repeat {
       index += 1
       let nameStart = index
-      isQuoted = source.byte(index) == UInt8(ascii: "\"")
-      names.append(isQuoted ? try takeQuotedName(in: start) : takePlainName())
+      let isQuoted = source.byte(index) == UInt8(ascii: "\"")
+      let name = isQuoted ? try takeQuotedName(in: start) : takePlainName()
+      names.append(FieldPath.Name(text: name, isQuoted: isQuoted))
       guard !source.isEnd(index) else {
         throw source.error(
           "A field is not closed", at: start..<index, expected: "]")
       }
-      try check(names[names.count - 1], at: nameStart, in: start)
+      try check(name, at: nameStart, in: start)
     } while source.byte(index) == UInt8(ascii: ".")
     guard source.byte(index) == UInt8(ascii: "]") else {
       throw source.error(
@@ -26,17 +26,16 @@ extension QueryLexer {
         code: .invalidPath, expected: ". or ]")
     }
     index += 1
-    return .field(name(names, firstIsPlain: source.byte(start + 1) != UInt8(ascii: "\"")))
+    return .field(name(names))
   }
 
-  private func name(_ names: [String], firstIsPlain: Bool) -> QueryToken.Name {
-    guard firstIsPlain else { return .path(FieldPath(components: names)) }
-    if names.count == 1, let attribute = Attribute(textName: names[0]) {
+  private func name(_ names: [FieldPath.Name]) -> QueryToken.Name {
+    guard !names[0].isQuoted else { return .path(FieldPath(names)) }
+    if names.count == 1, let attribute = Attribute(textName: names[0].text) {
       return .attribute(attribute)
     }
-    guard names[0] == "@" else { return .path(FieldPath(components: names)) }
-    return .element(
-      names.count == 1 ? .element : FieldPath(components: Array(names.dropFirst())))
+    guard names[0].text == "@" else { return .path(FieldPath(names)) }
+    return .element(names.count == 1 ? .element : FieldPath(Array(names.dropFirst())))
   }
 
   private mutating func takePlainName() -> String {

@@ -29,7 +29,7 @@ extension QueryParser {
     }
     next += 1
     guard let value = kind.value(text) else {
-      throw error(kind.message, expected: kind.expected)
+      throw error(kind.message(text), expected: kind.expected)
     }
     next += 1
     return .leaf(.value(value))
@@ -114,8 +114,9 @@ extension QueryParser {
       }
     }
 
-    var message: String {
+    func message(_ text: String) -> String {
       switch self {
+      case .date where QueryDate.isOutsideYears(text): "A date is outside the years 0 to 9999"
       case .date: "A date is malformed"
       case .url: "A URL is malformed"
       case .real: "A REAL literal is malformed"

@@ -55,7 +55,7 @@ extension FieldPath {
   }
 
   private func needsQuotes(_ name: String, at index: Int) -> Bool {
-    if name.isEmpty || index == 0 && name == "@" { return true }
+    if name.isEmpty || isQuotedNumber(index) || index == 0 && name == "@" { return true }
     if components.count == 1, Attribute(textName: name) != nil { return true }
     // Bytes, as the lexer does: a combining character would hide a dot from Character's eyes.
     return name.utf8.contains {

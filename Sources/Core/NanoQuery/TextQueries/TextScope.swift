@@ -28,7 +28,7 @@ public struct TextScope: Sendable, Hashable {
     }
     for path in fields {
       try path.validate()
-      guard path.components.allSatisfy({ PathValues.elementIndex($0) == nil }) else {
+      guard !path.addressesElement else {
         throw StoreError(
           .unsupported, "A text index cannot address one element by number",
           [.field: path.description])

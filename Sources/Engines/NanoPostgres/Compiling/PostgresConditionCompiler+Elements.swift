@@ -47,7 +47,7 @@ struct ElementIndexExpression {
 
   /// Nil if the path addresses an element by number, or a name cannot stand in jsonb.
   init?(_ path: FieldPath, _ names: PostgresNames) {
-    guard path.components.allSatisfy({ PathValues.elementIndex($0) == nil }),
+    guard !path.addressesElement,
       let place = FieldPlace(FieldPath(components: [path.components[0]]), names)
     else { return nil }
     column = place.value

@@ -105,7 +105,7 @@ extension PostgresWriter {
           .unsupported, "The engine has no unique indexes on elements",
           [.capability: "uniqueElementIndexes", .index: index.name])
       }
-      guard path.components.allSatisfy({ PathValues.elementIndex($0) == nil }) else {
+      guard !path.addressesElement else {
         throw refused(path, "An index on elements cannot address one element by number")
       }
       guard let expression = ElementIndexExpression(path, names) else {

@@ -10,9 +10,9 @@ extension PathTrie {
   package func attributes(at path: FieldPath) -> [Int32] {
     var places: [Int32] = [Self.root]
     var open: [Int32] = []
-    for component in path.components {
-      let name = StoredName(component)
-      let isIndex = PathValues.elementIndex(component) != nil
+    for step in path.steps {
+      let name = StoredName(step.name)
+      let isIndex = step.index != nil
       var next: [Int32] = []
       for place in places {
         if isOpen(place) { open.append(place) }

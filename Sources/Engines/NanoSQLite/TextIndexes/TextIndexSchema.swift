@@ -143,7 +143,7 @@ struct TextIndexSchema {
       let text = FieldExpression.extract(path, from: readable)
     else { throw PathWalk.notIndexable(path, index.name) }
     let entered = (1..<path.components.count).map { count in
-      let prefix = FieldPath(components: Array(path.components.prefix(count)))
+      let prefix = path[0..<count]
       return "json_type(\(body), \(FieldExpression.literal(prefix) ?? "")) = 'array'"
     }
     let otherwise =

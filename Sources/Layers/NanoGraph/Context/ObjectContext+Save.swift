@@ -10,7 +10,8 @@ extension ObjectContext {
   /// New objects get their row ids, and objects that relationships reach are stored with those that reach them.
   /// If anything fails, the store and the context are what they were before, and saving may be tried again.
   ///
-  /// - Throws: ``ObjectConflictError`` under ``ConflictPolicy/fail``; ``StoreError`` with the collection of the
+  /// - Throws: ``ObjectConflictError`` if objects were changed or deleted in the store since they were read, under
+  ///   ``ConflictPolicy/fail``; ``StoreError`` with the collection of the
   ///   object at fault and its row id, or its place among the new ones of its class:
   ///   ``StoreError/Code/uniqueViolation``, ``StoreError/Code/duplicateKey``,
   ///   ``StoreError/Code/valueNotStorable`` and others; ``StoreError/Code/invalidArgument`` inside of a `write`

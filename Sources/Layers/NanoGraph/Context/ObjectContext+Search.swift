@@ -15,5 +15,5 @@ extension ObjectContext {
   /// - Parameter index: The text index to ask; the one that serves the query if not given.
   public func search<Object: GraphObject>(
     _ type: Object.Type, _ query: TextQuery, in index: String? = nil
-  ) -> ObjectQuery<Object> { ObjectQuery(self, store[Object.self].search(query, in: index)) }
+  ) -> ObjectQuery<Object> { ObjectQuery(self, models(Object.self).search(query, in: index)) }
 }

@@ -27,7 +27,7 @@ extension ObjectContext {
         [.collection: type.collectionName, .hint: "save them first"])
     }
     defer { refreshAll() }
-    return try store[type].upgrade(batch: batch, progress: progress)
+    return try models(type).upgrade(batch: batch, progress: progress)
   }
 
   /// The same for every class that the context knows.

@@ -27,8 +27,8 @@ public final class ObjectContext {
   public let store: Store
   /// What is done with a change of an object that was changed in the store meanwhile.
   public var conflictPolicy = ConflictPolicy.fail
-  /// Told of objects whose content could not be loaded when a property was looked at. They show first values
-  /// and are never saved.
+  /// Called with objects whose content could not be loaded when a property was read. They show first values and
+  /// are never saved: if one is changed, the next save reports a conflict.
   public var loadFailureHandler: ((AnyObjectID, any Error) -> Void)?
   /// Told before objects are inserted, changed and deleted, and after undoing changed them.
   public weak var observer: (any ObjectContextObserver)? { didSet { isObserved = true } }
@@ -46,6 +46,9 @@ public final class ObjectContext {
   @exclusivity(unchecked) @usableFromInline var pendingDeletions = 0
   /// Whether undoing gave an object a relationship to one whose deletion was saved before.
   @exclusivity(unchecked) @usableFromInline var hasUndoneToGone = false
+  /// Whether a save removed objects from the context because others had deleted their documents, to which
+  /// relationships may still lead.
+  @exclusivity(unchecked) @usableFromInline var hasLostObjects = false
   @exclusivity(unchecked) var undoLog: UndoLog
   var isInUndoGroup = false
   /// New objects whose relationships are still to be told of.
@@ -89,7 +92,9 @@ public final class ObjectContext {
   }
 
   /// Whether relationships may hold objects that are gone.
-  @usableFromInline var mayHoldGone: Bool { pendingDeletions > 0 || hasUndoneToGone }
+  @usableFromInline var mayHoldGone: Bool {
+    pendingDeletions > 0 || hasUndoneToGone || hasLostObjects
+  }
   /// Whether nobody can save any more. Relationships then keep no objects, since nobody would take circles of
   /// them apart.
   @usableFromInline let isOutlived: Bool
@@ -131,6 +136,11 @@ extension ObjectContext {
   func table(for type: any GraphObject.Type) -> ObjectTable {
     func open<Object: GraphObject>(_ type: Object.Type) -> ObjectTable { table(type) }
     return open(type)
+  }
+
+  /// The documents of a class as its table has them, which refuses those of a class that cannot be used.
+  func models<Object: GraphObject>(_ type: Object.Type) -> ModelCollection<Object> {
+    ModelCollection(table(type).documents)
   }
 
   func table(named collection: String) -> ObjectTable? { tablesByName[ExactName(collection)] }

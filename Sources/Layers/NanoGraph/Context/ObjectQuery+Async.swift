@@ -2,22 +2,47 @@
 
 import NanoDocument
 public import NanoModel
-import NanoStoreCore
+public import NanoStoreCore
 
 /// The same with `await`: the store is read on its own threads, and the objects are made where the context
 /// belongs. Cancelling the task stops the query.
 extension ObjectQuery {
   /// What is found, in order.
   public func fetch(isolation: isolated (any Actor)? = #isolation) async throws -> [Object] {
+    try await documents().compactMap { try object($0) }
+  }
+
+  /// Returns what is found, and skips documents that are no objects of the class.
+  public func fetchSkippingFailures(
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws -> (values: [Object], skipped: [SkippedDocument]) {
+    var (values, skipped): ([Object], [SkippedDocument]) = ([], [])
+    for document in try await documents() {
+      do {
+        if let object = try object(document) { values.append(object) }
+      } catch {
+        skipped.append(
+          SkippedDocument(key: document.key, rowID: document.rowID ?? 0, error: error))
+      }
+    }
+    return (values, skipped)
+  }
+
+  private func documents(
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws -> [Document] {
     let models = models
-    let documents = try await models.collection.documents.onReader {
+    return try await models.collection.documents.onReader {
       try models.documentQuery().fetch()
     }
-    let table = context.table(Object.self)
-    return try documents.compactMap { document in
-      guard let object = try table.take(document, as: Object.self) else { return nil }
-      return object.isDeleted ? nil : object
+  }
+
+  /// The object of a document that was read; nil if it is deleted.
+  func object(_ document: Document) throws -> Object? {
+    guard let object = try context.table(Object.self).take(document, as: Object.self) else {
+      return nil
     }
+    return object.isDeleted ? nil : object
   }
 
   /// The first one; nil if there is none.

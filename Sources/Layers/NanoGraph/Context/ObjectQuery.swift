@@ -25,7 +25,7 @@ public struct ObjectQuery<Object: GraphObject> {
     self.models = models
   }
 
-  private func changed(_ models: ModelQuery<Object>) -> ObjectQuery { ObjectQuery(context, models) }
+  func changed(_ models: ModelQuery<Object>) -> ObjectQuery { ObjectQuery(context, models) }
 
   /// Only what fulfils this condition too.
   public func `where`(_ condition: ModelCondition<Object>) -> ObjectQuery {
@@ -95,6 +95,32 @@ public struct ObjectQuery<Object: GraphObject> {
     }
   }
 
+  /// Returns what is found, and skips documents that are no objects of the class.
+  ///
+  /// ```swift
+  /// let (songs, skipped) = try context.find(Song.self).fetchSkippingFailures()
+  /// for document in skipped { print(document.rowID, document.error) }
+  /// ```
+  ///
+  /// - Returns: The objects in order, and the documents that were skipped, each with an error that names the
+  ///   field.
+  public func fetchSkippingFailures() throws -> (
+    values: [Object], skipped: [SkippedDocument]
+  ) {
+    let table = context.table(Object.self)
+    var (values, skipped): ([Object], [SkippedDocument]) = ([], [])
+    try models.documentQuery().showStored { stored in
+      do {
+        let object = try table.take(stored, as: Object.self)
+        if !object.isDeleted { values.append(object) }
+      } catch {
+        skipped.append(SkippedDocument(stored, error))
+      }
+      return true
+    }
+    return (values, skipped)
+  }
+
   /// What is found, as faults: only row ids are read, from an index if one answers the question.
   public func faults() throws -> [Object] {
     let table = context.table(Object.self)
@@ -116,11 +142,11 @@ extension ObjectContext {
   /// The objects of a class that fulfil a condition.
   public func find<Object: GraphObject>(
     _ condition: ModelCondition<Object>
-  ) -> ObjectQuery<Object> { ObjectQuery(self, store[Object.self].find(condition)) }
+  ) -> ObjectQuery<Object> { ObjectQuery(self, models(Object.self).find(condition)) }
 
   /// All objects of a class.
   public func find<Object: GraphObject>(_ type: Object.Type) -> ObjectQuery<Object> {
-    ObjectQuery(self, store[Object.self].find())
+    ObjectQuery(self, models(Object.self).find())
   }
 
   /// The objects of a class that fulfil a condition written with properties.
@@ -130,18 +156,18 @@ extension ObjectContext {
   /// ```
   public func find<Object: GraphObject>(
     _ type: Object.Type, _ condition: (ModelProperties<Object>) -> ModelCondition<Object>
-  ) -> ObjectQuery<Object> { ObjectQuery(self, store[Object.self].find(condition)) }
+  ) -> ObjectQuery<Object> { ObjectQuery(self, models(Object.self).find(condition)) }
 
   /// The objects of a class for which a predicate is true; see ``ModelCollection/find(_:)-(Predicate<M>)``.
   public func find<Object: GraphObject>(_ predicate: Predicate<Object>) -> ObjectQuery<Object> {
-    ObjectQuery(self, store[Object.self].find(predicate))
+    ObjectQuery(self, models(Object.self).find(predicate))
   }
 
   /// The objects of a class whose texts are found, best first; see
   /// ``ModelCollection/search(_:)-(String)``.
   public func search<Object: GraphObject>(
     _ type: Object.Type, _ text: String
-  ) -> ObjectQuery<Object> { ObjectQuery(self, store[Object.self].search(text)) }
+  ) -> ObjectQuery<Object> { ObjectQuery(self, models(Object.self).search(text)) }
 
   /// All stored objects of a class, by row id.
   @inlinable
@@ -169,7 +195,7 @@ extension ObjectContext {
     _ type: Object.Type, key: some ModelKey
   ) throws -> Object? {
     guard let key = try key.documentKey?.description,
-      let id = try store[Object.self].documents.get(key)?.rowID
+      let id = try models(Object.self).documents.get(key)?.rowID
     else { return nil }
     return try get(ObjectID<Object>(rowID: id))
   }

@@ -42,7 +42,7 @@ extension ObjectSave {
     for start in stride(from: 0, to: ids.count, by: Self.idsPerQuestion) {
       let some = Array(ids[start..<min(start + Self.idsPerQuestion, ids.count)])
       let found = try owners.documents.find(relationship.condition(for: some, in: targets))
-        .rowIDs()
+        .withoutFieldCheck.rowIDs()
       // Clean ones too: others may have changed them since they were read.
       let alive = found.map { owners.anyObject($0) }
       let clean = alive.filter {

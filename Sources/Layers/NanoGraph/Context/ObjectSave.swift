@@ -13,6 +13,8 @@ final class ObjectSave {
   private var revisions: [(object: any GraphObject, revision: Int64)] = []
   /// Objects whose content in the store is not the one in memory.
   private var stale: [any GraphObject] = []
+  /// Objects whose documents others have deleted, which stays so.
+  private var gone: [(object: any GraphObject, isLoaded: Bool)] = []
   /// Objects that were to be deleted and stay.
   private(set) var kept: Set<ObjectIdentifier> = []
   var references = RemovedReferences()
@@ -74,6 +76,10 @@ final class ObjectSave {
     _ = try table.documents.writeBatch(.save, atomic: false) { batch, _ in
       for object in table.changed where !object.isDeleted {
         do {
+          guard !object._$object.flags.contains(.failed) else {
+            try settleUnloaded(object, table)
+            continue
+          }
           if hasKey { try checkKey(object, table) }
           try writeUpdate(object, table, batch)
         } catch let error as StoreError {
@@ -96,10 +102,7 @@ final class ObjectSave {
     {
       return revisions.append((object, known == 0 ? 0 : known + 1))
     }
-    try encode(object)
-    var reader = JSONReader(writer.bytes)
-    let mine = try reader.object()
-    writer.removeAll()
+    let mine = try fields(of: object)
     let fields: DocumentObject
     switch try settle(object, table, mine: mine) {
     case .keep: return
@@ -130,22 +133,48 @@ final class ObjectSave {
   private func settle(
     _ object: any GraphObject, _ table: ObjectTable, mine: DocumentObject?
   ) throws -> Settlement {
-    let id = object._$object.rowID
-    let stored = try table.documents.get(rowID: id).map { try $0.object() }
-    let conflict = ObjectConflict(
-      id: AnyObjectID(collection: table.documents.name, rowID: id), mine: mine, stored: stored)
+    let conflict = try conflict(object, table, mine)
     switch context.conflictPolicy {
     case .fail:
       conflicts.append(conflict)
       return .keep
     case .overwrite: return .overwrite
     case .keepStored:
-      stale.append(object)
+      keepStored(object, conflict)
       return .keep
     case .merge(let merge):
+      guard let merged = try merge(conflict) else {
+        keepStored(object, conflict)
+        return .keep
+      }
       stale.append(object)
-      return try merge(conflict).map { .write($0) } ?? .keep
+      return .write(merged)
     }
+  }
+
+  /// Settles what becomes of an object that was changed although its content could not be loaded: what it shows
+  /// besides the change are first values, which are never stored.
+  private func settleUnloaded(_ object: any GraphObject, _ table: ObjectTable) throws {
+    let conflict = try conflict(object, table, try fields(of: object))
+    if case .keepStored = context.conflictPolicy {
+      keepStored(object, conflict)
+    } else {
+      conflicts.append(conflict)
+    }
+  }
+
+  private func conflict(
+    _ object: any GraphObject, _ table: ObjectTable, _ mine: DocumentObject?
+  ) throws -> ObjectConflict {
+    let id = object._$object.rowID
+    let stored = try table.documents.get(rowID: id).map { try $0.object() }
+    return ObjectConflict(
+      id: AnyObjectID(collection: table.documents.name, rowID: id), mine: mine, stored: stored)
+  }
+
+  private func keepStored(_ object: any GraphObject, _ conflict: ObjectConflict) {
+    guard conflict.isDeletedInStore else { return stale.append(object) }
+    gone.append((object, isLoaded: !object._$object.flags.contains(.failed)))
   }
 
   /// The key of a stored document does not change.
@@ -157,6 +186,14 @@ final class ObjectSave {
         .invalidArgument, "The key of a stored object cannot change",
         [.hint: "insert another object and delete this one"])
     }
+  }
+
+  /// What an object would be stored as.
+  private func fields(of object: any GraphObject) throws -> DocumentObject {
+    try encode(object)
+    defer { writer.removeAll() }
+    var reader = JSONReader(writer.bytes)
+    return try reader.object()
   }
 
   private func encode(_ object: any GraphObject) throws {
@@ -209,6 +246,10 @@ final class ObjectSave {
       object._$object.flags = []
       table.makeFault(object)
       if isUndoEnabled { table.savedRevisions[object._$object.rowID] = -1 }
+      context.inverseEpoch += 1
+    }
+    for (object, isLoaded) in gone where object._$object.table === table {
+      table.noteGone(object, isLoaded: isLoaded)
       context.inverseEpoch += 1
     }
   }

@@ -15,8 +15,10 @@ extension ObjectTable {
     for inverse in inverses { inverse.begin(object, in: context) }
   }
 
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a new object that cannot be one of the context's.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a new object that cannot be one of the context's, and for one
+  ///   of a class that cannot be used in this store.
   func requireInsertable(_ object: any GraphObject) throws {
+    if let failure = documents.failure { throw failure }
     guard !object.isFault else { throw ObjectContext.noContent(documents.name) }
     for relationship in relationships where relationship.hasRowIDs(object) {
       throw StoreError(
@@ -32,9 +34,12 @@ extension ObjectTable {
       object._$object.flags.remove(.watched)
       return
     }
-    // What could not be loaded is not saved either, and what is deleted may change as it likes.
-    guard object._$object.flags.isDisjoint(with: [.failed, .deleted]) else { return }
-    context.undoLog.note(.updated, object, in: self)
+    // What is deleted may change as it likes.
+    guard !object._$object.flags.contains(.deleted) else { return }
+    // Without content there is nothing to go back to. The save reports the object.
+    if !object._$object.flags.contains(.failed) {
+      context.undoLog.note(.updated, object, in: self)
+    }
     noteChanged(object)
     context.tell(.willUpdate, object, self)
   }
@@ -80,6 +85,19 @@ extension ObjectTable {
     object._$object.flags.insert(.deleted)
     object._$object.flags.remove(.watched)
     context.pendingDeletions += 1
+  }
+
+  /// Removes an object whose document others have deleted. What relates to it shows it no more.
+  func noteGone(_ object: any GraphObject, isLoaded: Bool) {
+    let id = object._$object.rowID
+    for relationship in relationships { relationship.dissolve(object) }
+    // Without content it cannot be inserted again.
+    object._$object.flags = isLoaded ? [.deleted, .removed] : [.fault, .deleted, .removed]
+    if context.undoLog.isEnabled {
+      removed.insert(id)
+      savedRevisions[id] = nil
+    }
+    context.hasLostObjects = true
   }
 
   /// The opposite of ``noteDeleted(_:)``, before it is saved.

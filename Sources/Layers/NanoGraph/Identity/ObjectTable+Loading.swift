@@ -131,8 +131,16 @@ extension ObjectTable {
       try load(id)
     }
     guard !object._$object.flags.isDisjoint(with: [.fault, .failed]) else { return }
+    if object._$object.flags.contains(.changed), try documents.get(rowID: id) != nil {
+      throw StoreError(
+        .invalidArgument, "An object was changed although its content could not be loaded",
+        [
+          .collection: documents.name, .rowID: "\(id)",
+          .hint: "roll the context back, and load the object again",
+        ])
+    }
     throw StoreError(
-      .notFound, "The document of an object is not there any more",
+      .notFound, "The document of an object does not exist anymore",
       [.collection: documents.name, .rowID: "\(id)"])
   }
 
@@ -163,9 +171,9 @@ extension ObjectTable {
     do {
       try loadContent(of: object)
     } catch {
-      // It shows first values, which are never saved.
+      // It shows first values, which are never saved. A change of it is noted, for the save to report it.
       object._$fillWithFirstValues()
-      object._$object.flags.remove([.fault, .watched])
+      object._$object.flags.remove(.fault)
       object._$object.flags.insert(.failed)
       context.didFailToLoad(
         AnyObjectID(collection: documents.name, rowID: object._$object.rowID), error)

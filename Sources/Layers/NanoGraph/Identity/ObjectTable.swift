@@ -55,7 +55,8 @@ final class ObjectTable {
     hasKey = type.modelFields.contains { $0.traits.contains(.key) }
     relationships = type._$relationships.map(\.erased)
     inverses = type._$inverses.map(\.erased)
-    documents = context.store[type.collectionName]
+    let documents = context.store.documents(of: type)
+    self.documents = GraphDefinitions.problem(of: type).map { documents.refusing($0) } ?? documents
   }
 
   /// An object goes. New ones are not in the map.

@@ -79,9 +79,10 @@ extension GraphObject {
   /// Loads the content if that has not happened yet, and says what is wrong if it cannot be loaded.
   ///
   /// Properties do so by themselves, but cannot throw: an object whose content cannot be loaded has first
-  /// values, is never saved, and ``ObjectContext/loadFailureHandler`` is told.
+  /// values, and ``ObjectContext/loadFailureHandler`` is called. It is never saved; if it was changed, saving
+  /// throws an ``ObjectConflictError``.
   ///
-  /// - Throws: ``StoreError/Code/notFound`` if the document was removed meanwhile,
+  /// - Throws: ``StoreError/Code/notFound`` if the document was deleted meanwhile,
   ///   ``StoreError/Code/typeMismatch`` and others.
   public func load() throws {
     guard let table = _$object.table else {

@@ -81,17 +81,14 @@ extension ObjectContext {
       let inverse = table.inverses.first(where: { $0.name == name })
     else { return [] }
     let ownerTable = self.table(for: inverse.owner)
-    guard let relationship = relationship(inverse, ownerTable) else {
-      preconditionFailure(
-        "No relationship of \(inverse.owner) says 'inverse: \\\(table.type).\(name)', which the property marked with @Inverse needs."
-      )
-    }
+    // Without one, `GraphDefinitions` has refused the class.
+    guard let relationship = relationship(inverse, ownerTable) else { return [] }
     var owners: [any GraphObject] = []
     if target._$object.rowID > 0 {
       do {
         let ids = try ownerTable.documents.find(
           relationship.condition(for: [target._$object.rowID], in: table)
-        ).rowIDs()
+        ).withoutFieldCheck.rowIDs()
         for id in ids {
           let owner = ownerTable.anyObject(id)
           // What changed ones relate to is in memory.

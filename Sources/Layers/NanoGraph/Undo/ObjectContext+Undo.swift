@@ -129,6 +129,8 @@ extension ObjectContext {
       table.noteDeleted(object)
     case .updated:
       let object = table.anyObject(record.id)
+      // Others deleted it, and a save left it at that.
+      guard !object._$object.flags.contains(.removed) else { return }
       try object.load()
       table.noteRevisionForUndo(object)
       opposite.add(.updated, object, table)

@@ -20,13 +20,20 @@ extension ModelCollection {
     try write(.insert, value, key)
   }
 
-  /// Stores a value under its key, in place of the one that has it.
+  /// Stores a value under a key, replacing the document that has it.
   ///
-  /// - Throws: As `insert(_:key:)`, but not for a key that is there. What was stored stays.
+  /// - Throws: As `insert(_:key:)`, but not for a key that exists; ``StoreError/Code/invalidArgument`` if the value
+  ///   says another key. What was stored stays.
   @discardableResult
-  public func save(_ value: M, key: String? = nil) throws -> Stored<M> {
-    try write(.save, value, key)
-  }
+  public func save(_ value: M, key: String) throws -> Stored<M> { try write(.save, value, key) }
+
+  @available(
+    *, unavailable,
+    message:
+      "a model without @Key does not know its document, so saving would make another one: mark a property with @Key, make the type Identifiable, use insert, or save what firstStored() or stored() gives"
+  )
+  @discardableResult
+  public func save(_ value: M) throws -> Stored<M> { fatalError() }
 
   /// Stores a changed value in place of the document that it was read from.
   ///
@@ -48,12 +55,17 @@ extension ModelCollection {
   /// Stores a value in place of the document that has this header.
   @discardableResult
   func replace(_ value: M, _ old: Document.Header) throws -> Document {
+    try documents.replace(document(value, old))
+  }
+
+  /// The document that a value becomes.
+  func document(_ value: M, _ old: Document.Header) throws -> Document {
     var header = old
     header.version = value._$unknownFields.version(M.storedVersion)
     var writer = JSONWriter(capacity: 512)
     value.writeDocument(to: &writer)
     if let failure = writer.failure { throw failure.adding(.collection, name) }
-    return try documents.replace(Document(header, copying: writer.bytes))
+    return Document(header, copying: writer.bytes)
   }
 
   /// Stores new values, all of them or none.
@@ -66,13 +78,6 @@ extension ModelCollection {
     try write(.insert, values)
   }
 
-  /// Stores values in place of those that have their keys, all of them or none.
-  @discardableResult
-  @inlinable
-  public func save(_ values: some Sequence<M>) throws -> [Int64] {
-    try write(.save, values)
-  }
-
   @inlinable
   func write(_ mode: WriteMode, _ values: some Sequence<M>) throws -> [Int64] {
     try prepareIfNeeded()
@@ -81,11 +86,11 @@ extension ModelCollection {
       // Written where they stand: a copy of each would retain and release all that it holds.
       let isDone: Void? = try values.withContiguousStorageIfAvailable { values in
         for index in values.indices {
-          try values[index].add(to: batch, &writer, version)
+          try values[index].add(to: batch, &writer, version, mode)
         }
       }
       if isDone != nil { return }
-      for value in values { try value.add(to: batch, &writer, version) }
+      for value in values { try value.add(to: batch, &writer, version, mode) }
     }
   }
 
@@ -96,8 +101,11 @@ extension ModelCollection {
     if let own, let given, own != given { throw Self.otherKey(name) }
     let document = try write(mode, value, given ?? own)
     // A value that was without its key gets the one that was made.
-    if own == nil, M.fieldTable.hasKey { return try stored(document) }
-    return Stored(value, document.header)
+    let value = own == nil && M.fieldTable.hasKey ? try decoder.value(document) : value
+    var header = document.header
+    // New documents begin with this revision.
+    if mode == .insert { header.revision = 1 }
+    return Stored(value, header)
   }
 
   private func write(_ mode: WriteMode, _ value: M, _ key: DocumentKey?) throws -> Document {
@@ -110,7 +118,7 @@ extension ModelCollection {
     }
   }
 
-  private static func otherKey(_ collection: String) -> StoreError {
+  static func otherKey(_ collection: String) -> StoreError {
     StoreError(
       .invalidArgument, "A value says another key than it is to be stored under",
       [.collection: collection, .hint: "remove the old document and insert the value"])
@@ -139,14 +147,77 @@ extension ModelCollection {
   public func deleteAll() throws -> Int { try documents.deleteAll() }
 }
 
+extension ModelCollection where M: KeyedModel {
+  /// Stores a value under its key, replacing the document that has it.
+  ///
+  /// ```swift
+  /// var ada = Person(id: "ada", name: "Ada")
+  /// try people.save(ada)                 // inserts it
+  /// ada.name = "Ada Lovelace"
+  /// try people.save(ada)                 // replaces it
+  /// ```
+  ///
+  /// - Throws: As `insert(_:key:)`, but not for a key that exists; ``StoreError/Code/invalidKey`` if the key is nil.
+  ///   What was stored stays.
+  @discardableResult
+  public func save(_ value: M) throws -> Stored<M> {
+    guard try value.documentKey != nil else {
+      throw StoreError.savedWithoutKey.adding(.collection, name)
+    }
+    return try write(.save, value, nil)
+  }
+
+  /// Stores values under their keys, replacing the documents that have them, all of them or none.
+  @discardableResult
+  public func save(_ values: some Sequence<M>) throws -> [Int64] {
+    try write(.save, values)
+  }
+
+  /// Deletes the document with the key of a value, whatever else it holds by now, and says whether there was one.
+  @discardableResult
+  public func delete(_ value: M) throws -> Bool {
+    guard let key = try value.documentKey else { return false }
+    return try documents.delete(key.description)
+  }
+}
+
+extension StoreError {
+  /// A copy of the value would not learn of the key that is made, and would become another document when it is saved.
+  @usableFromInline static var savedWithoutKey: StoreError {
+    StoreError(
+      .invalidKey, "A value whose key is nil cannot be saved",
+      [.hint: "insert it, and continue with the value in what insert returns: it has the new key"])
+  }
+}
+
+extension ModelCollection where M: KeyedModel {
+  @discardableResult
+  public func save(_ value: sending M) async throws -> sending Stored<M> {
+    try await documents.onWriter(handing: value) { try self.save($0) }
+  }
+  @discardableResult
+  public func save(
+    _ values: sending some Sequence<M> & SendableMetatype
+  ) async throws -> [Int64] {
+    try await documents.onWriter(handing: values) { try self.save($0) }
+  }
+  @discardableResult
+  public func delete(_ value: M) async throws -> Bool {
+    guard let key = try value.documentKey else { return false }
+    return try await documents.delete(key.description)
+  }
+}
+
 extension Model {
   /// Adds the value to a batch.
   @inlinable @inline(__always)
   func add(
-    to batch: DocumentBatch, _ writer: inout JSONWriter, _ version: Int64?
+    to batch: DocumentBatch, _ writer: inout JSONWriter, _ version: Int64?, _ mode: WriteMode
   ) throws {
+    let key = try documentKey
+    if mode == .save, key == nil { throw StoreError.savedWithoutKey }
     writeDocument(to: &writer)
-    try batch.add(&writer, key: documentKey, version: _$unknownFields.version(version))
+    try batch.add(&writer, key: key, version: _$unknownFields.version(version))
   }
 }
 
@@ -158,7 +229,7 @@ extension ModelCollection {
     try await documents.onWriter(handing: value) { try self.insert($0, key: key) }
   }
   @discardableResult
-  public func save(_ value: sending M, key: String? = nil) async throws -> sending Stored<M> {
+  public func save(_ value: sending M, key: String) async throws -> sending Stored<M> {
     try await documents.onWriter(handing: value) { try self.save($0, key: key) }
   }
   @discardableResult
@@ -170,12 +241,6 @@ extension ModelCollection {
     _ values: sending some Sequence<M> & SendableMetatype
   ) async throws -> [Int64] {
     try await documents.onWriter(handing: values) { try self.insert($0) }
-  }
-  @discardableResult
-  public func save(
-    _ values: sending some Sequence<M> & SendableMetatype
-  ) async throws -> [Int64] {
-    try await documents.onWriter(handing: values) { try self.save($0) }
   }
   @discardableResult
   public func delete(_ stored: sending Stored<M>) async throws -> Bool {

@@ -33,8 +33,12 @@ public struct ModelCollection<M: Model>: Sendable {
 extension Store {
   /// The values of a model, in the collection that the model names. Nothing is looked up or made before it
   /// is used.
+  ///
+  /// Two models of one store that have the same collection would read each other's documents: operations on the
+  /// second one throw ``StoreError/Code/invalidArgument`` with both types, unless both name the collection with
+  /// ``Model(collection:version:)``. That is known of the types that one process uses with one `Store`.
   public subscript<M: Model>(type: M.Type) -> ModelCollection<M> {
-    ModelCollection(self[M.collectionName])
+    ModelCollection(documents(of: type))
   }
 }
 

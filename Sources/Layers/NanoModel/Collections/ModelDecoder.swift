@@ -103,14 +103,3 @@ package struct ModelDecoder<M: Model>: Sendable {
     return located.adding(.rowID, "\(rowID)")
   }
 }
-
-extension StoreError {
-  /// The error with the path of the field in place of the byte at which it was found.
-  func withField(in body: UnsafeRawBufferPointer) -> StoreError {
-    guard let offset = self[.byteOffset].flatMap({ Int($0) }) else { return self }
-    let names = JSONReader.path(toByte: offset, in: body)
-    let field = (names + (self[.field].map { [$0] } ?? [])).joined(separator: ".")
-    let plain = removing(.byteOffset)
-    return field.isEmpty ? plain : plain.replacing(.field, field)
-  }
-}

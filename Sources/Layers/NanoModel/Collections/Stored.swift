@@ -37,7 +37,8 @@ public struct Stored<Value: Model> {
   public var rowID: Int64? { header.rowID }
   /// The version of the model that wrote the document.
   public var version: Int { Int(header.version ?? 1) }
-  /// Goes up with each write of the document; nil as long as another program wrote it last.
+  /// Goes up with each write of the document. Nil as long as another program wrote it last, and in what an
+  /// unconditional save returned, which may have replaced any revision.
   public var revision: Int64? { header.revision }
   /// When the document was stored for the first time, to the microsecond.
   public var added: Date? {

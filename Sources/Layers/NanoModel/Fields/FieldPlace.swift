@@ -33,6 +33,12 @@ struct FieldStep: Sendable {
     nested = field.nested
   }
 
+  /// What a dictionary has under a name.
+  init<Value>(entry name: String, _ type: Value.Type) {
+    self.init(
+      ModelField(name, \[String: Value].[name], \[String: Value]?.?[name]))
+  }
+
   /// Whether a document that lacks the field may be read with something else than nothing.
   var hasVariants: Bool { !formerNames.isEmpty || missing != nil }
 

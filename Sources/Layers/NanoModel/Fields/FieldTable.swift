@@ -13,6 +13,8 @@ final class FieldTable: Sendable {
     let place: FieldPlace
   }
   let fields: [Entry]
+  /// The names that fields have, and had.
+  let names: Set<ExactName>
   private let indexed: Set<FieldPath>
   private let places: Mutex<[AnyKeyPathBox: FieldPlace?]>
 
@@ -22,6 +24,7 @@ final class FieldTable: Sendable {
         keyPath: field.keyPath, optionalKeyPath: field.optionalKeyPath,
         place: FieldPlace(steps: [FieldStep(field)]))
     }
+    names = Set(M.modelFields.flatMap { [$0.name] + $0.formerNames }.map { ExactName($0) })
     indexed = Set(
       M.modelFields.filter { !$0.traits.isDisjoint(with: [.indexed, .unique]) }
         .map { FieldPath(components: [$0.name]) })

@@ -20,9 +20,11 @@ public enum ModelCoding {
   public static func write<V: Encodable>(_ value: V, _ writer: inout JSONWriter) {
     writer.codable(value)
   }
-  @available(*, unavailable, message: "a stored property has to be a FieldValue or Codable")
+  /// For a type that ``PropertyCheck`` reports, so that nothing else is reported of it.
   @_disfavoredOverload
-  public static func write<V>(_ value: V, _ writer: inout JSONWriter) {}
+  public static func write<V>(_ value: V, _ writer: inout JSONWriter) {
+    writer.fail(notStorable(V.self))
+  }
 
   @inlinable @inline(__always)
   public static func read<V: FieldValue>(
@@ -40,11 +42,17 @@ public enum ModelCoding {
   public static func read<V: Decodable>(
     _ type: V.Type, _ reader: inout JSONReader
   ) throws(StoreError) -> V { try reader.codable() }
-  @available(*, unavailable, message: "a stored property has to be a FieldValue or Codable")
+  /// For a type that ``PropertyCheck`` reports, so that nothing else is reported of it.
   @_disfavoredOverload
   public static func read<V>(
     _ type: V.Type, _ reader: inout JSONReader
-  ) throws(StoreError) -> V { fatalError() }
+  ) throws(StoreError) -> V {
+    throw notStorable(type)
+  }
+  private static func notStorable<V>(_ type: V.Type) -> StoreError {
+    StoreError(
+      .valueNotStorable, "A property has a type that documents cannot hold", [.expected: "\(type)"])
+  }
 
   /// The key that a property says.
   ///
@@ -52,6 +60,28 @@ public enum ModelCoding {
   @inlinable
   public static func key(_ value: some ModelKey) throws(StoreError) -> DocumentKey? {
     try value.documentKey
+  }
+
+  /// For a type that ``PropertyCheck`` reports, so that nothing else is reported of it.
+  @_disfavoredOverload
+  public static func key<V>(_ value: V) throws(StoreError) -> DocumentKey? {
+    throw notAKey(V.self)
+  }
+
+  /// The value of a property that is the key of a document.
+  @inlinable @inline(__always)
+  public static func readKey<V: ModelKey>(
+    _ type: V.Type, _ key: BorrowedKey
+  ) throws(StoreError) -> V { try V(documentKey: key) }
+  /// For a type that ``PropertyCheck`` reports, so that nothing else is reported of it.
+  @_disfavoredOverload
+  public static func readKey<V>(_ type: V.Type, _ key: BorrowedKey) throws(StoreError) -> V {
+    throw notAKey(type)
+  }
+
+  private static func notAKey<V>(_ type: V.Type) -> StoreError {
+    StoreError(
+      .typeMismatch, "A property marked as key has a type that is no key", [.expected: "\(type)"])
   }
 
   /// What a property shows whose document cannot be loaded: the first of an empty text, 0, nothing and the like

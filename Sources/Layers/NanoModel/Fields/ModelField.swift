@@ -60,8 +60,8 @@ public struct ModelField<Root>: Sendable {
     isOptional = V.self is any OptionalHolder.Type
     isInteger = V.self is any IntegerHolder.Type
     isText = V.self is any TextQueryValue.Type
-    isList = V.self is any ListOfElements.Type
-    missing = { constant.flatMap { QueryValues.stored($0()) } }
+    isList = V.self is any ListQueryValue.Type
+    missing = { constant.flatMap { try? StoredValues.stored($0()) } }
   }
 }
 
@@ -77,12 +77,6 @@ extension Optional: ModelHolder {
 extension Array: ModelHolder {
   static var heldModel: (any Model.Type)? { Optional<Element>.heldModel }
 }
-
-/// A type whose elements are found each.
-protocol ListOfElements {}
-extension Array: ListOfElements {}
-extension Set: ListOfElements {}
-extension Optional: ListOfElements where Wrapped: ListOfElements {}
 
 private protocol OptionalHolder {}
 extension Optional: OptionalHolder {}

@@ -90,6 +90,14 @@ extension StoredType.Kind {
     }
   }
 
+  var isDecimal: Bool {
+    switch self {
+    case .decimal: true
+    case .raw(let kind): kind.isDecimal
+    case .list(let element), .dictionary(let element): element.kind.isDecimal
+    default: false
+    }
+  }
   var isText: Bool { if case .text = self { true } else { false } }
   var isList: Bool { if case .list = self { true } else { false } }
 }

@@ -14,6 +14,9 @@ public struct ModelOrdering<Root: Model>: Sendable {
   let descending: Bool
 
   /// By a property, the smallest first; what is absent comes before everything.
+  ///
+  /// A property with a raw value is sorted by that. The query throws ``StoreError/Code/unsupported`` for a `Decimal`,
+  /// which is stored as text.
   public static func forward(_ keyPath: any PartialKeyPath<Root> & Sendable) -> ModelOrdering {
     ModelOrdering(keyPath, descending: false)
   }
@@ -23,7 +26,18 @@ public struct ModelOrdering<Root: Model>: Sendable {
   }
 
   private init(_ keyPath: any PartialKeyPath<Root> & Sendable, descending: Bool) {
-    place = Result { () throws(StoreError) in try Root.place(of: keyPath) }
+    place = Result { () throws(StoreError) in
+      let place = try Root.place(of: keyPath)
+      guard !(StoredType(type(of: keyPath as AnyKeyPath).valueType).kind.isDecimal) else {
+        throw StoreError(
+          .unsupported, "Values cannot be sorted by a Decimal, which is stored as text",
+          [
+            .collection: Root.collectionName, .field: "\(place.path)",
+            .hint: "keep the amount as an integer of its smallest unit",
+          ])
+      }
+      return place
+    }
     self.descending = descending
   }
 
@@ -51,8 +65,8 @@ extension FieldPlace {
       case .path(let path): branches.append(.init(when: current.when, then: .field(path)))
       case .elements: return .field(path)
       case .constant(let place, let value):
-        let inner = path.components.dropFirst(place.components.count)
-        let constant = inner.isEmpty ? value : value[FieldPath(components: Array(inner))]
+        let inner = place.components.count..<path.components.count
+        let constant = inner.isEmpty ? value : value[path[inner]]
         branches.append(.init(when: current.when, then: .value(constant ?? .null)))
       case .nothing: branches.append(.init(when: current.when, then: .value(.null)))
       }

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+import NanoDocument
 public import NanoQuery
 
-extension ModelPath where Value: QueryValue {
+extension ModelPath {
   /// The property equals one of these values.
+  ///
+  /// ```swift
+  /// people.find { $0.lastName.isIn(["Hopper", "Lovelace"]) }
+  /// ```
   public func isIn(_ values: some Sequence<Value>) -> ModelCondition<Root> {
     let values = Array(values)
     return condition { (expression, place) throws(StoreError) in
       var list: [QueryExpression] = []
       var hasNull = false
       for value in values {
-        let stored = try QueryValues.stored(value, isKey: place.isKey)
+        let stored = try StoredValues.stored(value, isKey: place.isKey)
         if stored.isNull { hasNull = true } else { list.append(.value(stored)) }
       }
       let membership = Condition.membership(expression, list)
@@ -58,21 +62,13 @@ extension ModelPath where Value: TextQueryValue {
 }
 
 extension ModelPath {
-  private func contains(_ stored: @autoclosure () throws(StoreError) -> DocumentValue)
-    -> ModelCondition<Root>
-  {
-    let value = Result { () throws(StoreError) in try stored() }
-    return condition { (expression, _) throws(StoreError) in
-      .comparison(expression, .equal, .value(try value.get()))
+  /// The list or set has this element.
+  public func contains(_ element: Value.ListElement) -> ModelCondition<Root>
+  where Value: ListQueryValue {
+    condition { (expression, _) throws(StoreError) in
+      .comparison(expression, .equal, .value(try StoredValues.stored(element)))
     }
   }
-
-  /// The list has this element.
-  public func contains<Element: QueryValue>(_ element: Element) -> ModelCondition<Root>
-  where Value == [Element] { contains(try element.storedValue) }
-  /// The set has this element.
-  public func contains<Element: QueryValue>(_ element: Element) -> ModelCondition<Root>
-  where Value == Set<Element> { contains(try element.storedValue) }
 
   /// One element satisfies the whole condition.
   public func element<Element: Model>(
@@ -90,17 +86,48 @@ extension ModelPath {
   }
 }
 
-extension ModelPath where Value: Collection & FieldValue {
+extension ModelPath where Value: Collection {
   /// Whether a list, set, dictionary or text has no elements.
   public var isEmpty: ModelCondition<Root> {
     let empty: DocumentValue =
       switch Value.self {
-      case is any ListOfElements.Type: .array([])
+      case is any ListQueryValue.Type: .array([])
       case is String.Type: .string("")
       default: .object([:])
       }
     return condition { (expression, _) throws(StoreError) in
       .comparison(expression, .equal, .value(empty))
     }
+  }
+}
+
+// As in Swift, with the property in the place of the value.
+
+extension ClosedRange where Bound: OrderedQueryValue {
+  /// The property is in the range, as `isBetween(_:and:)`.
+  public func contains<Root>(_ path: ModelPath<Root, Bound>) -> ModelCondition<Root> {
+    path >= lowerBound && path <= upperBound
+  }
+  /// The property is there and in the range.
+  public func contains<Root>(_ path: ModelPath<Root, Bound?>) -> ModelCondition<Root> {
+    path >= lowerBound && path <= upperBound
+  }
+}
+
+extension Range where Bound: OrderedQueryValue {
+  /// The property is in the range.
+  public func contains<Root>(_ path: ModelPath<Root, Bound>) -> ModelCondition<Root> {
+    path >= lowerBound && path < upperBound
+  }
+  /// The property is there and in the range.
+  public func contains<Root>(_ path: ModelPath<Root, Bound?>) -> ModelCondition<Root> {
+    path >= lowerBound && path < upperBound
+  }
+}
+
+extension Sequence {
+  /// The property is one of the values, as `isIn(_:)`.
+  public func contains<Root>(_ path: ModelPath<Root, Element>) -> ModelCondition<Root> {
+    path.isIn(self)
   }
 }

@@ -8,7 +8,7 @@ extension ModelPath where Value: QueryValue {
   /// greater than anything.
   func compared(_ comparison: Comparison, _ value: Value) -> ModelCondition<Root> {
     condition { (expression, place) throws(StoreError) in
-      let stored = try QueryValues.stored(value, isKey: place.isKey)
+      let stored = try StoredValues.stored(value, isKey: place.isKey)
       guard !stored.isNull else {
         return comparison == .equal ? .isNull(expression) : .constant(false)
       }
@@ -140,3 +140,61 @@ public func == <Root: Model, Value: RawRepresentable>(
 public func != <Root: Model, Value: RawRepresentable>(
   keyPath: any KeyPath<Root, Value?> & Sendable, value: Value?
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) != value }
+
+// `== nil` of any optional, also one whose values are not compared.
+
+/// There is no value.
+@_disfavoredOverload
+public func == <Root, Value>(
+  path: ModelPath<Root, Value?>, value: _OptionalNilComparisonType
+) -> ModelCondition<Root> {
+  path.condition { (expression, _) throws(StoreError) in .isNull(expression) }
+}
+/// There is a value.
+@_disfavoredOverload
+public func != <Root, Value>(
+  path: ModelPath<Root, Value?>, value: _OptionalNilComparisonType
+) -> ModelCondition<Root> { !(path == value) }
+/// There is no value.
+@_disfavoredOverload
+public func == <Root: Model, Value>(
+  keyPath: any KeyPath<Root, Value?> & Sendable, value: _OptionalNilComparisonType
+) -> ModelCondition<Root> { ModelPath(keyPath) == value }
+/// There is a value.
+@_disfavoredOverload
+public func != <Root: Model, Value>(
+  keyPath: any KeyPath<Root, Value?> & Sendable, value: _OptionalNilComparisonType
+) -> ModelCondition<Root> { ModelPath(keyPath) != value }
+
+// Key paths into a dictionary, as in `\.readings["temperature"] > 30`. The name in a key path cannot be read back from
+// it, so the key path is one of `ModelProperties`, which makes a property of the name.
+
+/// A key path that leads through the properties of a model, as the compiler makes one for `\.readings["temperature"]`.
+public typealias PropertyKeyPath<Root: Model, Value> = KeyPath<
+  ModelProperties<Root>, ModelPath<Root, Value>
+>
+
+/// The value under the name equals this one.
+public func == <Root: Model, Value: QueryValue>(
+  keyPath: PropertyKeyPath<Root, Value?>, value: Value
+) -> ModelCondition<Root> { ModelProperties<Root>()[keyPath: keyPath] == value }
+/// The exact opposite of `==`: where there is no value, it differs from every value.
+public func != <Root: Model, Value: QueryValue>(
+  keyPath: PropertyKeyPath<Root, Value?>, value: Value
+) -> ModelCondition<Root> { ModelProperties<Root>()[keyPath: keyPath] != value }
+/// There is a value, and it is less.
+public func < <Root: Model, Value: OrderedQueryValue>(
+  keyPath: PropertyKeyPath<Root, Value?>, value: Value
+) -> ModelCondition<Root> { ModelProperties<Root>()[keyPath: keyPath] < value }
+/// There is a value, and it is at most this one.
+public func <= <Root: Model, Value: OrderedQueryValue>(
+  keyPath: PropertyKeyPath<Root, Value?>, value: Value
+) -> ModelCondition<Root> { ModelProperties<Root>()[keyPath: keyPath] <= value }
+/// There is a value, and it is greater.
+public func > <Root: Model, Value: OrderedQueryValue>(
+  keyPath: PropertyKeyPath<Root, Value?>, value: Value
+) -> ModelCondition<Root> { ModelProperties<Root>()[keyPath: keyPath] > value }
+/// There is a value, and it is at least this one.
+public func >= <Root: Model, Value: OrderedQueryValue>(
+  keyPath: PropertyKeyPath<Root, Value?>, value: Value
+) -> ModelCondition<Root> { ModelProperties<Root>()[keyPath: keyPath] >= value }

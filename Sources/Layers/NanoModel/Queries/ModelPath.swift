@@ -60,6 +60,23 @@ public struct ModelPath<Root: Model, Value>: Sendable {
     dynamicMember keyPath: any KeyPath<Nested, Inner> & Sendable
   ) -> ModelPath<Root, Inner> where Value == [Nested] { inner(Nested.self, keyPath) }
 
+  /// The value of a dictionary under a name; nothing where it has none.
+  ///
+  /// ```swift
+  /// sensors.find { $0.readings["temperature"] > 30 }
+  /// ```
+  public subscript<Entry>(name: String) -> ModelPath<Root, Entry?> where Value == [String: Entry] {
+    entry(name, Entry.self)
+  }
+  /// The value of a dictionary under a name, if there is a dictionary.
+  public subscript<Entry>(name: String) -> ModelPath<Root, Entry?>
+  where Value == [String: Entry]? { entry(name, Entry.self) }
+
+  private func entry<Entry>(_ name: String, _ type: Entry.Type) -> ModelPath<Root, Entry?> {
+    ModelPath<Root, Entry?>(
+      place.map { $0.appending(FieldPlace(steps: [FieldStep(entry: name, Entry.self)])) })
+  }
+
   private func inner<Nested: Model, Inner>(
     _ type: Nested.Type, _ keyPath: any AnyKeyPath & Sendable
   ) -> ModelPath<Root, Inner> {
@@ -166,7 +183,7 @@ extension Condition {
         found.append(open.and(isTrueOfNothing ? current.when.and(inner) : inner))
       case .constant(let place, let value):
         // As if it stood under the names of today.
-        let today = FieldPath(components: Array(path.components.prefix(place.components.count)))
+        let today = path[0..<place.components.count]
         if try Evaluator(DocumentSubject(only: today, value)).holds(plain) {
           found.append(open.and(current.when))
         }

@@ -2,7 +2,7 @@
 
 import NanoDocument
 public import NanoQuery
-import NanoStoreCore
+package import NanoStoreCore
 
 extension ModelCollection {
   /// The values that what somebody wrote into a search field finds in the properties marked with
@@ -29,21 +29,21 @@ extension ModelCollection {
 public struct ModelSearchResult<M: Model> {
   /// The value, and what the store knows of it.
   public let stored: Stored<M>
-  private let result: TextResult
+  private let match: ModelSearchMatch<M>
 
   init(_ result: TextResult, _ collection: ModelCollection<M>) throws {
-    self.result = result
+    match = ModelSearchMatch(result)
     stored = try collection.stored(result.document)
   }
 
   /// The value.
   public var value: M { stored.value }
   /// How well it fits: the larger, the better, beside the other results of the same search.
-  public var rank: Double { result.rank }
+  public var rank: Double { match.rank }
 
   /// The part of a text in which most was found, with markers; see ``TextResult/snippet(of:words:begin:end:ellipsis:)``.
   public func snippet(words: Int = 16, begin: String = "[", end: String = "]") -> String? {
-    result.snippet(words: words, begin: begin, end: end)
+    match.snippet(words: words, begin: begin, end: end)
   }
 
   /// The texts of a property with markers around what was found, one for each text that it has.
@@ -51,6 +51,21 @@ public struct ModelSearchResult<M: Model> {
   /// - Throws: ``StoreError/Code/invalidArgument`` if the property is not stored.
   public func highlights(
     of keyPath: any PartialKeyPath<M> & Sendable, begin: String = "[", end: String = "]"
+  ) throws -> [String] { try match.highlights(of: keyPath, begin: begin, end: end) }
+}
+
+/// How well a document matches a search by text, and where, by the properties of a model.
+package struct ModelSearchMatch<M: Model>: Sendable {
+  private let result: TextResult
+
+  package init(_ result: TextResult) { self.result = result }
+
+  package var rank: Double { result.rank }
+  package func snippet(words: Int, begin: String, end: String) -> String? {
+    result.snippet(words: words, begin: begin, end: end)
+  }
+  package func highlights(
+    of keyPath: any PartialKeyPath<M> & Sendable, begin: String, end: String
   ) throws -> [String] {
     result.highlights(of: "\(try M.place(of: keyPath).path)", begin: begin, end: end)
   }
@@ -61,7 +76,7 @@ extension ModelSearchResult: Sendable where M: Sendable {}
 extension ModelQuery {
   /// What a search by text finds, in order, with ranks and snippets.
   ///
-  /// - Throws: As ``models()-()->[M]``; ``StoreError/Code/invalidArgument`` if there is no search in the query.
+  /// - Throws: As ``fetch()-()->[M]``; ``StoreError/Code/invalidArgument`` if there is no search in the query.
   public func results() throws -> [ModelSearchResult<M>] {
     try documentQuery().results().map { try ModelSearchResult($0, collection) }
   }

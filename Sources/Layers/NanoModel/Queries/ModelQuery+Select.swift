@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+import NanoDocument
 import NanoEngine
 import NanoQuery
 import NanoStoreCore
@@ -13,7 +13,7 @@ extension ModelQuery {
   /// ```
   ///
   /// - Throws: ``StoreError/Code/typeMismatch`` if a document holds something else, with its field.
-  public func select<First: FieldValue, Second: FieldValue, each Value: FieldValue>(
+  public func select<First, Second, each Value>(
     _ first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
     _ others: repeat any KeyPath<M, each Value> & Sendable
   ) throws -> [(First, Second, repeat each Value)] {
@@ -37,22 +37,20 @@ extension ModelQuery {
   /// ```
   ///
   /// - Throws: ``StoreError/Code/typeMismatch`` if a document holds something else, with its field.
-  public func select<Value: FieldValue>(
-    _ keyPath: any KeyPath<M, Value> & Sendable
-  ) throws -> [Value] {
+  public func select<Value>(_ keyPath: any KeyPath<M, Value> & Sendable) throws -> [Value] {
     let reader = try SelectedField(keyPath)
     var values: [Value] = []
     try eachFields { (fields) throws(StoreError) in values.append(try reader.value(&fields)) }
     return values
   }
 
-  public func select<First: FieldValue, Second: FieldValue, each Value: FieldValue>(
+  public func select<First: SendableMetatype, Second: SendableMetatype, each Value: SendableMetatype>(
     _ first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
     _ others: repeat any KeyPath<M, each Value> & Sendable
   ) async throws -> sending [(First, Second, repeat each Value)] {
     try await fromReader { try $0.select(first, second, repeat each others) }
   }
-  public func select<Value: FieldValue>(
+  public func select<Value: SendableMetatype>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) async throws -> sending [Value] { try await fromReader { try $0.select(keyPath) } }
 
@@ -130,16 +128,40 @@ struct ReadFields<M: Model>: ~Copyable {
 }
 
 /// How one property is read from a document without the others.
-private struct SelectedField<M: Model, Value: FieldValue>: Sendable {
+private struct SelectedField<M: Model, Value> {
   let names: [StoredName]
   let place: FieldPlace
   /// Whether a document without the field may be read as something else than nothing.
   let hasVariants: Bool
+  let read: (inout JSONReader) throws(StoreError) -> Value
+  /// What a document without the field has; nil if it must be there.
+  let missing: Value?
 
   init(_ keyPath: any KeyPath<M, Value> & Sendable) throws(StoreError) {
     place = try M.place(of: keyPath)
     names = place.path.components.map { StoredName($0) }
     hasVariants = place.hasVariants || place.hasComputedDefault
+    if let type = Value.self as? any FieldValue.Type {
+      read = Self.reading(type)
+      missing = Self.missing(type)
+    } else {
+      read = { (reader) throws(StoreError) in try StoredValues.value(try reader.value()) }
+      missing = try? StoredValues.value(.null)
+    }
+  }
+
+  /// - Parameter type: `Value`, known to be a field's value.
+  private static func reading<Field: FieldValue>(
+    _ type: Field.Type
+  ) -> (inout JSONReader) throws(StoreError) -> Value {
+    { (reader) throws(StoreError) in
+      // The same type under two names; a cast would look up both for each document.
+      unsafeBitCast(try Field(reading: &reader), to: Value.self)
+    }
+  }
+
+  private static func missing<Field: FieldValue>(_ type: Field.Type) -> Value? {
+    type.missingValue.map { unsafeBitCast($0, to: Value.self) }
   }
 
   func value(_ fields: inout ReadFields<M>) throws(StoreError) -> Value {
@@ -149,7 +171,7 @@ private struct SelectedField<M: Model, Value: FieldValue>: Sendable {
       {
         return value
       }
-      return try Value(stored: .string(text))
+      return try StoredValues.value(.string(text))
     }
     var reader = JSONReader(fields.bytes)
     var isThere = try reader.find(names)
@@ -157,8 +179,8 @@ private struct SelectedField<M: Model, Value: FieldValue>: Sendable {
       reader = JSONReader(try fields.asRead())
       isThere = try reader.find(names)
     }
-    if isThere { return try Value(reading: &reader) }
-    if let missing = Value.missingValue { return missing }
+    if isThere { return try read(&reader) }
+    if let missing { return missing }
     throw StoreError(
       .typeMismatch, "A required field is missing", [.field: "\(place.path)"])
   }

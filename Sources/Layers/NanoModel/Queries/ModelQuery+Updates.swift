@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+import NanoDocument
 import NanoQuery
 public import NanoStoreCore
 
@@ -17,7 +17,7 @@ extension ModelQuery where M: Sendable {
   /// collection held them when this was called.
   ///
   /// - Throws: At once, ``StoreError/Code/invalidArgument`` if a property is not stored. While it runs, as
-  ///   ``models()-()->[M]``; the loop is over then.
+  ///   ``fetch()-()->[M]``; the loop is over then.
   public func updates() throws -> DocumentUpdates<M> {
     let decoder = collection.decoder
     return try documentQuery().updates { try decoder.value($0) }
@@ -39,22 +39,12 @@ public struct ModelChange<M: Model>: Sendable {
   let value: Result<DocumentValue?, StoreError>
 
   /// Gives the property a value.
-  public static func set<Value: FieldValue>(
+  public static func set<Value>(
     _ keyPath: any WritableKeyPath<M, Value> & Sendable, _ value: Value
   ) -> ModelChange {
     ModelChange(
       place: Result { () throws(StoreError) in try M.place(of: keyPath) },
-      value: Result { () throws(StoreError) in try value.storedValue })
-  }
-
-  /// Gives the property a value of a type with raw values.
-  @_disfavoredOverload
-  public static func set<Value: RawRepresentable>(
-    _ keyPath: any WritableKeyPath<M, Value> & Sendable, _ value: Value
-  ) -> ModelChange where Value.RawValue: FieldValue {
-    ModelChange(
-      place: Result { () throws(StoreError) in try M.place(of: keyPath) },
-      value: Result { () throws(StoreError) in try value.rawValue.storedValue })
+      value: Result { () throws(StoreError) in try StoredValues.stored(value) })
   }
 
   /// Makes the property nil.

@@ -155,7 +155,9 @@ extension ModelQuery {
         try ordering.ordering(
           countsVariants: hasFormerNames || lacksValues(ordering)))
     }
-    return DocumentQuery(collection.documents, query)
+    var question = DocumentQuery(collection.documents, query)
+    question.declaredNames = M.fieldTable.names
+    return question
   }
 
   /// Whether documents may have fields under the former names of properties that are asked for.
@@ -165,7 +167,7 @@ extension ModelQuery {
     for ordering in orderings { former.formUnion(try ordering.place.get().formerPaths) }
     guard !former.isEmpty else { return false }
     return try collection.documents.observedPaths().contains { observed in
-      former.contains(FieldPath(observed.path.replacing("[]", with: "")))
+      former.contains(observed.field)
     }
   }
 
@@ -174,6 +176,6 @@ extension ModelQuery {
     let place = try ordering.place.get()
     guard place.hasVariants, !place.isKey else { return false }
     guard M.fieldTable.isIndexed(place.path) else { return true }
-    return try collection.documents.find(.isNull(.field(place.path))).exists()
+    return try collection.documents.find(.isNull(.field(place.path))).withoutFieldCheck.exists()
   }
 }

@@ -12,22 +12,37 @@ import NanoStoreCore
 public struct ModelStream<M: Model & Sendable>: AsyncSequence, Sendable {
   public typealias Element = M
   let query: ModelQuery<M>
+  /// Called with documents that do not decode; nil if they end the loop.
+  var onFailure: (@Sendable (SkippedDocument) -> Void)?
 
-  public func makeAsyncIterator() -> Iterator { Iterator(query) }
+  public func makeAsyncIterator() -> Iterator { Iterator(query, onFailure) }
 
   public struct Iterator: AsyncIteratorProtocol {
     private let query: ModelQuery<M>
+    private let onFailure: (@Sendable (SkippedDocument) -> Void)?
     private var documents: DocumentStream.Iterator?
 
-    init(_ query: ModelQuery<M>) { self.query = query }
+    init(_ query: ModelQuery<M>, _ onFailure: (@Sendable (SkippedDocument) -> Void)?) {
+      self.query = query
+      self.onFailure = onFailure
+    }
 
-    /// - Throws: As ``ModelQuery/models()-()->[M]``; `CancellationError`.
+    /// - Throws: As ``ModelQuery/fetch()-()->[M]``; `CancellationError`.
     public mutating func next() async throws -> M? {
       if documents == nil {
         documents = try await query.onReader { try $0.documentQuery() }.stream()
           .makeAsyncIterator()
       }
-      return try await documents?.next().map { try query.collection.decoder.value($0) }
+      while let document = try await documents?.next() {
+        do {
+          return try query.collection.decoder.value(document)
+        } catch {
+          guard let onFailure else { throw error }
+          onFailure(
+            SkippedDocument(key: document.key, rowID: document.rowID ?? 0, error: error))
+        }
+      }
+      return nil
     }
   }
 }

@@ -29,8 +29,13 @@ extension Decimal: QueryValue {}
 extension DocumentValue: QueryValue {}
 extension Optional: QueryValue where Wrapped: QueryValue {}
 
-/// A value whose stored form has the order that its type has; a `Decimal` is stored as text and has not.
-public protocol OrderedQueryValue: QueryValue {}
+/// A value whose stored form has the order that its type has, for `<` and its kin, `min` and `max`.
+///
+/// A `Decimal` is stored as text, "9" after "10", and is none: keep an amount as an integer of its smallest unit.
+public protocol OrderedQueryValue: QueryValue {
+  /// The type itself; of an optional, the type that it wraps.
+  associatedtype Unwrapped: FieldValue & Sendable = Self
+}
 
 extension String: OrderedQueryValue {}
 extension Double: OrderedQueryValue {}
@@ -47,27 +52,47 @@ extension UInt32: OrderedQueryValue {}
 extension UInt64: OrderedQueryValue {}
 extension Date: OrderedQueryValue {}
 extension DocumentValue: OrderedQueryValue {}
-extension Optional: OrderedQueryValue where Wrapped: OrderedQueryValue {}
+extension Optional: OrderedQueryValue where Wrapped: OrderedQueryValue {
+  public typealias Unwrapped = Wrapped.Unwrapped
+}
 
-enum QueryValues {
-  /// What a value of a property is stored as; nil if that cannot be told.
-  static func stored(_ value: some Any) -> DocumentValue? {
-    switch value {
-    case let value as any FieldValue: try? value.storedValue
-    case let value as any RawRepresentable: raw(value)
-    case let value as any Encodable: try? DocumentValue(encoding: value)
-    default: nil
-    }
-  }
+/// A number that can be added up, an optional one, or several of them, for `sum` and `average`.
+///
+/// A `Decimal` is stored as text and is none: keep an amount as an integer of its smallest unit.
+public protocol NumericQueryValue: SendableMetatype {
+  /// The number itself; of optionals and lists, the type of the numbers in them.
+  associatedtype Number: FieldValue & Sendable = Self
+}
 
-  private static func raw(_ value: some RawRepresentable) -> DocumentValue? {
-    stored(value.rawValue)
-  }
+extension Double: NumericQueryValue {}
+extension Float: NumericQueryValue {}
+extension Int: NumericQueryValue {}
+extension Int8: NumericQueryValue {}
+extension Int16: NumericQueryValue {}
+extension Int32: NumericQueryValue {}
+extension Int64: NumericQueryValue {}
+extension UInt: NumericQueryValue {}
+extension UInt8: NumericQueryValue {}
+extension UInt16: NumericQueryValue {}
+extension UInt32: NumericQueryValue {}
+extension UInt64: NumericQueryValue {}
+extension Optional: NumericQueryValue where Wrapped: NumericQueryValue {
+  public typealias Number = Wrapped.Number
+}
+extension Array: NumericQueryValue where Element: NumericQueryValue {
+  public typealias Number = Element.Number
+}
+extension Set: NumericQueryValue where Element: NumericQueryValue {
+  public typealias Number = Element.Number
+}
 
-  /// What a value of a property is stored as, or as what its document's key is stored.
-  static func stored(_ value: some FieldValue, isKey: Bool) throws(StoreError) -> DocumentValue {
-    guard isKey, let key = value as? any ModelKey else { return try value.storedValue }
-    guard let text = try key.documentKey?.description else { return .null }
-    return .string(text)
-  }
+/// A list or a set, or one that may be absent, each of whose elements is found.
+public protocol ListQueryValue: SendableMetatype {
+  /// The type of the elements.
+  associatedtype ListElement
+}
+extension Array: ListQueryValue { public typealias ListElement = Element }
+extension Set: ListQueryValue { public typealias ListElement = Element }
+extension Optional: ListQueryValue where Wrapped: ListQueryValue {
+  public typealias ListElement = Wrapped.ListElement
 }

@@ -64,7 +64,7 @@ extension ModelCollection {
     for field in M.modelFields {
       conditions += field.formerNames.map { .exists(FieldPath(components: [$0])) }
     }
-    return documents.find(.any(conditions))
+    return documents.find(.any(conditions)).withoutFieldCheck
   }
 
   /// Upgrades the next documents by row id, and says whether there were any.

@@ -11,11 +11,15 @@ struct ModelDeclaration {
   /// The attributes that say where the type is available, each on a line.
   let availability: String
   let collectionName: String
+  /// Whether `@Model(collection:)` says the name.
+  let namesCollection: Bool
   let version: String
   /// Those that are stored, in order.
   let properties: [StoredProperty]
   /// Relationships that other classes keep.
   let inverses: [RelationshipDeclaration]
+  /// Properties that a value shows of itself, also those that are not stored in documents.
+  let shownNames: [String]
   /// Whether the compiler writes an initializer with a parameter for each property, which can be called.
   let hasMemberwiseInitializer: Bool
   /// Whether the compiler would write an initializer without parameters, if there were no other.
@@ -37,8 +41,12 @@ struct ModelDeclaration {
     case .structDecl: type = declaration.cast(StructDeclSyntax.self)
     case .classDecl: type = declaration.cast(ClassDeclSyntax.self)
     default:
+      let advice =
+        declaration.is(EnumDeclSyntax.self)
+        ? "; an enum needs none to be the type of a property, only a raw value or Codable" : ""
       problems.add(
-        .error, node, "'@Model' belongs to a struct or a final class", fixes: [.remove(node)])
+        .error, node, "'@Model' belongs to a struct or a final class\(advice)",
+        fixes: [.remove(node)])
       return nil
     }
     isClass = declaration.kind == .classDecl
@@ -50,22 +58,36 @@ struct ModelDeclaration {
 
     let arguments = ModelArguments(node, &problems)
     collectionName = arguments.collection ?? name
+    namesCollection = arguments.collection != nil
     version = arguments.version ?? "1"
     let members = ModelMembers(declaration, isClass, &problems)
-    properties = members.properties
+    properties = IdentityCheck(declaration, members.properties).run(&problems)
     inverses = members.inverses
+    shownNames = members.shownNames
     hasMemberwiseInitializer = !isClass && !members.hasInitializer && !members.hasOtherAttributes
     hasPlainInitializer = isClass && !members.hasInitializer && members.haveAllValues
     if properties.isEmpty, !problems.hasErrors {
       problems.add(.error, node, "'\(name)' has no stored properties that a document could hold")
     }
     FieldChecks(properties).run(&problems)
+    if let type = declaration.as(ClassDeclSyntax.self), !members.hasInitializer,
+      !problems.hasErrors
+    {
+      InitializerCheck(type, properties).run(&problems)
+    }
   }
 
   /// Members of an extension have its access unless they say another.
   private static func access(
     of declaration: some DeclGroupSyntax, _ surroundings: [Syntax]
   ) -> String {
+    // What names a private type around it is no more visible than that.
+    let isHidden = surroundings.contains { around in
+      around.asProtocol((any WithModifiersSyntax).self)?.modifiers.contains {
+        [.keyword(.private), .keyword(.fileprivate)].contains($0.name.tokenKind)
+      } ?? false
+    }
+    if isHidden { return "fileprivate " }
     let own = access(declaration.modifiers)
     guard own == nil, let around = surroundings.first?.as(ExtensionDeclSyntax.self) else {
       return own ?? ""
@@ -91,6 +113,7 @@ struct ModelDeclaration {
 private struct ModelMembers {
   var properties: [StoredProperty] = []
   var inverses: [RelationshipDeclaration] = []
+  var shownNames: [String] = []
   var hasInitializer = false
   /// Whether a property has an attribute that may change how it is stored.
   var hasOtherAttributes = false
@@ -108,11 +131,12 @@ private struct ModelMembers {
       }
       guard let variable = member.decl.as(VariableDeclSyntax.self) else { continue }
       let parser = PropertyParser(variable, isInClass: isClass)
+      shownNames += parser.shownNames
       if let inverse = parser.inverse(&problems) { inverses.append(inverse) }
       let parsed = parser.properties(&problems)
       properties += parsed.stored
       hasOtherAttributes = hasOtherAttributes || parsed.hasOtherAttributes
     }
-    haveAllValues = properties.allSatisfy { $0.initialValue != nil || $0.isNilAtFirst }
+    haveAllValues = properties.allSatisfy(\.hasFirstValue)
   }
 }

@@ -8,12 +8,16 @@ import SwiftSyntaxMacros
 struct Problems {
   private(set) var all: [Diagnostic] = []
 
-  var hasErrors: Bool { all.contains { $0.diagMessage.severity == .error } }
+  /// Whether there is an error with which nothing can be written. Where something can, other code that uses the type
+  /// causes no errors of its own.
+  private(set) var hasErrors = false
 
+  /// - Parameter blocks: Whether the error is one with which nothing can be written.
   mutating func add(
     _ severity: DiagnosticSeverity, _ node: some SyntaxProtocol, _ message: String,
-    fixes: [Fix] = []
+    fixes: [Fix] = [], blocks: Bool = true
   ) {
+    if severity == .error, blocks { hasErrors = true }
     all.append(
       Diagnostic(
         node: node, message: Message(message: message, severity: severity),
@@ -54,6 +58,37 @@ struct Fix {
     let nothing = TokenSyntax(
       .identifier(""), leadingTrivia: attribute.leadingTrivia, presence: .present)
     return .replace(attribute, nothing, "remove '@\(attribute.attributeName.trimmed)'")
+  }
+
+  /// Gives an attribute another name.
+  static func rename(_ attribute: AttributeSyntax, to name: String) -> Fix {
+    var renamed = attribute.detached
+    renamed.attributeName = TypeSyntax(
+      IdentifierTypeSyntax(
+        leadingTrivia: attribute.attributeName.leadingTrivia, name: .identifier(name),
+        trailingTrivia: attribute.attributeName.trailingTrivia))
+    renamed.leadingTrivia = attribute.leadingTrivia
+    return .replace(
+      attribute, renamed, "replace '@\(attribute.attributeName.trimmed)' with '@\(name)'")
+  }
+
+  /// Takes an argument of an attribute away, with the attribute if it has no other.
+  static func remove(
+    argument index: Int, of attribute: AttributeSyntax, _ message: String
+  ) -> Fix {
+    guard case .argumentList(let arguments) = attribute.arguments, arguments.count > 1 else {
+      return .remove(attribute)
+    }
+    var left = Array(arguments)
+    let removed = left.remove(at: index)
+    // The next one of several values is the first now, and has their label.
+    if removed.label != nil, index < left.count, left[index].label == nil {
+      left[index].label = removed.label
+      left[index].colon = removed.colon
+    }
+    left[left.count - 1].trailingComma = nil
+    left[left.count - 1].trailingTrivia = []
+    return .replace(arguments, LabeledExprListSyntax(left), message)
   }
 
   /// Puts an attribute before a property.

@@ -71,10 +71,11 @@ struct PropertyParser {
     let place = field.node.map(Syntax.init) ?? Syntax(binding.pattern)
     return [
       StoredProperty(
-        name: relationship.name, type: PropertyType(of: relationship),
+        name: relationship.name, declaration: Syntax(binding.pattern),
+        type: PropertyType(of: relationship),
         initialValue: binding.initializer?.value, isLet: false, storedName: storedName,
         formerNames: field.formerNames, marks: marks,
-        names: ([storedName] + field.formerNames).map { ($0, place) }, relationship: relationship)
+        namesPlace: place, removals: field.removals, relationship: relationship)
     ]
   }
 
@@ -116,6 +117,15 @@ struct PropertyParser {
       if [.keyword(.static), .keyword(.class)].contains(modifier.name.tokenKind) { return false }
     }
     return variable.bindings.allSatisfy { !$0.isComputed }
+  }
+
+  /// What a value shows of itself. A lazy property would have to be computed for that.
+  var shownNames: [String] {
+    let isLazy = variable.modifiers.contains { $0.name.tokenKind == .keyword(.lazy) }
+    guard isStored, !isLazy else { return [] }
+    return variable.bindings.compactMap {
+      $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.text
+    }
   }
 
   // MARK: Checks
@@ -186,6 +196,25 @@ struct PropertyParser {
     return true
   }
 
+  /// A key and a text index are for few types. What the name of the type does not say, the compiler finds.
+  private func checkMarks(of name: String, _ type: PropertyType, _ problems: inout Problems) {
+    let named = NamedType(type)
+    guard !named.isDictionary else { return }
+    let article = "'\(name)' has type '\(type.shown)'"
+    if let key = mark("Key"), named.isKey == false {
+      problems.add(
+        .error, key,
+        "\(article), which cannot be a key; a key is a 'String', 'UUID', 'Int', 'Int64' or a type that conforms to 'ModelKey'",
+        fixes: named.isList ? [.remove(key)] : [.remove(key), .rename(key, to: "Unique")],
+        blocks: false)
+    }
+    if let text = mark("TextIndexed"), named.hasText == false {
+      problems.add(
+        .error, text, "\(article), which has no text to index",
+        fixes: [.remove(text), .rename(text, to: "Indexed")], blocks: false)
+    }
+  }
+
   // MARK: Properties
 
   private func stored(_ problems: inout Problems) -> [StoredProperty] {
@@ -238,13 +267,15 @@ struct PropertyParser {
     }
     guard checkType(annotation, at: pattern, &problems) else { return nil }
     let name = pattern.identifier.text.trimmingBackticks
+    checkMarks(of: name, type, &problems)
     let field = FieldArguments(mark("Field"), &problems)
     let storedName = field.name ?? name
     let place = Syntax(field.node.map(Syntax.init) ?? Syntax(pattern))
     return StoredProperty(
-      name: pattern.identifier.text, type: type, initialValue: value, isLet: isLet,
-      storedName: storedName, formerNames: field.formerNames, marks: marks,
-      names: ([storedName] + field.formerNames).map { ($0, place) }, isTracked: isInClass)
+      name: pattern.identifier.text, declaration: Syntax(pattern), type: type,
+      initialValue: value, isLet: isLet, storedName: storedName, formerNames: field.formerNames,
+      marks: marks,
+      namesPlace: place, removals: field.removals, isTracked: isInClass)
   }
 }
 
@@ -272,6 +303,8 @@ struct FieldArguments {
   let node: AttributeSyntax?
   var name: String?
   var formerNames: [String] = []
+  /// What takes a former name away, by its place among them.
+  var removals: [Fix] = []
 
   init(_ node: AttributeSyntax?, _ problems: inout Problems) {
     self.node = node
@@ -283,6 +316,9 @@ struct FieldArguments {
         continue
       }
       if index == 0, argument.label == nil { name = text } else { formerNames.append(text) }
+      if index > 0 || argument.label != nil, let node {
+        removals.append(.remove(argument: index, of: node, "remove '\(text)'"))
+      }
     }
   }
 }

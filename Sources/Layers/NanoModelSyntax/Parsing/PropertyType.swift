@@ -10,6 +10,8 @@ struct PropertyType {
   let wrapped: String?
 
   var isOptional: Bool { wrapped != nil }
+  /// As messages show it.
+  var shown: String { wrapped.map { "\($0)?" } ?? text }
   /// Whether the name is known to stand for a type that is no optional.
   var isPlain: Bool {
     wrapped == nil

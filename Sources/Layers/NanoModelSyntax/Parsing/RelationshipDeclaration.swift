@@ -14,6 +14,8 @@ struct RelationshipDeclaration {
   let isMixed: Bool
   /// The property of the other class that shows the owners.
   let inverse: String?
+  /// The key path to that property, as it is written.
+  let inversePath: String?
   /// An expression for the delete rule.
   let rule: String?
 
@@ -60,6 +62,7 @@ struct RelationshipDeclaration {
     isMixed = end.isMixed
     let arguments = RelationshipArguments(mark, &problems)
     inverse = arguments.inverse
+    inversePath = arguments.inversePath
     rule = arguments.rule
     guard isMixed else { return }
     if isInverse || inverse != nil {
@@ -105,6 +108,7 @@ extension TypeSyntax {
 /// What stands in the parentheses of `@Relationship(…)`.
 private struct RelationshipArguments {
   var inverse: String?
+  var inversePath: String?
   var rule: String?
 
   init(_ mark: AttributeSyntax, _ problems: inout Problems) {
@@ -120,6 +124,7 @@ private struct RelationshipArguments {
           continue
         }
         inverse = property.declName.baseName.text.trimmingBackticks
+        inversePath = argument.expression.trimmedDescription
       case "delete": rule = argument.expression.trimmedDescription
       default: continue
       }

@@ -5,6 +5,8 @@ import SwiftSyntax
 /// A property that documents hold.
 struct StoredProperty {
   let name: String
+  /// Where it is declared.
+  let declaration: Syntax
   let type: PropertyType
   /// The value that it has in new values, as it is written.
   let initialValue: ExprSyntax?
@@ -13,8 +15,10 @@ struct StoredProperty {
   let formerNames: [String]
   /// `@Field`, `@Key` and the like.
   let marks: [AttributeSyntax]
-  /// All names with the place where they are written.
-  let names: [(name: String, place: Syntax)]
+  /// Where the names in documents are written.
+  let namesPlace: Syntax
+  /// What takes a former name away, by its place among them.
+  let removals: [Fix]
   /// Whether it is one of an object, whose value stands in another property.
   var isTracked = false
   /// What it says if it leads to other objects.
@@ -29,13 +33,19 @@ struct StoredProperty {
     isTracked && !type.isOptional ? "self.\(place)!" : "self.\(place)"
   }
 
-  var isKey: Bool { isMarked("Key") }
+  /// Whether it is the `id` of a type that is `Identifiable`, and no other property is marked as key.
+  var isIdentity = false
+
+  var isKey: Bool { isIdentity || isMarked("Key") }
   func isMarked(_ name: String) -> Bool { marks.contains { $0.shortName == name } }
 
   /// Whether it is nil without being told, as variables that are optional by a mark are.
   var isNilAtFirst: Bool {
     !isLet && (type.isOptional || relationship.map { !$0.isToMany } ?? false)
   }
+
+  /// Whether an initializer need not give it a value.
+  var hasFirstValue: Bool { initialValue != nil || isNilAtFirst }
 
   /// The name before an argument, where keywords are not escaped.
   var label: String {
@@ -67,12 +77,19 @@ struct StoredProperty {
     if let relationship {
       return relationship.isToMany ? .value("\(relationship.storage)()") : .askType
     }
-    if let initialValue, !initialValue.is(NilLiteralExprSyntax.self) {
+    if let initialValue, !isNilInitially {
       let text = initialValue.trimmedDescription
       return .value(initialValue.isConstant ? text : "(\(text))")
     }
     if type.isOptional { return .null }
     return type.isPlain ? .error : .askType
+  }
+
+  /// Whether the initial value is written as nil. `.none` is nil in an optional, also of an enum with such a case.
+  private var isNilInitially: Bool {
+    guard let initialValue else { return false }
+    return initialValue.is(NilLiteralExprSyntax.self)
+      || (type.isOptional && initialValue.trimmedDescription == ".none")
   }
 
   /// Whether every document that is written has the field.
@@ -92,7 +109,7 @@ struct StoredProperty {
 
   /// The initial value, if it is the same each time.
   var constant: String? {
-    guard let initialValue, initialValue.isConstant else { return nil }
+    guard let initialValue, initialValue.isConstant, !isNilInitially else { return nil }
     return initialValue.trimmedDescription
   }
 }

@@ -31,6 +31,9 @@ struct DescriptionRenderer {
       }
       """,
     ]
+    if model.namesCollection {
+      members.append("\(raw: access)static var _$namesCollection: Swift.Bool { true }")
+    }
     if let key = model.key {
       members.append(
         """

@@ -35,6 +35,12 @@ enum FieldText {
     return "\"\(escaped)\""
   }
 
+  /// The expression for a type itself.
+  static func metatype(_ type: String) -> String {
+    type.allSatisfy { $0.isLetter || $0.isNumber || ".<>_".contains($0) }
+      ? "\(type).self" : "(\(type)).self"
+  }
+
   /// The literal of what stands before a field's value: `,"name":`, for the first one `{"name":`.
   static func opening(_ property: StoredProperty, _ mark: String = ",") -> String {
     literal("\(mark)\"\(stored(property.storedName))\":")

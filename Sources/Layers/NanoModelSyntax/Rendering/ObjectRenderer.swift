@@ -14,6 +14,17 @@ struct ObjectRenderer {
     self.type = type
   }
 
+  /// What properties of a class ask for, where an error keeps all else from being written: they cause no errors of
+  /// their own then.
+  static var placeholders: [DeclSyntax] {
+    [
+      "private var _$object = NanoStoreModels.ObjectState()",
+      "private init(_$fault: Swift.Void) { Swift.fatalError() }",
+      "private func _$load() {}",
+      "private func _$willChange() {}",
+    ]
+  }
+
   /// Members of the class itself.
   var members: [DeclSyntax] {
     let access = model.access
@@ -48,7 +59,10 @@ struct ObjectRenderer {
 
   private func firstValue(_ property: StoredProperty) -> String {
     if property.relationship != nil { return "self.\(property.place) = .init()" }
-    if case .value(let value) = property.absence { return "self.\(property.place) = \(value)" }
+    if case .value(let value) = property.absence {
+      // The place is an optional, in which `.none` would be nil and not a case of the type.
+      return "self.\(property.place) = \(value) as \(property.type.text)"
+    }
     if property.type.isOptional { return "self.\(property.place) = nil" }
     return "self.\(property.place) = NanoStoreModels.ModelCoding.firstValue()"
   }

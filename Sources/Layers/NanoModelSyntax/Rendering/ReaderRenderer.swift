@@ -151,7 +151,7 @@ struct ReaderRenderer {
         if case .none = _$key {
         \(property.type.isOptional ? "\(name) = \(match) ? \(read) : nil" : expected)
         } else {
-        \(name) = try \(type)(documentKey: _$key)
+        \(name) = \(readKey(type))
         }
         """
     }
@@ -168,7 +168,7 @@ struct ReaderRenderer {
         let \(name): \(type)
         if \(match) {
         \(name) = \(read)
-        } else if let _$missing = NanoStoreModels.ModelCoding.missing(\(metatype(type))) {
+        } else if let _$missing = NanoStoreModels.ModelCoding.missing(\(FieldText.metatype(type))) {
         \(name) = _$missing
         } else {
         break inOrder
@@ -182,9 +182,9 @@ struct ReaderRenderer {
   private var inAnyOrder: String {
     var lines = model.properties.contains(where: \.isRequired) ? ["let _$start = _$reader"] : []
     for (index, property) in model.properties.enumerated() {
-      lines.append("var _$v\(index): Swift.Optional<\(property.type.text)> = .none")
+      lines.append("var _$v\(index): Swift.Optional<\(property.type.text)> = nil")
       for former in property.formerNames.indices {
-        lines.append("var _$v\(index)_\(former): Swift.Optional<\(property.type.text)> = .none")
+        lines.append("var _$v\(index)_\(former): Swift.Optional<\(property.type.text)> = nil")
       }
     }
     lines.append("var _$unknown = NanoStoreModels.UnknownFields.Collector()")
@@ -226,7 +226,7 @@ struct ReaderRenderer {
     if case .value = property.absence, !property.type.isOptional {
       read = "if !_$reader.consumeNull() { \(read) }"
     }
-    let isOpen = "case .none = \(variable)"
+    let isOpen = "case nil = \(variable)"
     let condition = property.isKey ? "\(isOpen), case .none = _$key" : isOpen
     return "if \(condition) { \(read) } else { \(skip) }"
   }
@@ -241,18 +241,19 @@ struct ReaderRenderer {
       "guard case .some(let _$f\(index)) = \(value) else { throw _$start.missingField(\(name)) }"
     }
     if property.isKey {
-      let missing = property.type.isOptional ? " ?? .some(.none)" : ""
+      let missing = property.type.isOptional ? " ?? .some(nil)" : ""
       return """
-        if case .none = _$key {} else { _$v\(index) = try \(type)(documentKey: _$key) }
+        if case .none = _$key {} else { _$v\(index) = \(readKey(type)) }
         \(required(found + missing))
         """
     }
     switch property.absence {
     case .error: return required(found)
-    case .null: return "let _$f\(index): \(type) = \(found) ?? .none"
+    case .null: return "let _$f\(index): \(type) = \(found) ?? nil"
     case .value(let value): return "let _$f\(index): \(type) = \(found) ?? \(value)"
     case .askType:
-      return required("\(found) ?? NanoStoreModels.ModelCoding.missing(\(metatype(type)))")
+      return required(
+        "\(found) ?? NanoStoreModels.ModelCoding.missing(\(FieldText.metatype(type)))")
     }
   }
 
@@ -265,13 +266,12 @@ struct ReaderRenderer {
     return "_$reader.consumeNull() ? \(property.type.text).none : \(read(wrapped))"
   }
 
-  private func read(_ type: String) -> String {
-    PlainCoding(type)?.read("_$reader")
-      ?? "try NanoStoreModels.ModelCoding.read(\(metatype(type)), &_$reader)"
+  private func readKey(_ type: String) -> String {
+    "try NanoStoreModels.ModelCoding.readKey(\(FieldText.metatype(type)), _$key)"
   }
 
-  private func metatype(_ type: String) -> String {
-    type.allSatisfy { $0.isLetter || $0.isNumber || ".<>_".contains($0) }
-      ? "\(type).self" : "(\(type)).self"
+  private func read(_ type: String) -> String {
+    PlainCoding(type)?.read("_$reader")
+      ?? "try NanoStoreModels.ModelCoding.read(\(FieldText.metatype(type)), &_$reader)"
   }
 }

@@ -87,7 +87,18 @@ struct WriterRenderer {
         \(code(property.type.text, value))
         }
         """
-    case .error, .value:
+    case .value:
+      // Null is written, since a document without the field has the first value.
+      guard let wrapped = property.type.wrapped else { fallthrough }
+      return """
+        \(opening)
+        if let value = \(value) {
+        \(code(wrapped, "value"))
+        } else {
+        writer.null()
+        }
+        """
+    case .error:
       return "\(opening)\n\(code(property.type.text, value))"
     }
   }

@@ -82,7 +82,7 @@ extension DocumentCollection {
   /// it counts for this store until it is closed for good, and is not kept in the file.
   ///
   /// A cached document is never out of date: what was written meanwhile, by whomever, is read anew.
-  /// ``get(_:)-(String)``, ``DocumentQuery/documents()`` and pages use the cache; chosen fields, streams
+  /// ``get(_:)-(String)``, ``DocumentQuery/fetch()`` and pages use the cache; chosen fields, streams
   /// and typed values do not.
   public var cacheSize: Int {
     get { store.cache.size(name) }

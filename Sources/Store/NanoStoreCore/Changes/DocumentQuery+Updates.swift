@@ -59,7 +59,7 @@ extension DocumentQuery {
   /// ```
   public func countUpdates() -> ValueUpdates<Int> {
     ValueUpdates(
-      question: question(query) { [query, name = collection.name] reader in
+      question: question(query, query.usedFields) { [query, name = collection.name] reader in
         let count = try reader.count(query, in: name)
         return LiveAnswer(.values(Array("\(count)".utf8))) { count }
       })
@@ -83,7 +83,7 @@ extension DocumentQuery {
     _ asked: AggregateQuery, _ make: @escaping @Sendable ([AggregateRow]) -> Value
   ) -> ValueUpdates<Value> {
     ValueUpdates(
-      question: question(asked.query) { [name = collection.name] reader in
+      question: question(asked.query, asked.usedFields) { [name = collection.name] reader in
         try asked.validate()
         let rows = try reader.aggregate(asked, in: name)
         return LiveAnswer(try .values(of: rows)) { make(rows) }
@@ -93,17 +93,22 @@ extension DocumentQuery {
 
 extension DocumentQuery {
   private func question<Value: Sendable>(
-    _ query: Query, _ read: @escaping @Sendable (any EngineReader) throws -> LiveAnswer<Value>
+    _ query: Query, _ fields: [FieldPath],
+    _ read: @escaping @Sendable (any EngineReader) throws -> LiveAnswer<Value>
   ) -> LiveQuestion<Value> {
-    LiveQuestion(
-      store: collection.store, collection: collection.name, query: query, read: read)
+    LiveQuestion(store: collection.store, collection: collection.name, query: query) {
+      [self] reader in
+      try collection.checkFailure()
+      try logUnknown(fields, reader)
+      return try read(reader)
+    }
   }
 
   /// The documents, and what is made of them.
   private func question<Value: Sendable>(
     _ make: @escaping @Sendable ([Document]) throws -> Value
   ) -> LiveQuestion<Value> {
-    question(query) { [self] reader in
+    question(query, query.usedFields) { [self] reader in
       var documents: [Document] = []
       var marks: [DocumentMark] = []
       try reader.find(query, in: collection.name) { stored in

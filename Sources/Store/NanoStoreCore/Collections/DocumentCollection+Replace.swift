@@ -18,6 +18,41 @@ extension DocumentCollection {
   ///   ``StoreError/Code/uniqueViolation``. What was stored stays.
   @discardableResult
   public func replace(_ document: Document) throws -> Document {
+    try replace(document, having: nil)
+  }
+  @discardableResult
+  public func replace(_ document: Document) async throws -> Document {
+    try await onWriter { try self.replace(document) }
+  }
+
+  /// Stores a document in place of the one that has its key or row id, if that one still has this revision
+  /// (compare-and-set).
+  ///
+  /// ```swift
+  /// guard var ada = try people.get("ada") else { return }
+  /// let revision = ada.revision
+  /// ada["age"] = 37
+  /// try people.replace(ada, ifRevision: revision)     // throws revisionConflict if another write came between
+  /// ```
+  ///
+  /// - Parameter revision: What ``/NanoDocument/Document/revision`` was when the document was read. An unknown
+  ///   revision, nil, is no condition that holds.
+  /// - Returns: The document as it is stored, with its new revision.
+  /// - Throws: ``StoreError/Code/revisionConflict`` with both revisions, and as
+  ///   ``replace(_:)-(Document)``. What was stored stays.
+  @discardableResult
+  public func replace(_ document: Document, ifRevision revision: Int64?) throws -> Document {
+    try replace(document, having: .some(revision))
+  }
+  @discardableResult
+  public func replace(
+    _ document: Document, ifRevision revision: Int64?
+  ) async throws -> Document {
+    try await onWriter { try self.replace(document, ifRevision: revision) }
+  }
+
+  /// - Parameter expected: The revision that the stored document must have, which may be unknown; nil for any.
+  private func replace(_ document: Document, having expected: Int64??) throws -> Document {
     guard !document.isPartial else { throw Self.partial }
     try InternalCollection.refuse(name)
     var header = document.header
@@ -30,19 +65,48 @@ extension DocumentCollection {
     try writer.checkStorable(limit: store.maximumDocumentSize)
     let body = writer.bytes
     try writing { engine in
+      if let expected, expected == nil {
+        var actual: Int64?
+        guard try engine.get(identity, in: name, { actual = $0.revision }) else {
+          throw Self.notFound(identity, name)
+        }
+        throw Self.revisionConflict(identity, name, expected: nil, actual: actual)
+      }
       let replaced = try engine.replace(
         identity,
         with: NewDocument(
           key: header.key, type: header.type, version: header.version,
-          added: Clock.microseconds(), body: body), in: name)
-      guard replaced else { throw Self.notFound(identity, name) }
+          added: Clock.microseconds(), replacedRevision: expected ?? nil, body: body), in: name)
+      if replaced {
+        guard expected != nil, header.rowID == nil else { return }
+        try engine.get(identity, in: name) { header.rowID = $0.rowID }
+        return
+      }
+      var actual: Int64?
+      guard expected != nil, try engine.get(identity, in: name, { actual = $0.revision }) else {
+        throw Self.notFound(identity, name)
+      }
+      throw Self.revisionConflict(identity, name, expected: expected ?? nil, actual: actual)
     }
     header.collection = name
+    // Without a condition, any revision may have been replaced.
+    header.revision = (expected ?? nil).map { $0 + 1 }
     return Document(header, copying: body)
   }
-  @discardableResult
-  public func replace(_ document: Document) async throws -> Document {
-    try await onWriter { try self.replace(document) }
+
+  static func revisionConflict(
+    _ identity: Identity, _ collection: String, expected: Int64?, actual: Int64?
+  ) -> StoreError {
+    let error = StoreError(
+      .revisionConflict, "A document has another revision",
+      [
+        .collection: collection, .expected: expected.map { "\($0)" } ?? "unknown",
+        .actual: actual.map { "\($0)" } ?? "none",
+      ])
+    switch identity {
+    case .key(let key): return error.adding(.key, key.description)
+    case .rowID(let id): return error.adding(.rowID, "\(id)")
+    }
   }
 
   private static let nobody = StoreError(

@@ -16,6 +16,7 @@ extension DocumentCollection {
   public func show(
     rowID: Int64, _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
+    try checkFailure()
     if TransactionContext.current(of: store) == nil, !store.queues.isBusy {
       let (engine, isCollecting) = try store.engineAndBuffer()
       if !isCollecting {

@@ -18,6 +18,36 @@ public struct DocumentCollection: Sendable {
   public let store: Store
   /// Its name; ASCII letters match in either case.
   public let name: String
+  private let refusal: Refusal?
+
+  init(store: Store, name: String) {
+    self.store = store
+    self.name = name
+    refusal = nil
+  }
+
+  private init(_ collection: DocumentCollection, _ refusal: Refusal) {
+    store = collection.store
+    name = collection.name
+    self.refusal = refusal
+  }
+
+  /// An error in a box, so that a collection without one stays small.
+  private final class Refusal: Sendable {
+    let error: StoreError
+    init(_ error: StoreError) { self.error = error }
+  }
+
+  /// Why every operation fails, if a layer found that before one began.
+  package var failure: StoreError? { refusal?.error }
+
+  /// The same collection, each operation of which throws an error: for what a layer finds where it cannot throw.
+  package func refusing(_ error: StoreError) -> DocumentCollection {
+    DocumentCollection(self, Refusal(error))
+  }
+
+  @inline(__always)
+  func checkFailure() throws { if let refusal { throw refusal.error } }
 }
 
 extension DocumentCollection {
@@ -133,7 +163,9 @@ extension DocumentCollection {
 extension ObservedPath {
   /// Whether this is the path, with an array at its end or on the way.
   fileprivate func isList(at field: FieldPath) -> Bool {
-    path.contains("[]") && path.replacing("[]", with: "").isSame(as: field.description)
+    // Names are observed without the quotes that distinguish a number from that of an element.
+    let names = FieldPath(components: field.components).description
+    return path.contains("[]") && path.replacing("[]", with: "").isSame(as: names)
   }
 }
 
@@ -199,7 +231,7 @@ extension DocumentCollection {
   ///   - unique: Whether two documents may not have the same values. Documents without a value
   ///     never collide.
   ///   - elements: Whether each element of an array is indexed; if nil, they are where the one field
-  ///     held an array so far.
+  ///     held an array so far and its path addresses no element by number.
   ///   - name: Made from the fields if nil.
   /// - Throws: ``StoreError/Code/uniqueViolation`` if documents collide already,
   ///   ``StoreError/Code/alreadyExists`` if the name belongs to another index. There is no index
@@ -246,7 +278,7 @@ extension DocumentCollection {
   ) throws -> IndexDefinition {
     let isList =
       try elements
-      ?? (columns.count == 1
+      ?? (columns.count == 1 && !columns[0].path.addressesElement
         && writer.observedPaths(in: self.name).contains { $0.isList(at: columns[0].path) })
     let index = IndexDefinition(
       name: name, columns: columns, isUnique: unique, kind: isList ? .elements : .fields)

@@ -113,12 +113,7 @@ struct BatchWriter {
   }
 
   private func conflict(_ key: DocumentKey, _ expected: Int64, _ actual: Int64?) -> StoreError {
-    StoreError(
-      .revisionConflict, "A document has another revision",
-      [
-        .collection: name, .expected: "\(expected)", .actual: actual.map { "\($0)" } ?? "none",
-        .key: key.description,
-      ])
+    DocumentCollection.revisionConflict(.key(key), name, expected: expected, actual: actual)
   }
 
   private func withRevisions(

@@ -25,7 +25,8 @@ extension DocumentCollection {
   }
 
   @inline(__always)
-  func inTurn<Result>(_ work: () throws -> Result) rethrows -> Result {
+  func inTurn<Result>(_ work: () throws -> Result) throws -> Result {
+    try checkFailure()
     guard store.queues.isBusy else { return try work() }
     return try takingTurn(work)
   }

@@ -44,7 +44,7 @@ extension DocumentQuery {
     try await onReader { try $0.rows(question) }
   }
   public func rows(_ question: AggregateQuery) throws -> [AggregateRow] {
-    try question.validate()
+    try validate(question)
     return try collection.reading(.call) { try $0.aggregate(question, in: collection.name) }
   }
 
@@ -53,7 +53,7 @@ extension DocumentQuery {
   package func eachRow(
     _ question: AggregateQuery, _ show: (AggregateRow) throws -> Bool
   ) throws {
-    try question.validate()
+    try validate(question)
     try collection.reading(.call) { try $0.aggregate(question, in: collection.name, show) }
   }
 
@@ -105,9 +105,8 @@ extension DocumentQuery {
 
   /// The distinct values of a field in what is found, list elements each, in sort order.
   public func distinct(_ path: String) throws -> [DocumentValue] {
-    try query.validate()
     let field = FieldPath(path)
-    try field.validate()
+    try validate(AggregateQuery(query, groups: [field], aggregates: []))
     return try collection.reading(.call) {
       try $0.distinct(field, query, in: collection.name)
     }

@@ -38,7 +38,7 @@ extension DocumentQuery {
     }
     // One more tells whether there is a next page.
     let asked = limit(size + 1)
-    try asked.query.validate()
+    try asked.validate()
     var documents: [Document] = []
     var position: PagePosition?
     var hasMore = false

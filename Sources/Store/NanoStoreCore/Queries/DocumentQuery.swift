@@ -19,6 +19,9 @@ public struct DocumentQuery: Sendable {
   public let collection: DocumentCollection
   /// The question as engines get it.
   public var query: Query
+  /// Names that a model declares, which are not looked for in documents to find misspelled ones; nil if no name
+  /// is looked for.
+  package var declaredNames: Set<ExactName>? = []
 
   public init(_ collection: DocumentCollection, _ query: Query) {
     self.collection = collection
@@ -150,7 +153,7 @@ extension DocumentQuery {
   ///
   /// - Throws: ``StoreError``, among others ``StoreError/Code/invalidPath``.
   public func fetch() throws -> [Document] {
-    try query.validate()
+    try validate()
     if query.fields == nil, let cache = collection.store.cache[collection.name] {
       return try documents(through: cache)
     }
@@ -183,7 +186,7 @@ extension DocumentQuery {
   ///
   /// - Throws: What the closure throws, which ends the query.
   public func each(_ show: (Document) throws -> Void) throws {
-    try query.validate()
+    try validate()
     // What a closure writes could be found again, without end.
     if TransactionContext.current(of: collection.store)?.writer != nil {
       for document in try fetch() { try show(document) }
@@ -270,7 +273,7 @@ extension DocumentQuery {
   /// - Parameter show: Gives false to end the query.
   /// - Throws: What the closure throws, which ends the query.
   public func showStored(_ show: (StoredDocument) throws -> Bool) throws {
-    try query.validate()
+    try validate()
     try collection.showing { reader in
       try reader.find(query, in: collection.name, show)
     }
@@ -286,7 +289,7 @@ extension DocumentQuery {
   public func showContents(
     withKeys: Bool, _ show: (StoredContent) throws -> Bool
   ) throws {
-    try query.validate()
+    try validate()
     try collection.showing { reader in
       try reader.contents(query, in: collection.name, withKeys: withKeys, show)
     }
@@ -328,9 +331,18 @@ extension DocumentQuery {
 }
 
 extension DocumentQuery {
+  /// The same without looking for misspelled names of fields: for queries that no user has written.
+  package var withoutFieldCheck: DocumentQuery {
+    var copy = self
+    copy.declaredNames = nil
+    return copy
+  }
+}
+
+extension DocumentQuery {
   /// How many documents are found, within the limit if there is one.
   public func count() throws -> Int {
-    try query.validate()
+    try validate()
     return try collection.reading(.call) { try $0.count(query, in: collection.name) }
   }
   public func count() async throws -> Int { try await onReader { try $0.count() } }
@@ -358,10 +370,16 @@ extension DocumentQuery {
   /// Without bodies: engines do not read them for an empty choice of fields.
   private var identities: DocumentQuery { select([]) }
 
-  /// How the query will run: its statement, the plan, and which indexes it uses.
+  /// How the query will run: its statement, the plan, which indexes it uses, and which of its fields no document
+  /// has.
   public func explain() throws -> Explanation {
     try query.validate()
-    return try collection.reading(.call) { try $0.explain(query, in: collection.name) }
+    return try collection.reading(.snapshot) { reader in
+      var explanation = try reader.explain(query, in: collection.name)
+      explanation.unknownFields = try KnownFields(reader, in: collection.name)
+        .unknown(among: query.usedFields)
+      return explanation
+    }
   }
   public func explain() async throws -> Explanation { try await onReader { try $0.explain() } }
 }
@@ -370,7 +388,7 @@ extension DocumentQuery {
   /// Removes what is found and says how many there were.
   @discardableResult
   public func delete() throws -> Int {
-    try query.validate()
+    try validate()
     return try collection.writing { try collection.remove(query, $0) }
   }
   @discardableResult
@@ -395,7 +413,7 @@ extension DocumentQuery {
   /// As ``update(set:remove:)-(_,_)``, with changes that were kept.
   @discardableResult
   public func update(_ changes: FieldChanges) throws -> Int {
-    try query.validate()
+    try validate()
     try InternalCollection.refuse(collection.name)
     return try collection.writing(atomic: true) { engine in
       // Found before the first change, so that no document is found again by what it became.

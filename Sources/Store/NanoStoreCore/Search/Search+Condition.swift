@@ -47,8 +47,7 @@ extension Search {
       case .string(let text) = value, SearchValue.number(text) == nil
     else { return nil }
     let path = FieldPath(attribute)
-    guard path.isValid, !path.components.contains(where: { PathValues.elementIndex($0) != nil })
-    else { return nil }
+    guard path.isValid, !path.addressesElement else { return nil }
     return .comparison(.field(path), .equal, .value(value))
   }
 

@@ -66,7 +66,7 @@ extension DocumentQuery {
   /// - Throws: ``StoreError/Code/invalidArgument`` if the query has no search that all results must be found
   ///   by.
   public func results() throws -> [TextResult] {
-    try query.validate()
+    try validate()
     return try collection.reading(.snapshot) { reader in
       let resolved = try query.resolvingSearches(in: reader.textIndexes(in: collection.name))
       guard let search = resolved.condition.rankingSearch, let scope = search.scope else {

@@ -6,7 +6,7 @@ import NanoStore
 struct AggregateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "aggregate",
-    abstract: "Count, and find minimum, maximum, average and total, in groups or over all.",
+    abstract: "Count, and find minimum, maximum, average and sum, in groups or over all.",
     discussion: """
       The columns are the groups and then the results, in the order in which they are asked for. A \
       document whose grouping field holds a list counts in the group of each element, one without \
@@ -35,7 +35,7 @@ struct AggregateCommand: ParsableCommand {
   var average: [String] = []
 
   @Option(help: ArgumentHelp("The sum of the numbers.", valueName: "field"))
-  var total: [String] = []
+  var sum: [String] = []
 
   // What the options above become, in their order; see OrderedArguments.
   @Option(name: .customLong("column"), help: .hidden)
@@ -64,7 +64,7 @@ struct AggregateCommand: ParsableCommand {
       case "min": aggregate = .min(path)
       case "max": aggregate = .max(path)
       case "average": aggregate = .average(path)
-      case "total": aggregate = .sum(path)
+      case "sum": aggregate = .sum(path)
       default: throw ValidationError("'\(text)' is no result.")
       }
       name = parts.count > 1 ? "\(parts[0])_\(parts[1])" : parts[0]

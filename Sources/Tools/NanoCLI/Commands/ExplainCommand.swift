@@ -6,7 +6,9 @@ import NanoStore
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Show how a find would run: its SQL, the plan, and the indexes it uses.")
+    abstract: "Show how a find would run: its SQL, the plan, and the indexes it uses.",
+    discussion:
+      "Fields of the query that no document has are listed first, with the most similar one.")
 
   @OptionGroup var place: CollectionOptions
   @OptionGroup var condition: ConditionOptions
@@ -21,6 +23,9 @@ struct ExplainCommand: ParsableCommand {
       try Output.run { output in
         guard !json else { return try Self.writeJSON(explanation, to: output) }
         let indexes = explanation.indexes.joined(separator: ", ")
+        for field in explanation.unknownFields {
+          try output.line("unknown    \(Printable.text(Self.sentence(field)))")
+        }
         try output.line("indexes    \(Printable.text(indexes.isEmpty ? "none" : indexes))")
         if let rest = explanation.checkedPerDocument {
           try output.line("checked    \(Printable.text(rest))")
@@ -33,12 +38,25 @@ struct ExplainCommand: ParsableCommand {
     }
   }
 
+  /// `[emial], which no document has; did you mean [email]?`
+  static func sentence(_ field: UnknownField) -> String {
+    let question = field.nearest.map { "; did you mean [\($0)]?" } ?? ""
+    return "[\(field.path)], which no document has\(question)"
+  }
+
   private static func writeJSON(_ explanation: Explanation, to output: Output) throws {
     let object: DocumentObject = [
       "indexes": .array(explanation.indexes.map { .string($0) }),
       "checkedPerDocument": explanation.checkedPerDocument.documentValue,
       "statement": .string(explanation.statement),
       "plan": .array(explanation.plan.map { .string($0) }),
+      "unknownFields": .array(
+        explanation.unknownFields.map { field in
+          .object([
+            "field": .string("\(field.path)"),
+            "nearest": (field.nearest.map { "\($0)" }).documentValue,
+          ])
+        }),
     ]
     try output.line(object.jsonString(pretty: true))
   }

@@ -31,7 +31,7 @@ struct FindCommand: ParsableCommand {
 
   func run() throws {
     try place.withCollection(.reading) { collection in
-      let query = try page.applied(to: condition.query(in: collection))
+      let query = Found(try page.applied(to: condition.query(in: collection)))
       let shown = fields.flatMap(FieldList.split).map(ShownField.init)
       try Output.run { output in
         if keys { return try showKeys(query, output) }
@@ -42,18 +42,41 @@ struct FindCommand: ParsableCommand {
         case .table, .csv: try showRows(query, shown, output)
         }
       }
+      if query.isEmpty { try Self.explainNothing(query.documents) }
     }
   }
 
-  private func showKeys(_ query: DocumentQuery, _ output: Output) throws {
+  /// The documents that are found, and whether there were any.
+  private final class Found {
+    let documents: DocumentQuery
+    private(set) var isEmpty = true
+
+    init(_ documents: DocumentQuery) { self.documents = documents }
+
+    func each(_ paths: [FieldPath]? = nil, _ show: (Document) throws -> Void) throws {
+      try (paths.map { documents.select($0) } ?? documents).each { document in
+        isEmpty = false
+        try show(document)
+      }
+    }
+  }
+
+  /// Nothing was found, perhaps because of a misspelled field.
+  private static func explainNothing(_ query: DocumentQuery) throws {
+    for field in try query.explain().unknownFields {
+      Diagnostics.print("note: the query uses \(Printable.text(ExplainCommand.sentence(field)))")
+    }
+  }
+
+  private func showKeys(_ query: Found, _ output: Output) throws {
     // A collection known by row ids has no keys to show.
-    try query.select([]).each { document in
+    try query.each([]) { document in
       try output.line(Printable.text(document.key ?? "\(document.rowID ?? 0)"))
     }
   }
 
   private func showObjects(
-    _ query: DocumentQuery, _ shown: [ShownField], _ output: Output
+    _ query: Found, _ shown: [ShownField], _ output: Output
   ) throws {
     let printer = ObjectPrinter(
       isArray: format.chosen == .json, isPlain: format.plain, isPretty: format.pretty, to: output)
@@ -66,7 +89,7 @@ struct FindCommand: ParsableCommand {
     where paths.contains(where: { $0.components[0] == name }) {
       throw ValidationError("The attribute and the field \(name) cannot both appear in one object.")
     }
-    try query.select(paths).each { document in
+    try query.each(paths) { document in
       var object = DocumentObject()
       for field in shown {
         guard case .attribute(let name, _) = field, let value = field.value(in: document) else {
@@ -80,17 +103,17 @@ struct FindCommand: ParsableCommand {
     try printer.finish()
   }
 
-  private func showRows(_ query: DocumentQuery, _ shown: [ShownField], _ output: Output) throws {
+  private func showRows(_ query: Found, _ shown: [ShownField], _ output: Output) throws {
     let rows = format.rows(shown.map(\.name), to: output)
     try rows.begin()
-    try query.select(shown.compactMap(\.path)).each { document in
+    try query.each(shown.compactMap(\.path)) { document in
       try rows.add(shown.map { $0.value(in: document) })
     }
     try rows.finish()
   }
 
   /// The columns are the fields of the first documents.
-  private func showTable(_ query: DocumentQuery, _ output: Output) throws {
+  private func showTable(_ query: Found, _ output: Output) throws {
     var sample: [DocumentObject] = []
     var rows: RowPrinter?
     func begin() throws -> RowPrinter {
@@ -114,8 +137,8 @@ struct FindCommand: ParsableCommand {
   }
 
   /// The columns are all fields that are found, so the documents are read twice.
-  private func showCSV(_ query: DocumentQuery, _ output: Output) throws {
-    try query.collection.store.read {
+  private func showCSV(_ query: Found, _ output: Output) throws {
+    try query.documents.collection.store.read {
       var columns = FieldNames()
       try query.each { columns.add(try $0.object()) }
       let rows = format.rows(columns.names, to: output)

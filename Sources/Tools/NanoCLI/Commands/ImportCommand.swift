@@ -39,9 +39,9 @@ struct ImportCommand: ParsableCommand {
   var plain = false
 
   @Option(help: ArgumentHelp("The longest record in megabytes.", valueName: "megabytes"))
-  var maxRecord = RecordSplitter.defaultMaximumLength >> 20
+  var maxRecord = ImportOptions.defaultMaximumRecordLength >> 20
 
-  /// Bad records that are told one by one; arbitrary, so that the screen is not filled with them.
+  /// Bad records that are listed; arbitrary, so that the screen is not filled with them.
   private static let shownFailures = 10
 
   func validate() throws {
@@ -51,50 +51,43 @@ struct ImportCommand: ParsableCommand {
   }
 
   func run() throws {
-    let path = try key.map { text in
-      let path = FieldPath(text)
-      try path.validate()
-      return path
-    }
+    let options = ImportOptions(
+      keyField: try key.map { text in
+        let path = FieldPath(text)
+        try path.validate()
+        return path
+      }, replacesDocuments: replace, skipsInvalidRecords: skipBad,
+      dialect: plain ? .plain : .extended, maximumRecordLength: maxRecord << 20)
     // Before the database is opened, so that a wrong name makes no empty one.
-    let source = try ByteSource(file)
-    let size = source.size
-    let reader = RecordReader(key: path, dialect: plain ? .plain : .extended)
+    let source = try ByteSource(argument: file)
     let line = ProgressLine()
-    let counts = try place.database.withStore(.creating) { store in
+    let report = try place.database.withStore(.creating) { store in
       defer { line.clear() }
-      let batches = BatchPipeline(
-        BatchSource(source, reader, maximumLength: maxRecord << 20))
-      return try importer(store[place.collection], line, size).run(batches)
+      var shown = 0
+      return try store[place.collection].importDocuments(from: source, options) { report in
+        show(report.skippedRecords.dropFirst(shown), after: shown, line)
+        shown = report.skippedRecords.count
+        line.show(
+          report.totalBytes.map { Double(report.bytesRead) / Double(max(1, $0)) },
+          "\(Quantity.documents(report.documents)), "
+            + Quantity.rate(report.documents, line.elapsed))
+      }
     }
-    try Output.run { try $0.line(summary(counts, line.elapsed)) }
+    try Output.run { try $0.line(summary(report, line.elapsed)) }
   }
 
-  private func importer(
-    _ collection: DocumentCollection, _ line: ProgressLine, _ size: Int?
-  ) -> Importer {
-    var importer = Importer(collection: collection, replaces: replace, skipsBad: skipBad)
-    importer.progress = { counts in
-      line.show(
-        size.map { Double(counts.bytes) / Double(max(1, $0)) },
-        "\(Quantity.documents(counts.documents)), \(Quantity.rate(counts.documents, line.elapsed))")
-    }
-    var shown = 0
-    importer.skipped = { failure in
-      shown += 1
-      guard shown <= Self.shownFailures else { return }
+  private func show(_ errors: ArraySlice<StoreError>, after shown: Int, _ line: ProgressLine) {
+    for (number, error) in zip((shown + 1)..., errors) where number <= Self.shownFailures {
       line.clear()
-      let reason = FailureReport.sentence(failure.error, in: .record)
-      Diagnostics.print("skipped: \(failure.place): \(reason)")
-      if shown == Self.shownFailures { Diagnostics.print("further ones are only counted") }
+      Diagnostics.print("skipped: \(FailureReport.sentence(ofRecord: error))")
+      if number == Self.shownFailures { Diagnostics.print("further ones are only counted") }
     }
-    return importer
   }
 
-  private func summary(_ counts: Importer.Counts, _ seconds: Double) -> String {
-    let left = counts.skipped == 0 ? "" : ", skipped \(Quantity.count(counts.skipped))"
-    return "imported \(Quantity.documents(counts.documents)) into \(place.collection)\(left) "
-      + "in \(Quantity.duration(seconds)) (\(Quantity.rate(counts.documents, seconds)), "
-      + "\(Quantity.bytes(Int(Double(counts.bytes) / max(seconds, 1e-3))))/s)"
+  private func summary(_ report: ImportReport, _ seconds: Double) -> String {
+    let left = report.skipped == 0 ? "" : ", skipped \(Quantity.count(report.skipped))"
+    return "imported \(Quantity.documents(report.documents)) into \(place.collection)\(left) "
+      + "in \(Quantity.duration(seconds)) (\(Quantity.rate(report.documents, seconds)), "
+      + "\(Quantity.bytes(Int(Double(report.bytesRead) / max(seconds, 1e-3))))/s)"
   }
 }

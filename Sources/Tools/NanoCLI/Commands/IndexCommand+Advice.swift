@@ -7,58 +7,83 @@ extension IndexCommand {
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list",
-      abstract: "List the indexes of a collection, who wanted them and why.")
+      abstract: "List the indexes of a collection or of all, with origin, uses and reason.")
 
-    @OptionGroup var place: CollectionOptions
+    @OptionGroup var database: DatabaseOptions
+    @Argument(help: "The collection; all if missing.")
+    var collection: String?
     @OptionGroup var format: FormatOptions
 
+    private static let columns = ["index", "fields", "unique", "of", "origin", "uses", "reason"]
+
     func run() throws {
-      try place.withCollection(.reading) { collection in
-        let indexes = try collection.indexes()
-        let uses = try collection.store.exactIndexUses(in: collection.name)
+      try database.withStore(.reading) { store in
+        if let collection { try CollectionOptions.noteMissing(collection, in: store) }
         try Output.run { output in
+          let names = try collection.map { [$0] } ?? store.collections().map(\.name)
           let rows = format.rows(
-            ["index", "fields", "unique", "of", "origin", "uses", "reason"], to: output)
+            (collection == nil ? ["collection"] : []) + Self.columns, to: output)
           try rows.begin()
-          for index in indexes {
-            try rows.add([
-              .string(index.name), .string(index.fieldList), .bool(index.isUnique),
-              index.kind == .elements ? "elements" : "values", .string(index.origin.rawValue),
-              uses[ExactName(index.name)].map { .int(Int64($0)) }, index.reason.map { .string($0) },
-            ])
-          }
-          for index in try collection.textIndexes() {
-            let fields = index.fields.map(\.description).joined(separator: ", ")
-            try rows.add([
-              .string(index.name), .string(fields), .bool(false), .string(index.tokens.rawValue),
-              "declared", nil, nil,
-            ])
+          for name in names {
+            for row in try Self.rows(of: store[name]) {
+              try rows.add((collection == nil ? [.string(name)] : []) + row)
+            }
           }
           try rows.finish()
         }
       }
+    }
+
+    private static func rows(of collection: DocumentCollection) throws -> [[DocumentValue?]] {
+      let uses = try collection.store.exactIndexUses(in: collection.name)
+      var rows: [[DocumentValue?]] = try collection.indexes().map { index in
+        [
+          .string(index.name), .string(index.fieldList), .bool(index.isUnique),
+          index.kind == .elements ? "elements" : "values", .string(index.origin.rawValue),
+          uses[ExactName(index.name)].map { .int(Int64($0)) }, index.reason.map { .string($0) },
+        ]
+      }
+      rows += try collection.textIndexes().map { index in
+        let fields = index.fields.map(\.description).joined(separator: ", ")
+        return [
+          .string(index.name), .string(fields), .bool(false), .string(index.tokens.rawValue),
+          "declared", nil, nil,
+        ]
+      }
+      return rows
     }
   }
 
   struct Advise: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "advise",
-      abstract: "Show which indexes queries missed, as programs found out that used the database.",
+      abstract: "Show which indexes the queries of programs missed, in a collection or in all.",
       discussion: """
         With --apply the ones that are due are made and dropped. A program that opens its store with \
         indexTuning .automatic, the default, does so by itself.
         """)
 
     @OptionGroup var database: DatabaseOptions
+    @Argument(help: "The collection; all if missing.")
+    var collection: String?
     @OptionGroup var format: FormatOptions
 
-    @Flag(help: "Make and drop what is due.")
+    @Flag(help: "Make and drop what is due in all collections.")
     var apply = false
+
+    func validate() throws {
+      guard !apply || collection == nil else {
+        throw ValidationError("--apply is for all collections.")
+      }
+    }
 
     func run() throws {
       guard !apply else { return try applyAdvice() }
       try database.withStore(.reading) { store in
-        let advice = try store.indexAdvice()
+        if let collection { try CollectionOptions.noteMissing(collection, in: store) }
+        let advice = try store.indexAdvice().filter {
+          $0.collection.folded == (collection ?? $0.collection).folded
+        }
         try Output.run { output in
           let rows = format.rows(
             ["collection", "fields", "of", "action", "due", "reason"], to: output)

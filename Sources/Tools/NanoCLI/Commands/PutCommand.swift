@@ -31,7 +31,7 @@ struct PutCommand: ParsableCommand {
 
   func run() throws {
     // Before the database is opened, so that a mistake makes no empty one.
-    let text = json == "-" ? try ByteSource("-").text() : json
+    let text = json == "-" ? try ByteSource(argument: "-").text() : json
     let dialect: JSONDialect = plain ? .plain : .extended
     _ = try DocumentObject(json: text, dialect: dialect)
     try place.database.withStore(.creating) { store in

@@ -51,9 +51,7 @@ struct CollectionOptions: ParsableArguments {
     _ access: DatabaseOptions.Access, _ work: (DocumentCollection) throws -> Result
   ) throws -> Result {
     try database.withStore(access) { store in
-      if access == .reading, let note = try Self.missing(collection, in: store) {
-        Diagnostics.print("note: \(note)")
-      }
+      if access == .reading { try Self.noteMissing(collection, in: store) }
       return try work(store[collection])
     }
   }
@@ -66,6 +64,11 @@ struct CollectionOptions: ParsableArguments {
       if let note = try Self.missing(collection, in: store) { throw CommandFailure(message: note) }
       return try work(store[collection])
     }
+  }
+
+  /// Says on the standard error that a collection does not exist.
+  static func noteMissing(_ name: String, in store: Store) throws {
+    if let note = try missing(name, in: store) { Diagnostics.print("note: \(note)") }
   }
 
   private static func missing(_ name: String, in store: Store) throws -> String? {

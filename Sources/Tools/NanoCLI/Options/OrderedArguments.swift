@@ -3,7 +3,7 @@
 /// Keeps the order between options of different names, which ArgumentParser forgets: the columns of
 /// `aggregate`, and text among the other arguments of a condition.
 enum OrderedArguments {
-  private static let aggregates = ["count", "count-of", "min", "max", "average", "total"]
+  private static let aggregates = ["count", "count-of", "min", "max", "average", "sum"]
 
   /// The arguments with `--min year` written as `--column min:year`, and `--text-arg 7` as
   /// `--arg '7'`. What is incomplete stays as it is, for ArgumentParser to complain about.

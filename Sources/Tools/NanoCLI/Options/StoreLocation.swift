@@ -23,6 +23,7 @@ enum StoreLocation {
   /// A store on a server; `?schema=` in the URL names the schema, which libpq does not know.
   @Sendable private static func openServer(_ url: String, _ access: Access) throws -> Store {
     var configuration = PostgresConfiguration()
+    configuration.warnsAboutUnknownFields = false
     var url = url
     if var parts = URLComponents(string: url), var items = parts.queryItems {
       if let schema = items.first(where: { $0.name == "schema" })?.value {
@@ -105,6 +106,8 @@ enum StoreLocation {
     configuration.isReadOnly = access == .reading
     // One command is no workload, and must not leave indexes behind that nobody asked for.
     configuration.indexTuning = .off
+    // Commands say so themselves where it matters.
+    configuration.warnsAboutUnknownFields = false
     configuration.mappedSize = mappedSize
     configure(&configuration)
     return try Store(.file(file), configuration: configuration)

@@ -128,6 +128,10 @@ final class ObjectPrinter {
     guard !isPlain, !isPretty else { return try add(document.object()) }
     // An earlier version of this library may have left white space of another program in it.
     if !CanonicalBody.isOneLine(writer.bytes) { return try add(document.object()) }
+    if let shortened = StoredDates.shortened(writer.bytes) {
+      writer.removeAll()
+      shortened.withUnsafeBytes { writer.raw($0) }
+    }
     try writeRecord()
   }
 

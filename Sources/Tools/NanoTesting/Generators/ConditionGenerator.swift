@@ -23,7 +23,7 @@ public struct ConditionGenerator: Sendable {
     "a", "b", "a.b", "a.a", "list", "list.0", "list.1", "list.name", "list.0.name", "list.b",
     "list.a", #""x.y""#, "$d", "a.$date", "$date", "é", "e\u{301}", "name", "a.name", "b.name", "0",
     "x'\u{301}", "$\u{301}", "a.\u{301}x", "missing", "b.0", "name.first", "q\"t", "x.y",
-    #""q""t""#,
+    #""q""t""#, #"list."0""#, #"a."1""#, #"b."0""#, #"list."1".a"#,
   ]
 
   mutating func path() -> FieldPath {

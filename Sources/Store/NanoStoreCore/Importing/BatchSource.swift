@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 import Dispatch
-import NanoStore
 import Synchronization
 
 /// Documents that are written together, and what could not be read between them.
@@ -19,6 +18,7 @@ final class BatchSource {
   private let reader: RecordReader
   private var splitter: RecordSplitter
   private var bytesRead = 0
+  private var records = 0
 
   /// Documents in a batch: enough that its savepoint costs nothing per document.
   private static let documents = 1_000
@@ -49,7 +49,8 @@ final class BatchSource {
         continue
       }
       size += record.bytes.count
-      switch reader.read(record) {
+      records += 1
+      switch reader.read(record, number: records) {
       case .success(let document): batch.documents.append(document)
       case .failure(let failure):
         batch.failures.append(failure)

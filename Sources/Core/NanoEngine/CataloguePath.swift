@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-import NanoDocument
+package import NanoDocument
 
 /// A path of the catalogue as text: names in stored form joined by dots, `[]` for the elements of an
 /// array. A name that holds a dot, a quote or a bracket stands in quotes, with `""` for a quote.
@@ -108,5 +108,16 @@ package struct CataloguePath: Hashable {
       var reader = JSONReader(bytes)
       return (try? reader.value())?.string ?? name
     }
+  }
+}
+
+extension ObservedPath {
+  /// The path as queries name it: arrays on the way add nothing to it.
+  package var field: FieldPath {
+    FieldPath(
+      components: CataloguePath(path).steps.compactMap { step in
+        guard case .name(let name) = step else { return nil }
+        return name
+      })
   }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-package import NanoStore
+package import NanoDocument
 
 /// A place in the input, for messages.
-package struct Place: Sendable, CustomStringConvertible {
+package struct Place: Sendable {
+  /// The number of the record, from one.
+  package var record: Int
   package var line: Int
   package var byte: Int
-  package var description: String { "line \(line), byte \(byte)" }
 }
 
 /// A record that cannot be imported.
@@ -16,6 +16,13 @@ package struct RecordFailure: Error {
   package let error: StoreError
   /// Whether what follows cannot be understood, so that it cannot just be left out.
   package var isFatal = false
+
+  /// The error with the place in the input instead of that in the record.
+  func located(in source: ByteSource) -> StoreError {
+    error.removing(.byteOffset).removing(.line)
+      .adding(.record, "\(place.record)").adding(.line, "\(place.line)")
+      .adding(.byteOffset, "\(place.byte)").adding(.path, source.name)
+  }
 }
 
 /// A record that can.
@@ -34,15 +41,18 @@ package struct RecordReader: Sendable {
     self.dialect = dialect
   }
 
-  package func read(_ record: Record) -> Result<IncomingDocument, RecordFailure> {
-    let place = Place(line: record.line, byte: record.offset)
+  /// - Parameter number: How many records the input has up to this one.
+  package func read(
+    _ record: Record, number: Int = 1
+  ) -> Result<IncomingDocument, RecordFailure> {
+    let place = Place(record: number, line: record.line, byte: record.offset)
     if let fault = record.fault {
       return .failure(RecordFailure(place: place, error: fault, isFatal: record.isFatal))
     }
     do throws(StoreError) {
       return .success(IncomingDocument(document: try document(record.bytes), place: place))
     } catch {
-      return .failure(RecordFailure(place: Self.place(of: error, in: record), error: error))
+      return .failure(RecordFailure(place: Self.place(of: error, in: record, number), error: error))
     }
   }
 
@@ -79,10 +89,13 @@ package struct RecordReader: Sendable {
   }
 
   /// Where in the input an error of a record is.
-  private static func place(of error: StoreError, in record: Record) -> Place {
+  private static func place(
+    of error: StoreError, in record: Record, _ number: Int
+  ) -> Place {
     let offset = error[.byteOffset].flatMap { Int($0) } ?? 0
     let before = record.bytes.prefix(max(0, offset))
     let lines = before.count { $0 == RecordSplitter.newline }
-    return Place(line: record.line + lines, byte: record.offset + before.count)
+    return Place(
+      record: number, line: record.line + lines, byte: record.offset + before.count)
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-package import NanoStore
+package import NanoDocument
 
 /// One record of the input, and where it stands.
 package struct Record {
@@ -53,11 +53,9 @@ package struct RecordSplitter {
   private(set) var line = 1
   let maximumLength: Int
 
-  /// Longest record unless told otherwise. Arbitrary, eight times MongoDB's longest document: what
-  /// is longer is likelier a missing bracket, and the limit keeps it from filling the memory.
-  package static let defaultMaximumLength = 128 << 20
-
-  package init(maximumLength: Int = defaultMaximumLength) { self.maximumLength = maximumLength }
+  package init(maximumLength: Int = ImportOptions.defaultMaximumRecordLength) {
+    self.maximumLength = maximumLength
+  }
 
   package mutating func append(_ bytes: UnsafeRawBufferPointer) {
     if start > 0 {
@@ -133,7 +131,7 @@ package struct RecordSplitter {
       .documentTooLarge, "A record is longer than the limit",
       [
         .limit: "\(maximumLength) bytes",
-        .hint: "a bracket or quote may be missing; --max-record raises the limit",
+        .hint: "a bracket or quote may be missing, or the limit is too low",
       ])
     let record = Record(bytes: [], offset: offset, line: line, fault: error, isFatal: true)
     mode = .over

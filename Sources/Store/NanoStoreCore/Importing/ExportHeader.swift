@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import NanoStore
+package import NanoDocument
 
 /// What a document is besides its fields, as `export` writes it in front of them:
 /// `{"$nanostore":{"key":"ada","added":{"$date":"…"}},"name":"Ada"}`.
 ///
 /// No document can have this for a field: a name that begins with `$` is written with one more.
-enum ExportHeader {
+package enum ExportHeader {
   private static let name = Array(#""$nanostore""#.utf8)
 
   /// Writes the document with its header.
   ///
   /// - Parameter isByRowID: Whether the collection is known by row ids, so that importing makes
   ///   another one like it.
-  static func write(
+  package static func write(
     _ document: Document, isByRowID: Bool, to writer: inout JSONWriter
   ) throws(StoreError) {
     let header = document.header
@@ -54,10 +54,11 @@ enum ExportHeader {
   /// The fields as one line of JSON that an import reads back as the same.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` if there is no such line.
-  static func fields(of document: Document) throws(StoreError) -> [UInt8] {
+  package static func fields(of document: Document) throws(StoreError) -> [UInt8] {
     var writer = JSONWriter()
     try document.write(to: &writer)
-    return try CanonicalBody.rewritten(writer.bytes) ?? writer.withBytes { Array($0) }
+    let body = try CanonicalBody.rewritten(writer.bytes) ?? writer.withBytes { Array($0) }
+    return body.withUnsafeBytes { StoredDates.shortened($0) } ?? body
   }
 
   private static func write(_ text: String, to writer: inout JSONWriter) {
@@ -68,15 +69,18 @@ enum ExportHeader {
   /// Seconds from 1970 to 2200, in which a `Date` tells microseconds apart.
   private static let exactSeconds: Range<Int64> = 0..<7_258_118_400
 
-  /// A date with six digits of a second, made from the integer: a double would bring others. Beyond
+  /// A date with 3 or 6 digits of a second, made from the integer: a double would bring others. Beyond
   /// the years that dates hold exactly, the microseconds themselves.
   private static func moment(_ microseconds: Int64) -> String {
     let seconds = microseconds / 1_000_000
     guard exactSeconds.contains(seconds), microseconds >= 0 else { return "\(microseconds)" }
-    let whole = DocumentValue.date(Date(timeIntervalSince1970: Double(seconds)))
-    let digits = String(1_000_000 + microseconds % 1_000_000).dropFirst()
-    // "2026-11-20T21:17:00Z" without its last two characters.
-    return #"{"$date":\#(whole.jsonString(dialect: .plain).dropLast(2)).\#(digits)Z"}"#
+    let whole = Date(timeIntervalSince1970: Double(seconds))
+    let fraction = microseconds % 1_000_000
+    let digits =
+      fraction % 1000 == 0
+      ? String(1000 + fraction / 1000).dropFirst() : String(1_000_000 + fraction).dropFirst()
+    let text = DateText.text(whole)?.dropLast("000Z".count) ?? ""
+    return #"{"$date":"\#(text)\#(digits)Z"}"#
   }
 }
 

@@ -1,45 +1,43 @@
 // SPDX-License-Identifier: MIT
 
-import NanoStore
+import NanoDocument
+import NanoEngine
 
 /// Writes the documents of an input into a collection, all of them in one transaction.
 struct Importer {
   let collection: DocumentCollection
-  let replaces: Bool
-  let skipsBad: Bool
-  /// Told after each batch, and of each record that is left out.
-  var progress: (Counts) -> Void = { _ in }
-  var skipped: (RecordFailure) -> Void = { _ in }
+  let options: ImportOptions
+  let progress: ((ImportReport) throws -> Void)?
 
-  struct Counts {
-    var documents = 0
-    var skipped = 0
-    var bytes = 0
-  }
-
-  /// - Throws: ``RecordFailure`` for the first bad record. Nothing was imported then.
-  func run(_ batches: BatchPipeline) throws -> Counts {
-    var counts = Counts()
+  /// - Throws: ``RecordFailure`` for the first invalid record. Nothing was imported then.
+  func run(_ source: ByteSource) throws -> ImportReport {
+    let reader = RecordReader(key: options.keyField, dialect: options.dialect)
+    var report = ImportReport()
+    report.totalBytes = source.size
+    let batches = BatchPipeline(
+      BatchSource(source, reader, maximumLength: options.maximumRecordLength))
     defer { batches.stop() }
     return try collection.store.write {
       var isFirst = true
       while true {
         let batch = try batches.next()
-        if let failure = batch.failures.first(where: { $0.isFatal || !skipsBad }) {
+        if Interruption.current?.isTriggered == true { throw CancellationError() }
+        if let failure = batch.failures.first(where: { $0.isFatal || !options.skipsInvalidRecords })
+        {
           // A document before it may be refused too, and comes first then.
           let before = batch.documents.prefix { $0.place.byte < failure.place.byte }
-          try write(before, &counts)
+          try write(before, source, &report)
           throw failure
         }
-        for failure in batch.failures { leaveOut(failure, &counts) }
+        for failure in batch.failures { leaveOut(failure, source, &report) }
         if isFirst, let first = batch.documents.first {
           try prepare(for: first.document)
           isFirst = false
         }
-        try write(batch.documents[...], &counts)
-        counts.bytes = batch.bytesRead
-        progress(counts)
-        if batch.isLast { return counts }
+        try write(batch.documents[...], source, &report)
+        report.bytesRead = batch.bytesRead
+        try progress?(report)
+        if batch.isLast { return report }
       }
     }
   }
@@ -53,43 +51,48 @@ struct Importer {
     if !exists { try collection.store.createCollection(collection.name, identity: .rowID) }
   }
 
-  private func write(_ documents: ArraySlice<IncomingDocument>, _ counts: inout Counts) throws {
+  private func write(
+    _ documents: ArraySlice<IncomingDocument>, _ source: ByteSource, _ report: inout ImportReport
+  ) throws {
     guard !documents.isEmpty else { return }
     do {
       try write(documents.map(\.document))
-      counts.documents += documents.count
+      report.documents += documents.count
     } catch let error as StoreError where error.isOfRecord {
       // The batch was undone as a whole: which document was it?
-      try writeEach(documents, &counts)
+      try writeEach(documents, source, &report)
     }
   }
 
   private func writeEach(
-    _ documents: ArraySlice<IncomingDocument>, _ counts: inout Counts
+    _ documents: ArraySlice<IncomingDocument>, _ source: ByteSource, _ report: inout ImportReport
   ) throws {
     for incoming in documents {
       do {
         try write([incoming.document])
-        counts.documents += 1
+        report.documents += 1
       } catch let error as StoreError where error.isOfRecord {
         let failure = RecordFailure(place: incoming.place, error: error)
-        guard skipsBad else { throw failure }
-        leaveOut(failure, &counts)
+        guard options.skipsInvalidRecords else { throw failure }
+        leaveOut(failure, source, &report)
       }
     }
   }
 
   private func write(_ documents: [Document]) throws {
-    if replaces {
+    if options.replacesDocuments {
       try collection.save(documents)
     } else {
       try collection.insert(documents)
     }
   }
 
-  private func leaveOut(_ failure: RecordFailure, _ counts: inout Counts) {
-    counts.skipped += 1
-    skipped(failure)
+  private func leaveOut(
+    _ failure: RecordFailure, _ source: ByteSource, _ report: inout ImportReport
+  ) {
+    report.skipped += 1
+    guard report.skippedRecords.count < ImportReport.maximumErrors else { return }
+    report.skippedRecords.append(failure.located(in: source))
   }
 }
 

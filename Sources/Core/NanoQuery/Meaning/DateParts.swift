@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+
+/// A moment in UTC by year, month and day, to the digits of its text.
+struct DateParts {
+  let year, month, day, hour, minute: Int
+  private let nanosecond: Int
+  private let digits: Int
+
+  /// Nil for a date that is not a moment (NaN, infinite) or beyond a million years.
+  init?(_ date: Date) {
+    let interval = date.timeIntervalSinceReferenceDate
+    guard interval.magnitude < 3.2e13 else { return nil }
+    let moment = DateText.shortest(interval)
+    var days = moment.seconds / 86_400
+    var rest = moment.seconds % 86_400
+    if rest < 0 {
+      rest += 86_400
+      days -= 1
+    }
+    (year, month, day) = DateText.civil(days)
+    hour = rest / 3600
+    minute = rest / 60 % 60
+    nanosecond = rest % 60 * 1_000_000_000 + moment.nanoseconds
+    digits = moment.count
+  }
+
+  /// The double nearest to the digits of the text.
+  var second: Double { Double(nanosecond) / 1e9 }
+
+  /// `2026-11-20T21:17:00.123Z`, with the fewest digits of 3, 6 and 9 that restore the date.
+  var text: String {
+    func pad(_ number: Int, _ width: Int) -> String {
+      let digits = String(number)
+      return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+    let fraction = pad(nanosecond % 1_000_000_000, 9).prefix(digits)
+    return
+      "\(pad(year, 4))-\(pad(month, 2))-\(pad(day, 2))T\(pad(hour, 2)):\(pad(minute, 2)):"
+      + "\(pad(nanosecond / 1_000_000_000, 2)).\(fraction)Z"
+  }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoStoreCore
+
+extension ModelQuery {
+  /// Computes aggregates over groups of what is found that have the same value of a property, in the order
+  /// of the stored values.
+  ///
+  /// ```swift
+  /// for (city, (count, salary)) in try people.find()
+  ///   .grouped(by: \.city, .count, .average(\.salary)) { … }
+  /// ```
+  ///
+  /// - Throws: ``StoreError/Code/typeMismatch`` if a document lacks the property, and it is no optional.
+  public func grouped<Group, each Result: Sendable>(
+    by keyPath: any KeyPath<M, Group> & Sendable,
+    _ aggregates: repeat ModelAggregate<M, each Result>
+  ) throws -> [(group: Group, values: (repeat each Result))] {
+    try rows(groups: [M.aggregatedPlace(of: keyPath)], repeat each aggregates).map { row in
+      (group: try StoredValues.value(row.group[0]), values: try row.values(repeat each aggregates))
+    }
+  }
+
+  /// Computes aggregates over groups by the elements of a list: what is found counts once in the group of each of its
+  /// distinct elements, and in the group of nil if it has none.
+  ///
+  /// ```swift
+  /// for (tag, count) in try notes.find().grouped(by: \.tags, .count) { … }     // (nil, 2), ("sql", 7)
+  /// ```
+  public func grouped<List: ListQueryValue, each Result: Sendable>(
+    by keyPath: any KeyPath<M, List> & Sendable,
+    _ aggregates: repeat ModelAggregate<M, each Result>
+  ) throws -> [(group: List.ListElement?, values: (repeat each Result))] {
+    try rows(groups: [M.aggregatedPlace(of: keyPath)], repeat each aggregates).map { row in
+      (group: try StoredValues.value(row.group[0]), values: try row.values(repeat each aggregates))
+    }
+  }
+
+  /// Computes aggregates over groups of what is found that have the same values of two properties.
+  ///
+  /// ```swift
+  /// for ((city, year), count) in try people.find().grouped(by: \.city, \.year, .count) { … }
+  /// ```
+  ///
+  /// - Throws: ``StoreError/Code/unsupported`` for a property that is a list, which has a group for each element: group
+  ///   by that one alone, or by names with `documentQuery().grouped(by:aggregates:)`.
+  public func grouped<First, Second, each Result: Sendable>(
+    by first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
+    _ aggregates: repeat ModelAggregate<M, each Result>
+  ) throws -> [(group: (First, Second), values: (repeat each Result))] {
+    let places = try [M.singlePlace(of: first), M.singlePlace(of: second)]
+    return try rows(groups: places, repeat each aggregates).map { row in
+      (
+        group: (try StoredValues.value(row.group[0]), try StoredValues.value(row.group[1])),
+        values: try row.values(repeat each aggregates)
+      )
+    }
+  }
+
+  /// Computes aggregates over groups of what is found that have the same values of three properties; see the form for
+  /// two.
+  public func grouped<First, Second, Third, each Result: Sendable>(
+    by first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
+    _ third: any KeyPath<M, Third> & Sendable,
+    _ aggregates: repeat ModelAggregate<M, each Result>
+  ) throws -> [(group: (First, Second, Third), values: (repeat each Result))] {
+    let places = try [
+      M.singlePlace(of: first), M.singlePlace(of: second), M.singlePlace(of: third),
+    ]
+    return try rows(groups: places, repeat each aggregates).map { row in
+      (
+        group: (
+          try StoredValues.value(row.group[0]), try StoredValues.value(row.group[1]),
+          try StoredValues.value(row.group[2])
+        ), values: try row.values(repeat each aggregates)
+      )
+    }
+  }
+}
+
+extension ModelQuery {
+  public func grouped<Group: Sendable, each Result: Sendable>(
+    by keyPath: any KeyPath<M, Group> & Sendable,
+    _ aggregates: repeat ModelAggregate<M, each Result>
+  ) async throws -> [(group: Group, values: (repeat each Result))] {
+    try await onReader { try $0.grouped(by: keyPath, repeat each aggregates) }
+  }
+  public func grouped<List: ListQueryValue & Sendable, each Result: Sendable>(
+    by keyPath: any KeyPath<M, List> & Sendable,
+    _ aggregates: repeat ModelAggregate<M, each Result>
+  ) async throws -> [(group: List.ListElement?, values: (repeat each Result))]
+  where List.ListElement: Sendable {
+    try await onReader { try $0.grouped(by: keyPath, repeat each aggregates) }
+  }
+  public func grouped<First: Sendable, Second: Sendable, each Result: Sendable>(
+    by first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
+    _ aggregates: repeat ModelAggregate<M, each Result>
+  ) async throws -> [(group: (First, Second), values: (repeat each Result))] {
+    try await onReader { try $0.grouped(by: first, second, repeat each aggregates) }
+  }
+  public func grouped<First: Sendable, Second: Sendable, Third: Sendable, each Result: Sendable>(
+    by first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
+    _ third: any KeyPath<M, Third> & Sendable,
+    _ aggregates: repeat ModelAggregate<M, each Result>
+  ) async throws -> [(group: (First, Second, Third), values: (repeat each Result))] {
+    try await onReader { try $0.grouped(by: first, second, third, repeat each aggregates) }
+  }
+}
+
+extension AggregateRow {
+  fileprivate func values<M: Model, each Result: Sendable>(
+    _ aggregates: repeat ModelAggregate<M, each Result>
+  ) throws -> (repeat each Result) {
+    var values = values[...]
+    return (repeat try (each aggregates).result(values.popFirst() ?? .null))
+  }
+}
+
+extension Model {
+  /// - Throws: ``StoreError/Code/unsupported`` for a list, which has several values in a document.
+  fileprivate static func singlePlace(
+    of keyPath: any AnyKeyPath & Sendable
+  ) throws(StoreError) -> FieldPlace {
+    let place = try aggregatedPlace(of: keyPath)
+    guard !place.isList else {
+      throw StoreError(
+        .unsupported, "Groups by several properties have a list among them",
+        [
+          .collection: collectionName, .field: "\(place.path)",
+          .hint:
+            "group by the list alone, or by names with documentQuery().grouped(by:aggregates:)",
+        ])
+    }
+    return place
+  }
+}
+
+extension ModelQuery {
+  /// The distinct values of a property in what is found, in the order of the stored values; nil is none.
+  public func distinct<Value>(_ keyPath: any KeyPath<M, Value> & Sendable) throws -> [Value] {
+    try distinct(M.aggregatedPlace(of: keyPath)).compactMap { value in
+      value.isNull ? nil : try StoredValues.value(value)
+    }
+  }
+  /// The distinct elements of a list or a set in what is found, in the order of the stored values.
+  public func distinct<List: ListQueryValue>(
+    _ keyPath: any KeyPath<M, List> & Sendable
+  ) throws -> [List.ListElement] {
+    try distinct(M.aggregatedPlace(of: keyPath)).compactMap { value in
+      if case .array = value { return nil }
+      return value.isNull ? nil : try StoredValues.value(value)
+    }
+  }
+
+  private func distinct(_ place: FieldPlace) throws -> [DocumentValue] {
+    guard try hasVariants(of: [place]) else { return try documentQuery().distinct("\(place.path)") }
+    let found = DistinctValues(place.path)
+    try eachFields { (fields) throws(StoreError) in try found.add(try fields.asRead()) }
+    return found.values
+  }
+
+  public func distinct<Value: Sendable>(
+    _ keyPath: any KeyPath<M, Value> & Sendable
+  ) async throws -> [Value] { try await onReader { try $0.distinct(keyPath) } }
+  public func distinct<List: ListQueryValue & Sendable>(
+    _ keyPath: any KeyPath<M, List> & Sendable
+  ) async throws -> [List.ListElement] where List.ListElement: Sendable {
+    try await onReader { try $0.distinct(keyPath) }
+  }
+}

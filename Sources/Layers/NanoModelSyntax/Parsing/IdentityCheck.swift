@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+
+import SwiftSyntax
+
+/// Finds the property that identifies a value where none is marked with `@Key`.
+///
+/// A value that is `Identifiable` says with `id` which one it is, so saving it twice must not make two documents.
+struct IdentityCheck {
+  private let declaration: any DeclGroupSyntax
+  private let properties: [StoredProperty]
+
+  init(_ declaration: some DeclGroupSyntax, _ properties: [StoredProperty]) {
+    self.declaration = declaration
+    self.properties = properties
+  }
+
+  /// - Returns: The properties, `id` as the key if the type is `Identifiable` by it.
+  func run(_ problems: inout Problems) -> [StoredProperty] {
+    guard !properties.contains(where: \.isKey),
+      let index = properties.firstIndex(where: { $0.name == "id" && $0.relationship == nil }),
+      !properties[index].isMarked("Field")
+    else { return properties }
+    var properties = properties
+    if isIdentifiable {
+      properties[index].isIdentity = true
+    } else if looksLikeKey(properties[index]), let variable = variable(named: "id") {
+      var marked = variable.detached
+      marked.attributes.insert(
+        .attribute(AttributeSyntax("Key").with(\.trailingTrivia, .space)),
+        at: marked.attributes.startIndex)
+      problems.add(
+        .warning, variable.bindingSpecifier,
+        "'id' is a field like others, and saving a value twice makes two documents; mark it with '@Key', or with '@Field' if that is meant",
+        fixes: [.replace(variable, marked, "add '@Key'")])
+    }
+    return properties
+  }
+
+  private var isIdentifiable: Bool {
+    declaration.inheritanceClause?.inheritedTypes.contains {
+      ["Identifiable", "Swift.Identifiable"].contains($0.type.trimmedDescription)
+    } ?? false
+  }
+
+  private func looksLikeKey(_ property: StoredProperty) -> Bool {
+    let known: Set<String> = ["String", "UUID", "Int", "Int64", "Foundation.UUID"]
+    return known.contains(property.type.wrapped ?? property.type.text)
+      || property.initialValue?.trimmedDescription == "UUID()"
+  }
+
+  private func variable(named name: String) -> VariableDeclSyntax? {
+    declaration.memberBlock.members.lazy.compactMap { $0.decl.as(VariableDeclSyntax.self) }
+      .first {
+        $0.bindings.contains {
+          $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.text == name
+        }
+      }
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+
+/// What the spelling of a type says about its values: the type of the elements, without the optionals, lists and
+/// dictionaries around it.
+struct NamedType {
+  private(set) var name: String
+  private(set) var isList = false
+  private(set) var isDictionary = false
+  private var hasOtherKeys = false
+
+  init(_ type: PropertyType) { self.init(type.wrapped ?? type.text) }
+
+  init(_ text: String) {
+    name = text.filter { $0 != " " }
+    while peel() {}
+  }
+
+  /// Removes one layer; false if there is none.
+  private mutating func peel() -> Bool {
+    for module in ["Swift.", "Foundation."] where name.hasPrefix(module) {
+      name.removeFirst(module.count)
+      return true
+    }
+    if name.hasSuffix("?") || name.hasSuffix("!") {
+      name.removeLast()
+      return true
+    }
+    if let inner = inside("[", "]") {
+      let parts = Self.parts(inner, ":")
+      if parts.count == 2 { takeDictionary(parts) } else { takeList(inner) }
+      return true
+    }
+    if let inner = inside("Array<", ">") ?? inside("Set<", ">") {
+      takeList(inner)
+      return true
+    }
+    if let inner = inside("Optional<", ">") ?? inside("(", ")") {
+      name = inner
+      return true
+    }
+    if let inner = inside("Dictionary<", ">") {
+      let parts = Self.parts(inner, ",")
+      guard parts.count == 2 else { return false }
+      takeDictionary(parts)
+      return true
+    }
+    return false
+  }
+
+  private func inside(_ opening: String, _ closing: String) -> String? {
+    guard name.hasPrefix(opening), name.hasSuffix(closing) else { return nil }
+    return String(name.dropFirst(opening.count).dropLast(closing.count))
+  }
+
+  private mutating func takeList(_ element: String) {
+    isList = true
+    name = element
+  }
+
+  private mutating func takeDictionary(_ parts: [String]) {
+    isDictionary = true
+    if parts[0] != "String" { hasOtherKeys = true }
+    name = parts[1]
+  }
+
+  /// The text between separators that stand in no brackets.
+  private static func parts(_ text: String, _ separator: Character) -> [String] {
+    var parts = [""]
+    var depth = 0
+    for character in text {
+      if "[<(".contains(character) { depth += 1 }
+      if "]>)".contains(character) { depth -= 1 }
+      if character == separator, depth == 0 {
+        parts.append("")
+      } else {
+        parts[parts.count - 1].append(character)
+      }
+    }
+    return parts
+  }
+
+  private static let integers: Set<String> = [
+    "Int", "Int8", "Int16", "Int32", "Int64", "Int128", "UInt", "UInt8", "UInt16", "UInt32",
+    "UInt64", "UInt128",
+  ]
+  private static let scalars = integers.union([
+    "String", "Bool", "Double", "Float", "Date", "Data", "URL", "UUID", "Decimal",
+  ])
+  private static let keys: Set<String> = ["String", "UUID", "Int", "Int64"]
+  /// Those that are stored as strings. A program may declare them as text.
+  private static let strings: Set<String> = ["UUID", "Decimal"]
+
+  /// Whether the name alone says that documents can hold the type.
+  var isSurelyStored: Bool { Self.scalars.contains(name) && !hasOtherKeys }
+
+  /// Whether it is a key; nil if the name does not say.
+  var isKey: Bool? {
+    if isList || isDictionary { return false }
+    if Self.keys.contains(name) { return true }
+    // A program may declare any integer as a key.
+    if Self.integers.contains(name) { return nil }
+    return Self.scalars.contains(name) ? false : nil
+  }
+
+  /// Whether it has text for a text index; nil if the name does not say.
+  var hasText: Bool? {
+    if isDictionary { return false }
+    if name == "String" { return true }
+    if Self.strings.contains(name) { return nil }
+    return Self.scalars.contains(name) ? false : nil
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+package import NanoDocument
+
+/// A file, or the standard input, read piece by piece.
+package final class ByteSource {
+  package let name: String
+  /// Bytes in all; nil if that is not known, as of a pipe.
+  package let size: Int?
+  private let descriptor: Int32
+  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 1)
+
+  /// Fewer and larger pieces are no faster.
+  private static let pieceSize = 1 << 20
+
+  /// Opens a file.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen``.
+  package convenience init(path: String) throws(StoreError) {
+    try self.init(path, open(path, O_RDONLY))
+  }
+
+  /// Reads what the process is given.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen``.
+  package convenience init(standardInput: Void) throws(StoreError) {
+    try self.init("standard input", STDIN_FILENO)
+  }
+
+  private init(_ name: String, _ descriptor: Int32) throws(StoreError) {
+    self.name = name
+    self.descriptor = descriptor
+    var about = stat()
+    guard descriptor >= 0, fstat(descriptor, &about) == 0 else {
+      throw Self.failure(.cannotOpen, name)
+    }
+    guard about.st_mode & S_IFMT != S_IFDIR else {
+      throw StoreError(.cannotOpen, "A folder cannot be read as a file", [.path: name])
+    }
+    size = about.st_mode & S_IFMT == S_IFREG ? Int(about.st_size) : nil
+  }
+
+  deinit {
+    buffer.deallocate()
+    if descriptor > STDIN_FILENO { close(descriptor) }
+  }
+
+  /// The next bytes, valid until the next call; nil at the end.
+  ///
+  /// - Throws: ``StoreError/Code/inputOutput``.
+  package func read() throws(StoreError) -> UnsafeRawBufferPointer? {
+    while true {
+      let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+      if count > 0 { return UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+      if count == 0 { return nil }
+      guard errno == EINTR else { throw Self.failure(.inputOutput, name) }
+    }
+  }
+
+  private static func failure(_ code: StoreError.Code, _ name: String) -> StoreError {
+    StoreError(
+      code, "The file cannot be read",
+      [.path: name, .engineMessage: String(cString: strerror(errno))])
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+package import NanoEngine
+
+/// A document that a read skipped because it does not decode.
+public struct SkippedDocument: Sendable {
+  /// The key; nil if the document has none.
+  public let key: String?
+  /// The row id.
+  public let rowID: Int64
+  /// Why it does not decode: a `DecodingError`, a ``StoreError`` such as ``StoreError/Code/typeMismatch`` with the
+  /// field, or what the type's own code threw.
+  public let error: any Error
+
+  package init(key: String?, rowID: Int64, error: any Error) {
+    self.key = key
+    self.rowID = rowID
+    self.error = error
+  }
+
+  package init(_ stored: StoredDocument, _ error: any Error) {
+    self.init(key: stored.key?.description, rowID: stored.rowID, error: error)
+  }
+}
+
+extension DocumentQuery {
+  /// Returns values of your own type, and skips documents that do not decode.
+  ///
+  /// ```swift
+  /// let (films, skipped) = try store["films"].find().decodedSkippingFailures(as: Film.self)
+  /// for document in skipped { print(document.key ?? "", document.error) }
+  /// ```
+  ///
+  /// - Returns: The values in order, and the documents that were skipped, with the reason.
+  /// - Throws: ``StoreError`` for the query itself, also if its condition meets a document that is not JSON.
+  @_disfavoredOverload
+  public func decodedSkippingFailures<Value: Decodable>(
+    as type: Value.Type = Value.self
+  ) throws -> (values: [Value], skipped: [SkippedDocument]) {
+    var (values, skipped): ([Value], [SkippedDocument]) = ([], [])
+    try each(as: type, onFailure: { skipped.append($0) }) { values.append($0) }
+    return (values, skipped)
+  }
+  @_disfavoredOverload
+  public func decodedSkippingFailures<Value: Decodable & Sendable>(
+    as type: Value.Type = Value.self
+  ) async throws -> (values: [Value], skipped: [SkippedDocument]) {
+    try await onReader { try $0.decodedSkippingFailures(as: type) }
+  }
+
+  /// Returns values that read themselves, and skips documents that do not decode.
+  public func decodedSkippingFailures<Value: DocumentRepresentable>(
+    as type: Value.Type = Value.self
+  ) throws -> (values: [Value], skipped: [SkippedDocument]) {
+    var (values, skipped): ([Value], [SkippedDocument]) = ([], [])
+    try each(as: type, onFailure: { skipped.append($0) }) { values.append($0) }
+    return (values, skipped)
+  }
+  public func decodedSkippingFailures<Value: DocumentRepresentable & Sendable>(
+    as type: Value.Type = Value.self
+  ) async throws -> (values: [Value], skipped: [SkippedDocument]) {
+    try await onReader { try $0.decodedSkippingFailures(as: type) }
+  }
+
+  /// Shows one value after the other, each made by Codable, and reports documents that do not decode, without
+  /// keeping them.
+  ///
+  /// ```swift
+  /// try store["films"].find().each(as: Film.self, onFailure: { print($0.rowID, $0.error) }) { film in
+  ///   titles.append(film.title)
+  /// }
+  /// ```
+  ///
+  /// - Throws: What a closure throws, which ends the query.
+  @_disfavoredOverload
+  public func each<Value: Decodable>(
+    as type: Value.Type, onFailure: (SkippedDocument) throws -> Void,
+    _ show: (Value) throws -> Void
+  ) throws {
+    let decoder = DocumentDecoder()
+    try eachDecoded(onFailure, { try decoder.decode(type, from: $0) }, show)
+  }
+
+  /// Shows one value after the other, each made by its own codec, and reports documents that do not decode,
+  /// without keeping them.
+  ///
+  /// - Throws: What a closure throws, which ends the query.
+  public func each<Value: DocumentRepresentable>(
+    as type: Value.Type, onFailure: (SkippedDocument) throws -> Void,
+    _ show: (Value) throws -> Void
+  ) throws {
+    try eachDecoded(
+      onFailure,
+      { body in
+        var reader = JSONReader(body)
+        return try Value(reading: &reader)
+      }, show)
+  }
+
+  private func eachDecoded<Value>(
+    _ onFailure: (SkippedDocument) throws -> Void,
+    _ decode: (UnsafeRawBufferPointer) throws -> Value, _ show: (Value) throws -> Void
+  ) throws {
+    try eachStored { stored in
+      let value: Value
+      do {
+        value = try decode(stored.body)
+      } catch {
+        let located = (error as? StoreError)?.withField(in: stored.body)
+          .adding(.collection, collection.name)
+        return try onFailure(SkippedDocument(stored, located ?? error))
+      }
+      try show(value)
+    }
+  }
+}

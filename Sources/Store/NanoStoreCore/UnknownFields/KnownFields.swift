@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// The fields that the documents of a collection have, as far as the store knows: those that a document ever
+/// had, those with a default, and those that an index or the list of queryable fields names.
+struct KnownFields: Sendable {
+  /// Whether there is any document. Without one, nothing is known about fields.
+  let hasDocuments: Bool
+  /// In order. Arrays on the way add nothing to a path.
+  private var observed: [FieldPath] = []
+  private var paths: Set<FieldPath> = []
+  /// Below these, not all names are kept.
+  private var open: Set<FieldPath> = []
+  /// Whether there are so many names that the catalog may have left some out.
+  private let isComplete: Bool
+  private let defaults: FieldDefaults?
+
+  /// Names at the top level, and paths in all, from which on engines may not keep further ones.
+  private static let manyNames = 1_000
+  private static let manyPaths = 5_000
+
+  init(_ reader: any EngineReader, in collection: String) throws {
+    hasDocuments = try reader.count(Query(limit: 1), in: collection) > 0
+    let catalog = hasDocuments ? try reader.observedPaths(in: collection) : []
+    for entry in catalog {
+      let path = entry.field
+      if entry.types.contains(.open) { open.insert(path) }
+      if paths.insert(path).inserted { observed.append(path) }
+    }
+    let names = observed.count { $0.components.count == 1 }
+    isComplete = names < Self.manyNames && catalog.count < Self.manyPaths
+    guard hasDocuments else {
+      defaults = nil
+      return
+    }
+    let settings = try reader.settings(of: collection)
+    defaults = FieldDefaults(settings.defaults)
+    var declared = settings.queryableFields
+    declared += try reader.indexes(in: collection).flatMap { $0.columns.map(\.path) }
+    declared += try reader.textIndexes(in: collection).flatMap(\.fields)
+    for path in declared {
+      for end in path.components.indices {
+        paths.insert(FieldPath(components: Array(path.components[...end])))
+      }
+    }
+  }
+
+  /// Whether a document has the field, or might have it without the store knowing.
+  func contains(_ path: FieldPath) -> Bool {
+    guard hasDocuments, isComplete else { return true }
+    if let defaults, defaults.reaches(path) { return true }
+    var places: [[String]] = [[]]
+    for name in path.components {
+      // The element itself, inside of a condition on elements.
+      if FieldPath(components: [name]).isElement { continue }
+      var next: [[String]] = []
+      for place in places {
+        if !place.isEmpty, open.contains(FieldPath(components: place)) { return true }
+        if paths.contains(FieldPath(components: place + [name])) { next.append(place + [name]) }
+        // One element of an array.
+        if PathValues.elementIndex(name) != nil, !place.isEmpty { next.append(place) }
+      }
+      guard !next.isEmpty else { return false }
+      places = next
+    }
+    return true
+  }
+
+  /// Those of some fields that no document has, in order and once each.
+  func unknown(among fields: [FieldPath]) -> [UnknownField] {
+    var seen: Set<FieldPath> = []
+    return fields.filter { seen.insert($0).inserted && !contains($0) }
+      .map { UnknownField(path: $0, nearest: nearest(to: $0)) }
+  }
+
+  /// The field whose name is most similar: with other capitals, a few other letters, or at another place.
+  func nearest(to path: FieldPath) -> FieldPath? {
+    let text = "\(path)"
+    let lowercased = text.lowercased()
+    if let same = observed.first(where: { "\($0)".lowercased() == lowercased }) { return same }
+    var distance = EditDistance(to: text)
+    var best: (path: FieldPath, distance: Int)?
+    for known in observed {
+      let limit = best.map { $0.distance - 1 } ?? distance.tolerance
+      if let found = distance.distance(from: "\(known)", limit: limit) { best = (known, found) }
+    }
+    if let best { return best.path }
+    return observed.filter { $0.components.last.map(path.components.last!.isSame) ?? false }
+      .min { $0.components.count < $1.components.count }
+  }
+}
+
+extension Query {
+  /// The fields that documents are selected, sorted and shown by.
+  var usedFields: [FieldPath] {
+    condition.fields + orderings.flatMap(\.expression.fields) + (fields ?? [])
+      + (ranking?.weights.keys.sorted { "\($0)".isBefore("\($1)") } ?? [])
+  }
+}
+
+extension AggregateQuery {
+  var usedFields: [FieldPath] { query.usedFields + groups + aggregates.compactMap(\.field) }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+
+import Logging
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import Synchronization
+
+/// Logs fields that queries use and that no document has, each once for a collection.
+///
+/// What is known of a collection is read once, and again for a field that is unknown.
+final class UnknownFieldWarnings: Sendable {
+  private struct State {
+    var known: KnownFields?
+    var logged: Set<FieldPath> = []
+    var reads = 0
+  }
+  private let states = Mutex<[ExactName: State]>([:])
+  private let logger: Logger
+
+  /// How often what is known of a collection is read: a program that makes names out of data is not followed
+  /// further. Arbitrary.
+  private static let maximumReads = 100
+
+  /// - Parameter logger: If it drops everything, as the one of a default configuration does, the logging system
+  ///   of the program is used.
+  init(_ logger: Logger) {
+    self.logger =
+      logger.handler is SwiftLogNoOpLogHandler ? Logger(label: logger.label) : logger
+  }
+
+  /// Logs those of some fields that no document has.
+  func check(
+    _ fields: [FieldPath], in collection: String,
+    _ read: ((any EngineReader) throws -> KnownFields) throws -> KnownFields
+  ) throws {
+    let name = collection.folded
+    let state = states.withLock { $0[name] } ?? State()
+    let open = fields.filter {
+      !state.logged.contains($0) && !(state.known?.contains($0) ?? false)
+    }
+    guard !open.isEmpty, state.reads < Self.maximumReads else { return }
+    let known = try read { try KnownFields($0, in: collection) }
+    // Without documents nothing is known, and little was read.
+    guard known.hasDocuments else { return }
+    let unknown = known.unknown(among: open)
+    let new = states.withLock { states in
+      states[name, default: State()].known = known
+      states[name, default: State()].reads += 1
+      return unknown.filter { states[name, default: State()].logged.insert($0.path).inserted }
+    }
+    for field in new { log(field, collection) }
+  }
+
+  private func log(_ field: UnknownField, _ collection: String) {
+    var metadata: Logger.Metadata = [
+      "collection": "\(Self.line(collection))", "field": "\(Self.line("\(field.path)"))",
+    ]
+    if let nearest = field.nearest { metadata["nearest"] = "\(Self.line("\(nearest)"))" }
+    logger.warning("A query uses a field that no document has", metadata: metadata)
+  }
+
+  /// A name as it may stand in a log, whoever made it up: in one line, without control characters, and not long.
+  private static func line(_ name: String) -> String {
+    var line = ""
+    for scalar in name.unicodeScalars.prefix(longestName) {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
+        line += "\\u{\(String(scalar.value, radix: 16))}"
+      default: line.unicodeScalars.append(scalar)
+      }
+    }
+    return line
+  }
+
+  /// Arbitrary.
+  private static let longestName = 200
+}
+
+extension DocumentQuery {
+  /// Throws if the question is not valid, and logs fields that no document has, if the store does so.
+  @inline(__always)
+  func validate() throws {
+    try query.validate()
+    guard let warnings = collection.store.unknownFieldWarnings else { return }
+    try check(query.usedFields, warnings)
+  }
+
+  /// As ``validate()``, for aggregates over this query.
+  func validate(_ question: AggregateQuery) throws {
+    try question.validate()
+    guard let warnings = collection.store.unknownFieldWarnings else { return }
+    try check(question.usedFields, warnings)
+  }
+
+  /// As ``validate()``, for a question that a reader is about to be asked.
+  func logUnknown(_ fields: [FieldPath], _ reader: any EngineReader) throws {
+    guard let warnings = collection.store.unknownFieldWarnings, let fields = checked(fields)
+    else { return }
+    try warnings.check(fields, in: collection.name) { try $0(reader) }
+  }
+
+  private func check(_ fields: [FieldPath], _ warnings: UnknownFieldWarnings) throws {
+    // What a transaction has written is not in the catalog before it is written out.
+    guard let fields = checked(fields),
+      TransactionContext.current(of: collection.store)?.writer == nil
+    else { return }
+    try warnings.check(fields, in: collection.name) { read in
+      try collection.reading(.snapshot) { try read($0) }
+    }
+  }
+
+  /// Those that are looked for in documents; nil if there are none.
+  private func checked(_ fields: [FieldPath]) -> [FieldPath]? {
+    guard let declaredNames else { return nil }
+    let checked = fields.filter { !declaredNames.contains(ExactName($0.components[0])) }
+    return checked.isEmpty ? nil : checked
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+
+import NanoCLI
+import Testing
+
+@Suite("Mistakes in the command line")
+struct UsageTests {
+  let command: CommandRunner
+
+  init() throws { command = try CommandRunner() }
+
+  /// The names that lead to every command, without the program's own.
+  static let paths = CommandTree.all().dropFirst().map { Array($0.path.dropFirst()) }
+
+  /// That an error is reported with the usage of a command, and nothing else happens.
+  private func expectUsage(
+    _ arguments: [String], of path: [String], sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let outcome = try command.run(arguments)
+    let name = (["nanostore"] + path).joined(separator: " ")
+    #expect(outcome.status == 64, "\(arguments)", sourceLocation: sourceLocation)
+    #expect(outcome.output.isEmpty, sourceLocation: sourceLocation)
+    let lines = outcome.diagnostics.split(separator: "\n")
+    #expect(lines.first?.hasPrefix("error: ") == true, "\(lines)", sourceLocation: sourceLocation)
+    #expect(!outcome.diagnostics.contains("Error"), "\(lines)", sourceLocation: sourceLocation)
+    #expect(
+      lines.contains { $0.hasPrefix("Usage: \(name) ") }, "\(lines)", sourceLocation: sourceLocation
+    )
+    #expect(
+      lines.last == "  See '\(name) --help' for more information.", "\(lines)",
+      sourceLocation: sourceLocation)
+  }
+
+  @Test(
+    "Every command shows its own usage for an unknown option and for a missing argument",
+    arguments: paths)
+  func ownUsage(path: [String]) throws {
+    // `index` alone is `index create`.
+    let shown = path == ["index"] ? ["index", "create"] : path
+    try expectUsage(path + ["--no-such-option"], of: shown)
+    try expectUsage(path, of: shown)
+  }
+
+  @Test("Every command has help, by either way to ask for it", arguments: paths)
+  func help(path: [String]) throws {
+    let help = try command.run(["help"] + path)
+    #expect(help.status == 0)
+    #expect(help.diagnostics.isEmpty)
+    #expect(help.output.contains("USAGE: nanostore \(path.joined(separator: " "))"))
+    #expect(try command.run(path + ["--help"]).output == help.output)
+  }
+
+  @Test("A command that does not exist is an error, also after help")
+  func unknownCommands() throws {
+    try expectUsage(["nonsense"], of: [])
+    try expectUsage(["help", "nonsense"], of: [])
+    try expectUsage(["help", "index", "nonsense"], of: ["index"])
+    try expectUsage(["help", "find", "nonsense"], of: ["find"])
+    #expect(
+      try command.run("nonsense").diagnostics.hasPrefix("error: There is no command 'nonsense'\n"))
+    #expect(try command.run("help").output == command.run("--help").output)
+  }
+
+  @Test("What is wrong with the values of arguments shows the usage of the command, too")
+  func values() throws {
+    try command.run("put", "db", "c", "k", "{}")
+    for (arguments, path) in [
+      (["put", "db", "c", "k", "{}", "--immutable"], ["put"]),
+      (["index", "create", "db", "c", "a", "--elements", "--whole-values"], ["index", "create"]),
+      (["index", "db", "c", "a", "--bad"], ["index", "create"]),
+      (["index", "policy", "db", "c", "some"], ["index", "policy"]),
+      (["index", "advise", "db", "c", "--apply"], ["index", "advise"]),
+      (["import", "db", "c", "-", "--max-record", "0"], ["import"]),
+      (["find", "db", "c", "--named", "x"], ["find"]),
+      (["find", "db", "c", "--limit", "x"], ["find"]),
+      (["get", "db", "c", "x", "--row-id"], ["get"]), (["remove", "db", "c"], ["remove"]),
+      (["aggregate", "db", "c", "--count", "--limit", "-1"], ["aggregate"]),
+      (["copy", "db", "db2", "--batch", "0"], ["copy"]),
+      (["watch", "db", "c", "--count", "0"], ["watch"]),
+    ] { try expectUsage(arguments, of: path) }
+  }
+
+  @Test("index list and index advise cover all collections if none is named")
+  func allCollections() throws {
+    for collection in ["a", "b"] {
+      try command.run("put", "db", collection, "k", #"{"n":1,"t":"x"}"#)
+      try command.run("index", "db", collection, "n")
+    }
+    try command.run("index", "text", "db", "b", "t")
+
+    let all = try command.run("index", "list", "db", "--csv").lines
+    #expect(
+      all == [
+        "collection,index,fields,unique,of,origin,uses,reason", "a,n,n,false,values,declared,,",
+        "b,n,n,false,values,declared,,", "b,t_text,t,false,words,declared,,",
+      ])
+    let one = try command.run("index", "list", "db", "a", "--csv").lines
+    #expect(one == ["index,fields,unique,of,origin,uses,reason", "n,n,false,values,declared,,"])
+    #expect(try command.run("index", "advise", "db").status == 0)
+    #expect(try command.run("index", "advise", "db", "a").status == 0)
+    let missing = try command.run("index", "list", "db", "nowhere")
+    #expect(missing.diagnostics.hasPrefix("note: There is no collection nowhere"))
+  }
+
+  @Test("An index on an element by its number is made of whole values")
+  func numberedElement() throws {
+    try command.run("put", "db", "c", "k", #"{"a":["x","y"]}"#)
+    let made = try command.run("index", "db", "c", "a.0")
+    #expect(made.output == "made index a.0 on c\n", "\(made.diagnostics)")
+    let named = try command.run("index", "db", "c", #"a."0""#)
+    #expect(named.status == 0, "\(named.diagnostics)")
+    #expect(try command.run("find", "db", "c", "[a.0] = 'x'", "--keys").output == "k\n")
+    #expect(try command.run("find", "db", "c", #"[a."0"] = 'x'"#, "--keys").output == "")
+  }
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+/// What the compiler says of a model that cannot be right. Each message stands once, on the line of the program that
+/// has to change, with the name of the property.
+@Suite("Diagnostics of models", .enabled(if: ConsumerCompiler.isAvailable), .serialized)
+struct ModelDiagnosticTests {
+  /// The errors and warnings of a program, each with its line and without the names of macros.
+  private func diagnostics(_ body: String) throws -> [String] {
+    let outcome = try ConsumerCompiler.check("import Foundation\nimport NanoStoreModels\n" + body)
+    return outcome.messages.map { message in
+      let inProgram = message.firstRange(of: "Program.swift:").map { message[$0.upperBound...] }
+      let parts = (inProgram ?? message[...]).split(separator: ":", maxSplits: 2)
+      return "\(parts[0]):\(parts[2])".replacing(#/ \(from macro '\w+ ?'\)/#, with: "")
+    }
+  }
+
+  @Test("A property that documents cannot hold is named once, on its line")
+  func unstorable() throws {
+    #expect(
+      try diagnostics(
+        """
+        struct Money { var cents: Int }
+        @Model struct Person {
+          var name: String
+          var income: Money
+          var debts: [Money]? = nil
+        }
+        """) == [
+          "6: error: 'income' is unavailable: documents cannot hold its type 'Money'; make Money Codable or a '@Model' struct, or mark 'income' with '@Transient'",
+          "7: error: 'debts' is unavailable: documents cannot hold its type '[Money]'; make Money Codable or a '@Model' struct, or mark 'debts' with '@Transient'",
+        ])
+  }
+
+  @Test("An object in a plain property is reported")
+  func objectInProperty() throws {
+    let advice =
+      "make Song Codable or a '@Model' struct, or mark 'songs' with '@Relationship' if it leads to objects, or '@Transient'"
+    for type in ["[Song] = []", "Song?", "[Song]? = nil"] {
+      let messages = try diagnostics(
+        """
+        @Model final class Song { var title = "" }
+        @Model final class Playlist {
+          var songs: \(type)
+        }
+        """)
+      #expect(messages.count == 1)
+      #expect(messages.first?.hasPrefix("5: error: 'songs' is unavailable") == true)
+      #expect(messages.first?.hasSuffix(advice) == true)
+    }
+  }
+
+  @Test("A type that cannot be a key is reported at the property, with what can be one")
+  func keys() throws {
+    #expect(
+      try diagnostics(
+        """
+        struct Code: Codable { var text: String }
+        @Model struct Person {
+          @Key var id: Double
+        }
+        @Model struct Country {
+          @Key var code: Code
+        }
+        @Model struct City {
+          @Key var number: Int32
+        }
+        extension UInt: @retroactive ModelKey {}
+        @Model struct Street {
+          @Key var number: UInt
+        }
+        """) == [
+          "5: error: 'id' has type 'Double', which cannot be a key; a key is a 'String', 'UUID', 'Int', 'Int64' or a type that conforms to 'ModelKey'",
+          "8: error: 'code' is unavailable: its type 'Code' cannot be a key; a key is a String, UUID, Int, Int64 or a type that conforms to ModelKey",
+          "11: error: 'number' is unavailable: its type 'Int32' cannot be a key; a key is a String, UUID, Int, Int64 or a type that conforms to ModelKey",
+        ])
+  }
+
+  @Test("A text index of what is no text does not compile")
+  func textIndexes() throws {
+    let advice =
+      "'@TextIndexed' is for strings, lists of strings and types that conform to TextIndexable"
+    #expect(
+      try diagnostics(
+        """
+        enum Level: Int { case low }
+        @Model struct Address { var city: String }
+        @Model struct Person {
+          @TextIndexed var age: Int
+          @TextIndexed var level: Level?
+          @TextIndexed var address: Address
+        }
+        """) == [
+          "6: error: 'age' has type 'Int', which has no text to index",
+          "7: error: 'level' is unavailable: a text index finds nothing in its type 'Level'; \(advice)",
+          "8: error: 'address' is unavailable: a text index finds nothing in its type 'Address'; \(advice)",
+        ])
+    #expect(
+      try diagnostics(
+        """
+        enum Color: String, Codable { case red }
+        struct Email: Codable, TextIndexable { var text: String }
+        @Model struct Person {
+          @TextIndexed var name: String?
+          @TextIndexed var colors: [Color] = []
+          @TextIndexed var color: Color?
+          @TextIndexed var notes: Set<String>?
+          @TextIndexed var email: Email?
+        }
+        """) == [])
+  }
+
+  @Test("An inverse that does not lead back is reported at the relationship")
+  func inverses() throws {
+    #expect(
+      try diagnostics(
+        """
+        @Model final class Song { var title = ""; var count = 0; @Inverse var albums: [Album] }
+        @Model final class Album {
+          @Relationship(inverse: \\Song.albums) var songs: [Song] = []
+        }
+        @Model final class Playlist {
+          @Relationship(inverse: \\Song.albums) var songs: [Song] = []
+          @Relationship(inverse: \\Song.count) var others: [Song] = []
+          @Relationship(inverse: \\Album.songs) var more: [Song] = []
+        }
+        """) == [
+          "8: error: 'songs' is unavailable: 'albums' of Song does not lead back to Playlist; declare it there as '@Inverse var albums: [Playlist]' or 'Playlist?'",
+          "9: error: 'others' is unavailable: 'count' of Song does not lead back to Playlist; declare it there as '@Inverse var count: [Playlist]' or 'Playlist?'",
+          "10: error: 'more' is unavailable: 'songs' of Song does not lead back to Playlist; declare it there as '@Inverse var songs: [Playlist]' or 'Playlist?'",
+        ])
+  }
+
+  @Test("Declarations that are no models are reported where they stand")
+  func declarations() throws {
+    let messages = try diagnostics(
+      """
+      @Model enum Plain { case a }
+      @Model enum Raw: String { case a }
+      @Model actor Worker { var name = "" }
+      @Model final class Song { var title: String }
+      @Model class Open { var title = "" }
+      """
+    ).sorted()
+    let kind = "'@Model' belongs to a struct or a final class"
+    let advice =
+      "; an enum needs none to be the type of a property, only a raw value or Codable"
+    #expect(
+      messages == [
+        "3: error: \(kind)\(advice)", "4: error: \(kind)\(advice)", "5: error: \(kind)",
+        "6: error: class 'Song' has no initializer, and 'title' has no initial value; add either",
+        "7: error: a class that is a '@Model' has to be final",
+      ])
+    #expect(try diagnostics("@Model extension Int {}").first?.hasPrefix("3: error: ") == true)
+  }
+
+  @Test("A former name that is one of today is reported at its property")
+  func formerNames() throws {
+    #expect(
+      try diagnostics(
+        """
+        @Model struct Person {
+          @Field(renamedFrom: "email") var mail: String
+          @Field(renamedFrom: "email") var email: String
+        }
+        """) == [
+          "4: error: 'mail' cannot be renamed from 'email', which is the field of 'email'",
+          "5: error: 'email' has the field name 'email' now; 'renamedFrom' takes names that older documents have",
+        ])
+  }
+
+  @Test("A type without a collection is referred to one with a name")
+  func codableSubscript() throws {
+    let message =
+      "error: 'subscript(_:)' is unavailable: a collection of Codable values has a name: use store[\"people\"] with save(_:key:), get(_:as:) and find().decoded(as:); or mark the type '@Model' and import NanoStoreModels"
+    #expect(
+      try diagnostics(
+        """
+        struct Person: Codable { var name: String }
+        func f(_ store: Store) { _ = store[Person.self] }
+        """) == ["4: \(message)"])
+    let outcome = try ConsumerCompiler.check(
+      """
+      import NanoStore
+      struct Person: Codable { var name: String }
+      func f(_ store: Store) { _ = store[Person.self] }
+      """)
+    #expect(outcome.messages.count == 1 && outcome.messages.first?.hasSuffix(message) == true)
+  }
+
+  @Test("An unknown property in an argument of its own, and in a closure, is named")
+  func unknownProperties() throws {
+    let person = "@Model struct Person { var name: String; var age: Int }\n"
+    for call in [
+      "total(\\.agee)", "select(\\.agee)", "distinct(\\.agee)", "find(\\Person.agee > 3)",
+      "maximum(\\.agee)",
+    ] {
+      let query = call.hasPrefix("find") ? "people" : "people.find()"
+      #expect(
+        try diagnostics(
+          person + "func f(_ people: ModelCollection<Person>) throws { _ = try \(query).\(call) }")
+          == ["4: error: value of type 'Person' has no member 'agee'"])
+    }
+    #expect(
+      try diagnostics(
+        person + "func f(_ people: ModelCollection<Person>) { _ = people.find { $0.agee > 3 } }")
+        == [
+          "4: error: value of type 'ModelProperties<Person>' has no dynamic member 'agee' using key path from root type 'Person'"
+        ])
+  }
+
+  @Test("An enum with a case 'none' causes no warnings")
+  func noneCases() throws {
+    #expect(
+      try diagnostics(
+        """
+        enum Mood: String { case none, good }
+        enum Kind: Codable { case none, good }
+        @Model struct Person {
+          @Key var id: String?
+          var mood: Mood?
+          @Field(renamedFrom: "sort") var kind: Kind?
+          var other: Mood = .none
+          var more: [Kind]?
+        }
+        @Model final class Pet {
+          var mood: Mood?
+          @Field(renamedFrom: "sort") var kind: Kind?
+          var other: Mood = .none
+          var last: Mood? = .good
+        }
+        """) == [])
+  }
+
+  @Test("A model may describe itself in its own way")
+  func ownMirrors() throws {
+    #expect(
+      try diagnostics(
+        """
+        @Model struct A: CustomReflectable {
+          var a = 1
+          var customMirror: Mirror { Mirror(self, children: []) }
+        }
+        @Model struct B { var b: Int? }
+        extension B: CustomReflectable {
+          var customMirror: Mirror { Mirror(self, children: []) }
+        }
+        @Model struct C: CustomStringConvertible {
+          var c: Int?
+          var description: String { "C" }
+        }
+        """) == [])
+  }
+}

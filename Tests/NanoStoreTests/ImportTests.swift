@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import NanoStore
+import NanoTestSupport
+import Synchronization
+import Testing
+
+@Suite("Importing files")
+struct ImportTests {
+  let scratch: Scratch
+  let films: DocumentCollection
+
+  init() throws {
+    scratch = try Scratch()
+    films = try anyStore()["films"]
+  }
+
+  private func file(_ text: String) throws -> URL {
+    let file = URL(filePath: scratch.file("\(UUID().uuidString).json"))
+    try Data(text.utf8).write(to: file)
+    return file
+  }
+
+  private func numbers(_ range: Range<Int>) -> String {
+    range.map { #"{"n":\#($0)}"# }.joined(separator: "\n")
+  }
+
+  @Test(
+    "Arrays, lines and documents one after the other are stored, with what was done",
+    arguments: [
+      #"[{"n":1},{"n":2}]"#, "{\"n\":1}\n{\"n\":2}\n", "{\n \"n\": 1\n}\n{\n \"n\": 2\n}",
+      #"{"n":1}{"n":2}"#,
+    ])
+  func forms(text: String) throws {
+    let report = try films.importDocuments(from: file(text), options: ImportOptions(keyField: "n"))
+
+    #expect(report.documents == 2)
+    #expect(report.skipped == 0 && report.skippedRecords.isEmpty)
+    #expect(report.bytesRead == text.utf8.count && report.totalBytes == text.utf8.count)
+    #expect(try films.get(keys: ["1", "2"]).map { $0["n"]?.int } == [1, 2])
+  }
+
+  @Test("Extended JSON becomes values, unless it is taken as it stands")
+  func dialects() throws {
+    let file = try self.file(#"{"at":{"$date":"2026-11-20T21:17:00Z"}}"#)
+    try films.importDocuments(from: file)
+    try films.importDocuments(from: file, options: ImportOptions(dialect: .plain))
+
+    #expect(try films.fetch().map { $0["at"]?.date != nil } == [true, false])
+  }
+
+  @Test("Progress is reported after each batch and adds up to the report")
+  func progress() throws {
+    var seen: [ImportReport] = []
+    let report = try films.importDocuments(from: file(numbers(0..<3_500))) { seen.append($0) }
+
+    #expect(seen.count >= 4)
+    #expect(seen.last == report)
+    #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.documents <= $1.documents })
+    #expect(report.documents == 3_500)
+    #expect(try films.count() == 3_500)
+  }
+
+  @Test(
+    "The error of a record names file, record, line and byte, and nothing is stored",
+    arguments: [
+      ("{\"n\":1}\n{\"n\":2,}\n", StoreError.Code.invalidJSON, 2, 2, 14),
+      ("{\"n\":1}\n\n{\"n\":1}\n", .duplicateKey, 2, 3, 9),
+      ("[{\"n\":1},\n{\"n\":3},\n{\"x\":1}]", .invalidKey, 3, 3, 19),
+      ("{\"n\":1}\n{\"n\":{\"$date\":\"x\"}}", .invalidJSON, 2, 2, 22),
+      ("[{\"n\":1}", .invalidJSON, 2, 1, 8),
+    ])
+  func invalidRecord(
+    text: String, code: StoreError.Code, record: Int, line: Int, byte: Int
+  ) throws {
+    let file = try self.file(text)
+    let error = error {
+      try films.importDocuments(from: file, options: ImportOptions(keyField: "n"))
+    }
+
+    #expect(error?.code == code)
+    #expect(error?[.path] == file.path)
+    #expect(error?[.record] == "\(record)")
+    #expect(error?[.line] == "\(line)")
+    #expect(error?[.byteOffset] == "\(byte)")
+    #expect(error?.description.contains(file.path) == false)
+    #expect(try films.store.collections().isEmpty)
+  }
+
+  @Test("An invalid record after several batches leaves nothing of them")
+  func allOrNothing() throws {
+    try films.insert(["n": -1])
+    let file = try self.file(numbers(0..<2_500) + "\n{")
+    let error = error {
+      try films.importDocuments(from: file)
+    }
+    #expect(error?[.record] == "2501")
+    #expect(try films.count() == 1)
+  }
+
+  @Test("Invalid records are left out and reported where that is asked for, up to 100 of them")
+  func skipping() throws {
+    let text = numbers(0..<10) + "\n" + String(repeating: "{\"n\":0}\nnull\n", count: 80)
+    let report = try films.importDocuments(
+      from: file(text), options: ImportOptions(keyField: "n", skipsInvalidRecords: true))
+
+    #expect(report.documents == 10)
+    #expect(report.skipped == 160)
+    #expect(report.skippedRecords.count == 100)
+    #expect(Set(report.skippedRecords.map(\.code)) == [.invalidJSON, .duplicateKey])
+    #expect(report.skippedRecords.allSatisfy { $0[.record] != nil && $0[.line] != nil })
+    #expect(try films.count() == 10)
+  }
+
+  @Test("Documents with the same key are replaced where that is asked for")
+  func replacing() throws {
+    try films.importDocuments(
+      from: file(#"{"k":{"x":1},"n":1}"#), options: ImportOptions(keyField: "k.x"))
+    try films.importDocuments(
+      from: file(#"{"k":{"x":1},"n":2}"#),
+      options: ImportOptions(keyField: "k.x", replacesDocuments: true))
+
+    #expect(try films.fetch().map { $0["n"]?.int } == [2])
+  }
+
+  @Test("A record over the limit ends the import, also where invalid records are left out")
+  func tooLong() throws {
+    let text = numbers(0..<5) + "\n{\"long\":\"" + String(repeating: "x", count: 5_000) + "\"}"
+    let file = try self.file(text)
+    let error = error {
+      try films.importDocuments(
+        from: file, options: ImportOptions(skipsInvalidRecords: true, maximumRecordLength: 1_000))
+    }
+    #expect(error?.code == .documentTooLarge)
+    #expect(error?[.record] == "6")
+    #expect(try films.count() == 0)
+  }
+
+  @Test("What cannot be read is an error, and no collection is made")
+  func unreadable() throws {
+    let nowhere = URL(filePath: scratch.file("nowhere.json"))
+    for file in [nowhere, nowhere.deletingLastPathComponent()] {
+      let error = error { try films.importDocuments(from: file) }
+      #expect(error?.code == .cannotOpen)
+      #expect(error?[.path]?.isEmpty == false)
+    }
+    let web = error { try films.importDocuments(from: URL(string: "https://example.org/a.json")!) }
+    #expect(web?.code == .invalidArgument)
+    #expect(try films.store.collections().isEmpty)
+  }
+
+  @Test("An error in progress ends the import; in a write block only the import is undone")
+  func errorInProgress() throws {
+    struct Enough: Error {}
+    let file = try self.file(numbers(0..<2_500))
+    #expect(throws: Enough.self) {
+      try films.importDocuments(from: file) { if $0.documents > 1_000 { throw Enough() } }
+    }
+    #expect(try films.count() == 0)
+
+    try films.store.write {
+      try films.insert(["n": "before"])
+      #expect(throws: Enough.self) { try films.importDocuments(from: file) { _ in throw Enough() } }
+      try films.insert(["n": "after"])
+    }
+    #expect(try films.count() == 2)
+  }
+
+  @Test("Cancelling the task ends the import, and nothing is stored")
+  func cancelling() async throws {
+    let file = try self.file(numbers(0..<5_000))
+    let (started, signal) = AsyncStream<Void>.makeStream()
+    let mayGoOn = DispatchSemaphore(value: 0)
+    let task = Task { [films] in
+      try await films.importDocuments(from: file) { _ in
+        signal.yield()
+        mayGoOn.wait()
+      }
+    }
+    for await _ in started { break }
+    task.cancel()
+    for _ in 0..<10 { mayGoOn.signal() }
+
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await films.count() == 0)
+  }
+
+  @Test("With await the import is the same")
+  func async() async throws {
+    let documents = Mutex(0)
+    let report = try await films.importDocuments(from: file(numbers(0..<1_500))) { report in
+      documents.withLock { $0 = report.documents }
+    }
+    #expect(report.documents == 1_500)
+    #expect(documents.withLock { $0 } == 1_500)
+    #expect(try await films.count() == 1_500)
+  }
+}

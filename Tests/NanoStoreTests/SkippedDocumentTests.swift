@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import NanoTestSupport
+import Testing
+
+@Suite("Reads that skip documents that do not decode")
+struct SkippedDocumentTests {
+  private struct Film: Codable, Equatable, Sendable { var title: String, year: Int }
+  private struct Year: DocumentRepresentable, Equatable, Sendable {
+    var year: Int
+    init(reading reader: inout JSONReader) throws(StoreError) {
+      let object = try reader.object()
+      guard let year = object["year"]?.int else {
+        throw StoreError(.typeMismatch, "A film has no year", [.field: "year"])
+      }
+      self.year = Int(year)
+    }
+    func write(to writer: inout JSONWriter) { writer.object(["year": .int(Int64(year))]) }
+  }
+
+  private let store: Store
+  private let films: DocumentCollection
+
+  init() throws {
+    store = try anyStore()
+    films = store["films"]
+    try films.insert(["title": "Alien", "year": 1979], key: "alien")
+    try films.insert(["title": "Brazil", "year": "1985"], key: "brazil")
+    try films.insert(["title": "Ran", "year": 1985], key: "ran")
+    try films.insert(["year": 2005], key: "untitled")
+  }
+
+  @Test(
+    "Codable values that decode are returned in order, and the others reported with key and reason")
+  func codable() throws {
+    let query = films.find().sorted(by: "-title")
+    #expect(throws: DecodingError.self) { try query.decoded(as: Film.self) }
+
+    try check(query.decodedSkippingFailures(as: Film.self))
+  }
+
+  @Test("The same with await")
+  func codableWithAwait() async throws {
+    let query = films.find().sorted(by: "-title")
+    check(try await query.decodedSkippingFailures(as: Film.self))
+  }
+
+  private func check(_ result: (values: [Film], skipped: [SkippedDocument])) {
+    #expect(result.values.map(\.title) == ["Ran", "Alien"])
+    #expect(result.skipped.map(\.key) == ["brazil", "untitled"])
+    #expect(result.skipped.map(\.rowID) == [2, 4])
+    #expect(result.skipped.allSatisfy { $0.error is DecodingError })
+  }
+
+  @Test("Values with a codec of their own are skipped with the error of the codec")
+  func representable() async throws {
+    let (values, skipped) = try await films.find().decodedSkippingFailures(as: Year.self)
+
+    #expect(values.map(\.year) == [1979, 1985, 2005])
+    #expect(skipped.map(\.key) == ["brazil"])
+    let error = try #require(skipped.first?.error as? StoreError)
+    #expect(error.code == .typeMismatch && error[.field] == "year")
+    #expect(error[.collection] == "films")
+  }
+
+  @Test(
+    "One after the other they are shown without being kept, and an error of the closure ends it")
+  func each() throws {
+    var (titles, failures): ([String], [Int64]) = ([], [])
+    try films.find().each(as: Film.self, onFailure: { failures.append($0.rowID) }) {
+      titles.append($0.title)
+    }
+    #expect(titles == ["Alien", "Ran"] && failures == [2, 4])
+
+    struct Enough: Error {}
+    #expect(throws: Enough.self) {
+      try films.find().each(as: Film.self, onFailure: { _ in throw Enough() }) { _ in }
+    }
+    #expect(throws: Enough.self) {
+      try films.find().each(as: Film.self, onFailure: { _ in }) { _ in throw Enough() }
+    }
+  }
+
+  @Test("Bytes that are not JSON are skipped too", .sqlite)
+  func corrupt() throws {
+    try store.execute(#"INSERT INTO films(key, body) VALUES ('x', '{"title":"X","year":')"#)
+
+    let (values, skipped) = try films.find().decodedSkippingFailures(as: Film.self)
+
+    #expect(values.count == 2 && skipped.map(\.key) == ["brazil", "untitled", "x"])
+  }
+
+  @Test("A query that fails is an error, not a skipped document")
+  func queryFails() throws {
+    #expect(throws: StoreError.self) {
+      try films.find(Field("") == 1).decodedSkippingFailures(as: Film.self)
+    }
+  }
+}
+
+@Suite("Replacing a document of a known revision")
+struct ConditionalReplaceTests {
+  private let store: Store
+  private let films: DocumentCollection
+
+  init() throws {
+    store = try anyStore()
+    films = store["films"]
+    try films.insert(["n": 1], key: "a")
+  }
+
+  @Test("A document is replaced if it has the revision, and returned with the next one")
+  func replaces() throws {
+    var document = try #require(try films.get("a"))
+    for n in 2...4 {
+      document["n"] = .int(Int64(n))
+      document = try films.replace(document, ifRevision: Int64(n - 1))
+      #expect(document.revision == Int64(n))
+    }
+    #expect(try films.get("a")?["n"] == 4)
+    #expect(try films.get("a")?.revision == 4)
+  }
+
+  @Test("Another revision is a conflict, and the document stays")
+  func conflicts() throws {
+    let mine = try #require(try films.get("a"))
+    try films.save(["n": 7], key: "a")
+
+    let error = #expect(throws: StoreError.self) { try films.replace(mine, ifRevision: 1) }
+
+    #expect(error?.code == .revisionConflict)
+    #expect(error?[.expected] == "1" && error?[.actual] == "2" && error?[.key] == "a")
+    #expect(try films.get("a")?["n"] == 7)
+    let unknown = #expect(throws: StoreError.self) { try films.replace(mine, ifRevision: nil) }
+    #expect(unknown?.code == .revisionConflict && unknown?[.expected] == "unknown")
+    try films.remove("a")
+    for revision in [1, nil] as [Int64?] {
+      let missing = #expect(throws: StoreError.self) {
+        try films.replace(mine, ifRevision: revision)
+      }
+      #expect(missing?.code == .notFound)
+    }
+    #expect(try films.count() == 0)
+  }
+
+  @Test("In a write block a conflict that is caught leaves the transaction open")
+  func insideTransaction() async throws {
+    let mine = try #require(try await films.get("a"))
+    try await store.write { [films] in
+      try films.save(["n": 2], key: "a")
+      #expect(throws: StoreError.self) { try films.replace(mine, ifRevision: 1) }
+      try films.save(["n": 3], key: "b")
+    }
+    let count = try await films.count()
+    #expect(count == 2)
+    let replaced = try await films.replace(mine, ifRevision: 2)
+    #expect(replaced.revision == 3)
+  }
+
+  @Test("Without a condition the returned revision is unknown, not the one that was read")
+  func unconditional() throws {
+    let mine = try #require(try films.get("a"))
+    try films.save(["n": 2], key: "a")
+
+    #expect(try films.replace(mine).revision == nil)
+  }
+}
