@@ -19,6 +19,8 @@ func streams(_ store: Store, _ notes: DocumentCollection, _ bag: Bag) async thro
   for try await note in notes.find().stream() { print(note) }
   for try await note in bag.stream() { print(note) }
   for try await page in store[Page.self].find().stream() { print(page.text) }
+  let pages = store[Page.self].find().stream(onFailure: { print($0.error) })
+  for try await page in pages { print(page.text) }
 }
 
 func updates(_ store: Store, _ notes: DocumentCollection) async throws {
