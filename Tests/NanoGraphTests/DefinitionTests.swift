@@ -57,7 +57,7 @@ struct DefinitionTests {
     let context = ObjectContext(try anyStore())
     for call in [
       { _ = try context.insert(object) }, { _ = try context.find(Object.self).count() },
-      { _ = try context.find(Object.self).objects() },
+      { _ = try context.find(Object.self).fetch() },
       { _ = try context.find(Object.self).first() },
       { _ = try context.get(ObjectID<Object>(rowID: 1)) }, { try context.upgrade(Object.self) },
     ] {

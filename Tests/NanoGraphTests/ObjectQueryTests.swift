@@ -63,7 +63,7 @@ struct ObjectQueryTests {
   @Test("Documents that are no objects of the class are skipped and reported")
   func skipping() throws {
     try store["Song"].update(rowID: 2, set: ["title": 7])
-    #expect(throws: StoreError.self) { try context.find(Song.self).objects() }
+    #expect(throws: StoreError.self) { try context.find(Song.self).fetch() }
 
     let (songs, skipped) = try context.find(Song.self).fetchSkippingFailures()
 

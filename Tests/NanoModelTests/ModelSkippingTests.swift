@@ -208,3 +208,16 @@ struct ConditionalSaveTests {
     }
   }
 }
+
+@Suite("Models and fields that no document has")
+struct ModelUnknownFieldTests {
+  @Test("A property that no document has is listed by explain, with the most similar field")
+  func explain() throws {
+    let notes = try anyStore()[Note.self]
+    try notes.insert(Note(text: "one"))
+
+    #expect(try notes.find(\.text == "one").explain().unknownFields == [])
+    let explanation = try notes.find(Field("txt") == "one").explain()
+    #expect(explanation.unknownFields == [UnknownField(path: "txt", nearest: "text")])
+  }
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+import NanoDocument
 public import NanoModel
 
 /// Aggregates over what is stored, as those of ``ModelQuery``; unsaved changes do not count.

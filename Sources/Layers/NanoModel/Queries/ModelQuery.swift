@@ -156,7 +156,7 @@ extension ModelQuery {
           countsVariants: hasFormerNames || lacksValues(ordering)))
     }
     var question = DocumentQuery(collection.documents, query)
-    question.declaredNames = M.fieldTable.names
+    if collection.store.logsUnknownFields { question.declaredNames = M.fieldTable.names }
     return question
   }
 

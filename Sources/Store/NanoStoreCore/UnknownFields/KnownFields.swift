@@ -53,7 +53,8 @@ struct KnownFields: Sendable {
     guard hasDocuments, isComplete else { return true }
     if let defaults, defaults.reaches(path) { return true }
     var places: [[String]] = [[]]
-    for name in path.components {
+    for step in path.steps {
+      let name = step.name
       // The element itself, inside of a condition on elements.
       if FieldPath(components: [name]).isElement { continue }
       var next: [[String]] = []
@@ -61,7 +62,7 @@ struct KnownFields: Sendable {
         if !place.isEmpty, open.contains(FieldPath(components: place)) { return true }
         if paths.contains(FieldPath(components: place + [name])) { next.append(place + [name]) }
         // One element of an array.
-        if PathValues.elementIndex(name) != nil, !place.isEmpty { next.append(place) }
+        if step.index != nil, !place.isEmpty { next.append(place) }
       }
       guard !next.isEmpty else { return false }
       places = next

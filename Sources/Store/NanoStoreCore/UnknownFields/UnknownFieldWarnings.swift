@@ -77,6 +77,11 @@ final class UnknownFieldWarnings: Sendable {
   private static let longestName = 200
 }
 
+extension Store {
+  /// Whether fields that queries use and that no document has are logged.
+  package var logsUnknownFields: Bool { unknownFieldWarnings != nil }
+}
+
 extension DocumentQuery {
   /// Throws if the question is not valid, and logs fields that no document has, if the store does so.
   @inline(__always)
