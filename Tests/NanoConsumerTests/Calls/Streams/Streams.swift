@@ -65,7 +65,7 @@ func classes(_ sheets: ModelCollection<Sheet>) async throws {
   print(try await sheets.find().page(10).models.count, try await sheets.get("a")?.text ?? "")
   try await sheets.insert(Sheet("A"))
   try await sheets.insert([Sheet("B"), Sheet("C")])
-  let stored = try await sheets.save(Sheet("D"))
+  let stored = try await sheets.insert(Sheet("D"))
   stored.value.text = "E"
   try await sheets.save(stored)
   try await sheets.find().each { print($0.text) }
