@@ -135,9 +135,8 @@ struct PublicCallTests {
     let shapes = Set(PublicCall.all.filter(\.isAsync).map(\.shape))
     for call in PublicCall.all {
       let hasTwoForms = !call.isAsync && shapes.contains(call.shape)
-      #expect(
-        call.isUsed(in: hasTwoForms ? twins : all),
-        "\(call.title) is missing in Calls/\(hasTwoForms ? "Twins" : "Single")")
+      let isUsed = call.isUsed(in: hasTwoForms ? twins : all)
+      #expect(isUsed, "\(call.title) is missing in Calls/\(hasTwoForms ? "Twins" : "Single")")
     }
   }
 }

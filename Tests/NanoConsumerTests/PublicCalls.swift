@@ -20,10 +20,11 @@ struct PublicCall {
 
   /// Whether a program calls it.
   func isUsed(in program: String) -> Bool {
-    if let label = labels.first, label != "_", !isFirstOptional {
-      return program.contains(".\(name)(\(label):")
+    if program.contains(".\(name) {") { return true }
+    guard let label = labels.first, label != "_", !isFirstOptional else {
+      return program.contains(".\(name)(")
     }
-    return program.contains(".\(name)(") || program.contains(".\(name) {")
+    return program.contains(".\(name)(\(label):")
   }
 }
 
@@ -57,7 +58,7 @@ extension PublicCall {
     var calls: [PublicCall] = []
     for (index, line) in lines.enumerated() {
       if let match = line.firstMatch(
-        of: #/^(?:public )?(?:final )?(?:extension|struct|class|actor|enum|protocol) (\w+)/#)
+        of: #/^(?:public )?(?:final )?(?:extension|struct|class|actor|enum|protocol) ([\w.]+)/#)
       {
         type = String(match.1)
       }

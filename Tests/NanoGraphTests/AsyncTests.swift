@@ -36,6 +36,32 @@ struct AsyncTests {
   }
 
   @MainActor
+  @Test("Faults, keys, ids of any class and relationships are read with await")
+  func otherReads() async throws {
+    let context = ObjectContext(store)
+    let picture = try context.insert(Picture("cover"))
+    try context.save()
+    let other = ObjectContext(store)
+    other.register(Song.self, Playlist.self, Picture.self)
+
+    let faults = try await other.find(Song.self).faults()
+    let cover = try await other.get(Picture.self, key: "cover")
+    let missing = try await other.get(Picture.self, key: "missing")
+    let anything = try await other.get(AnyObjectID(picture.objectID!))
+    let lists = try await other.all(Playlist.self)
+    try await other.prefetch(\.songs, of: lists)
+    let songs = lists[0].songs
+
+    #expect(faults.count == 9)
+    #expect(cover?.name == "cover" && missing == nil)
+    #expect(anything === cover)
+    #expect(songs.allSatisfy { !$0.isFault } && songs[0] === faults[0])
+    await #expect(throws: StoreError.self) {
+      _ = try await other.get(AnyObjectID(collection: "Unknown", rowID: 1))
+    }
+  }
+
+  @MainActor
   @Test("What was changed and saved while a query waited is not overwritten by it")
   func stale() async throws {
     let context = ObjectContext(store)

@@ -19,6 +19,11 @@ extension ModelQuery {
     try eachDecoded({ skipped.append($0) }) { values.append($0) }
     return (values, skipped)
   }
+  public func fetchSkippingFailures() async throws
+    -> sending (
+      values: [M], skipped: [SkippedDocument]
+    )
+  { try await fromReader { try $0.fetchSkippingFailures() } }
 
   /// Shows one value after the other, and reports documents that are no values of the model, without keeping
   /// them. As ``each(_:)`` otherwise.
@@ -32,6 +37,12 @@ extension ModelQuery {
     let (values, skipped) = try fetchSkippingFailures()
     for document in skipped { try onFailure(document) }
     for value in values { try show(value) }
+  }
+  public func each(
+    onFailure: @escaping @Sendable (SkippedDocument) throws -> Void,
+    _ show: @escaping @Sendable (M) throws -> Void
+  ) async throws {
+    try await onReader { try $0.each(onFailure: onFailure, show) }
   }
 
   private func eachDecoded(
@@ -53,10 +64,6 @@ extension ModelQuery {
 }
 
 extension ModelQuery where M: Sendable {
-  public func fetchSkippingFailures() async throws -> (
-    values: [M], skipped: [SkippedDocument]
-  ) { try await onReader { try $0.fetchSkippingFailures() } }
-
   /// What is found, as an asynchronous sequence in constant memory that skips documents that are no values of
   /// the model.
   ///

@@ -43,10 +43,10 @@ extension DocumentQuery {
     return (values, skipped)
   }
   @_disfavoredOverload
-  public func decodedSkippingFailures<Value: Decodable & Sendable>(
+  public func decodedSkippingFailures<Value: Decodable & SendableMetatype>(
     as type: Value.Type = Value.self
-  ) async throws -> (values: [Value], skipped: [SkippedDocument]) {
-    try await onReader { try $0.decodedSkippingFailures(as: type) }
+  ) async throws -> sending (values: [Value], skipped: [SkippedDocument]) {
+    try await fromReader { try $0.decodedSkippingFailures(as: type) }
   }
 
   /// Returns values that read themselves, and skips documents that do not decode.
@@ -57,10 +57,10 @@ extension DocumentQuery {
     try each(as: type, onFailure: { skipped.append($0) }) { values.append($0) }
     return (values, skipped)
   }
-  public func decodedSkippingFailures<Value: DocumentRepresentable & Sendable>(
+  public func decodedSkippingFailures<Value: DocumentRepresentable>(
     as type: Value.Type = Value.self
-  ) async throws -> (values: [Value], skipped: [SkippedDocument]) {
-    try await onReader { try $0.decodedSkippingFailures(as: type) }
+  ) async throws -> sending (values: [Value], skipped: [SkippedDocument]) {
+    try await fromReader { try $0.decodedSkippingFailures(as: type) }
   }
 
   /// Shows one value after the other, each made by Codable, and reports documents that do not decode, without
@@ -81,6 +81,13 @@ extension DocumentQuery {
     let decoder = DocumentDecoder()
     try eachDecoded(onFailure, { try decoder.decode(type, from: $0) }, show)
   }
+  @_disfavoredOverload
+  public func each<Value: Decodable & SendableMetatype>(
+    as type: Value.Type, onFailure: @escaping @Sendable (SkippedDocument) throws -> Void,
+    _ show: @escaping @Sendable (Value) throws -> Void
+  ) async throws {
+    try await onReader { try $0.each(as: type, onFailure: onFailure, show) }
+  }
 
   /// Shows one value after the other, each made by its own codec, and reports documents that do not decode,
   /// without keeping them.
@@ -96,6 +103,12 @@ extension DocumentQuery {
         var reader = JSONReader(body)
         return try Value(reading: &reader)
       }, show)
+  }
+  public func each<Value: DocumentRepresentable>(
+    as type: Value.Type, onFailure: @escaping @Sendable (SkippedDocument) throws -> Void,
+    _ show: @escaping @Sendable (Value) throws -> Void
+  ) async throws {
+    try await onReader { try $0.each(as: type, onFailure: onFailure, show) }
   }
 
   private func eachDecoded<Value>(

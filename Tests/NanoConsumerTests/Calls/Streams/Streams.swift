@@ -19,6 +19,8 @@ func streams(_ store: Store, _ notes: DocumentCollection, _ bag: Bag) async thro
   for try await note in notes.find().stream() { print(note) }
   for try await note in bag.stream() { print(note) }
   for try await page in store[Page.self].find().stream() { print(page.text) }
+  let pages = store[Page.self].find().stream(onFailure: { print($0.error) })
+  for try await page in pages { print(page.text) }
 }
 
 func updates(_ store: Store, _ notes: DocumentCollection) async throws {
@@ -63,7 +65,7 @@ func classes(_ sheets: ModelCollection<Sheet>) async throws {
   print(try await sheets.find().page(10).models.count, try await sheets.get("a")?.text ?? "")
   try await sheets.insert(Sheet("A"))
   try await sheets.insert([Sheet("B"), Sheet("C")])
-  let stored = try await sheets.save(Sheet("D"))
+  let stored = try await sheets.insert(Sheet("D"))
   stored.value.text = "E"
   try await sheets.save(stored)
   try await sheets.find().each { print($0.text) }

@@ -84,6 +84,16 @@ func querying(_ recipes: DocumentCollection) async throws {
   try await quick.update(FieldChanges(remove: ["slow"]))
 }
 
+func skipping(_ recipes: DocumentCollection) async throws {
+  let all = recipes.find()
+  let (values, skipped) = try await all.decodedSkippingFailures(as: Recipe.self)
+  print(values, skipped, try await all.decodedSkippingFailures(as: Point.self).values)
+  try await all.each(as: Recipe.self, onFailure: { print($0.error) }) { print($0.title) }
+  try await all.each(as: Point.self, onFailure: { print($0.error) }) { print($0.object) }
+  try await recipes.importDocuments(from: URL(filePath: "recipes.json"))
+  try await recipes.importDocuments(from: URL(filePath: "recipes.json")) { print($0) }
+}
+
 func aggregating(_ recipes: DocumentCollection) async throws {
   let all = recipes.find()
   print(try await all.aggregate([.count, .max("minutes")]))

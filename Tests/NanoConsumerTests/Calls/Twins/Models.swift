@@ -76,6 +76,12 @@ func querying(_ dishes: ModelCollection<Dish>, _ changes: [ModelChange<Dish>]) a
   print(try await dishes.find(#Predicate { $0.minutes > 3 }).fetch())
 }
 
+func skipping(_ dishes: ModelCollection<Dish>) async throws {
+  let (values, skipped) = try await dishes.find().fetchSkippingFailures()
+  print(values, skipped)
+  try await dishes.find().each(onFailure: { print($0.error) }) { print($0.title) }
+}
+
 func aggregating(_ dishes: ModelCollection<Dish>) async throws {
   let all = dishes.find()
   let (count, most) = try await all.aggregate(.count, .max(\.minutes))
