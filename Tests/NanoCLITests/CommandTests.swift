@@ -185,7 +185,7 @@ struct CommandTests {
 
     let all = try command.run(
       "aggregate", "library.db", "films", "[year] < 2000", "--sum", "year", "--max", "title")
-    #expect(all.output == #"{"total_year":3964,"max_title":"Brazil"}"# + "\n")
+    #expect(all.output == #"{"sum_year":3964,"max_title":"Brazil"}"# + "\n")
   }
 
   @Test("schema tells paths, types, and how many documents have them")

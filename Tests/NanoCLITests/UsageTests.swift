@@ -73,7 +73,7 @@ struct UsageTests {
       (["import", "db", "c", "-", "--max-record", "0"], ["import"]),
       (["find", "db", "c", "--named", "x"], ["find"]),
       (["find", "db", "c", "--limit", "x"], ["find"]),
-      (["get", "db", "c", "x", "--row-id"], ["get"]), (["remove", "db", "c"], ["remove"]),
+      (["get", "db", "c", "x", "--row-id"], ["get"]), (["delete", "db", "c"], ["delete"]),
       (["aggregate", "db", "c", "--count", "--limit", "-1"], ["aggregate"]),
       (["copy", "db", "db2", "--batch", "0"], ["copy"]),
       (["watch", "db", "c", "--count", "0"], ["watch"]),

@@ -290,4 +290,26 @@ struct PropertyProblemTests {
         fixes: ["remove '@Indexed'": mended])
     }
   }
+
+  @Test(
+    "An id that is no key is a warning, with the mark as a proposal",
+    arguments: [
+      ("id: UUID", "id: UUID"), ("id = UUID()", "id = UUID()"), ("id: String?", "id: String?"),
+    ])
+  func plainID(written: String, kept: String) {
+    expectProblem(
+      "@Model struct Person { →var \(written) }",
+      "'id' is a field like others, and saving a value twice makes two documents; mark it with '@Key', or with '@Field' if that is meant",
+      fixes: ["add '@Key'": "@Model struct Person { @Key var \(kept) }"])
+  }
+
+  @Test(
+    "An id that is the key, that is meant as a field, or of another type is no problem",
+    arguments: [
+      "@Model struct Person: Identifiable { var id = UUID() }",
+      "@Model struct Person { @Field var id: UUID }", "@Model struct Person { @Key var id: UUID }",
+      "@Model struct Person { @Key var name: String; var id: UUID }",
+      "@Model struct Person { var id: Double }",
+    ])
+  func otherID(declaration: String) { expectNoProblem(declaration) }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+public import Foundation
 public import Logging
 import NanoDocument
 public import NanoEngine
@@ -13,6 +14,11 @@ public struct SQLiteConfiguration: Sendable {
     /// A file that is gone when the store is closed, or the process ends however it ends.
     case temporary
     case file(String)
+
+    /// A file at a URL; opening one that is no `file:` URL throws ``StoreError/Code/cannotOpen``.
+    public static func file(_ url: URL) -> Location {
+      .file(url.isFileURL ? url.path(percentEncoded: false) : url.absoluteString)
+    }
   }
 
   /// What a commit waits for.

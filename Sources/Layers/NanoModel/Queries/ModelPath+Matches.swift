@@ -63,6 +63,7 @@ extension ModelPath where Value: TextQueryValue {
 
 extension ModelPath {
   /// The list or set has this element.
+  @_disfavoredOverload
   public func contains(_ element: Value.ListElement) -> ModelCondition<Root>
   where Value: ListQueryValue {
     condition { (expression, _) throws(StoreError) in

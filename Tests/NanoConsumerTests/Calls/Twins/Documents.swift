@@ -35,6 +35,13 @@ func writing(_ recipes: DocumentCollection, _ object: DocumentObject) async thro
   try await recipes.insert(repeatElement(Point(object), count: 3))
   try await recipes.insert([Recipe(title: "Tea", minutes: 4)][...])
 
+  let (title, minutes) = ("Soup", 20)
+  try await recipes.insert(["title": title, "minutes": minutes, "tags": [title]])
+  try await recipes.save(["title": title, "minutes": minutes, "by": ["name": title]], key: "soup")
+  try await recipes.update("soup", set: ["minutes": minutes, "by.name": title])
+  try await recipes.find().update(set: ["minutes": minutes, "by.name": title])
+  print(DocumentObject(["title": title, "minutes": minutes]))
+
   try await recipes.update("soup", set: ["minutes": 20], remove: ["tags"])
   try await recipes.update("soup", FieldChanges(set: ["minutes": 20]))
   try await recipes.update(rowID: 1, set: ["minutes": 20])

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStoreModels
+import Testing
+
+@Model private struct Task: Identifiable, Equatable {
+  var id = UUID()
+  var title: String
+}
+
+@Model private struct Ticket: Equatable {
+  @Key var number: String?
+  var title: String
+}
+
+@Model private struct Line: Equatable { var text: String }
+
+@Suite("Which document a model is")
+struct ModelIdentityTests {
+  @Test("The id of an Identifiable model is its key: it is found, saved again and deleted by it")
+  func identifiable() throws {
+    let tasks = try anyStore()[Task.self]
+    var task = Task(title: "Write")
+    try tasks.save(task)
+    task.title = "Rewrite"
+    try tasks.save(task)
+    #expect(try tasks.count() == 1)
+    #expect(try tasks.get(task.id) == task)
+    #expect(try tasks.find(\.id == task.id).fetch() == [task])
+    #expect(
+      try tasks.documents.get(task.id.uuidString.lowercased())?.object() == ["title": "Rewrite"])
+    var read = try #require(try tasks.find().first())
+    read.title = "Done"
+    try tasks.save([read])
+    #expect(try tasks.fetch() == [read])
+    #expect(try tasks.delete(read))
+    #expect(try !tasks.delete(read))
+  }
+
+  @Test("A value whose key is nil is inserted, and not saved")
+  func nilKey() throws {
+    let tickets = try anyStore()[Ticket.self]
+    var ticket = Ticket(title: "a")
+    #expect(#expect(throws: StoreError.self) { try tickets.save(ticket) }?.code == .invalidKey)
+    #expect(#expect(throws: StoreError.self) { try tickets.save([ticket]) }?.code == .invalidKey)
+    #expect(try tickets.count() == 0)
+    ticket = try tickets.insert(ticket).value
+    ticket.title = "b"
+    try tickets.save(ticket)
+    #expect(try tickets.fetch() == [ticket])
+  }
+
+  @Test("A model without a key is saved as what was read")
+  func stored() throws {
+    let lines = try anyStore()[Line.self]
+    try lines.insert(Line(text: "a"))
+    var line = try #require(try lines.find().firstStored())
+    line.text = "b"
+    try lines.save(line)
+    #expect(try lines.fetch() == [Line(text: "b")])
+    try lines.save(Line(text: "c"), key: "c")
+    try lines.save(Line(text: "d"), key: "c")
+    #expect(try lines.count() == 2)
+  }
+}

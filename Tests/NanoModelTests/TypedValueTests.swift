@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStoreModels
+import Testing
+
+private enum Suit: String, CaseIterable { case clubs, hearts, spades, none }
+private enum Rank: Int, Codable {
+  case low = 1
+  case high
+}
+
+@Model private struct Spot { var height: Double, steps: Int? }
+@Model private struct Place { var name: String, spot: Spot? }
+
+@Model private struct Card {
+  @Key var id: String
+  var suit: Suit
+  var other: Suit? = nil
+  var ranks: [Rank] = []
+  var suits: Set<Suit> = []
+  var maybe: [Suit]? = nil
+  var named: [String: Suit] = [:]
+  var place: Place? = nil
+  var n = 0
+  var optional: Int? = nil
+  var scores: [Double] = []
+  var readings: [String: Double] = [:]
+  var cost: Decimal = 0
+  var costs: [Decimal]? = nil
+}
+
+@Suite("Properties of any type in queries")
+struct TypedValueTests {
+  private let store: Store
+  private let cards: ModelCollection<Card>
+
+  init() throws {
+    store = try anyStore()
+    cards = store[Card.self]
+    try cards.insert([
+      Card(
+        id: "a", suit: .clubs, other: .hearts, ranks: [.low, .high], suits: [.clubs, .spades],
+        maybe: [.hearts], named: ["x": .spades],
+        place: Place(name: "Alp", spot: Spot(height: 1800.5, steps: 3)), n: 1, optional: 5,
+        scores: [1, 2], readings: ["t": 31, "a.b": 1], cost: 9),
+      Card(
+        id: "b", suit: .hearts, other: Suit.none, ranks: [.low], place: Place(name: "Sea"), n: 5,
+        scores: [3], readings: ["t": 3], cost: 10),
+      Card(id: "c", suit: .clubs, maybe: [], n: 11, optional: 7, cost: 100),
+    ])
+  }
+
+  private func ids(_ query: ModelQuery<Card>) throws -> [String] {
+    try query.sorted(by: \.id).select(\.id)
+  }
+
+  @Test("Types with raw values come back in every kind of property")
+  func roundTrip() throws {
+    let a = try #require(try cards.get("a"))
+    #expect(a.suit == .clubs && a.other == .hearts && a.ranks == [.low, .high])
+    #expect(a.suits == [.clubs, .spades] && a.maybe == [.hearts] && a.named == ["x": .spades])
+    let b = try #require(try cards.get("b"))
+    #expect(b.other == Suit.none && b.maybe == nil && b.suits == [])
+    let object = try cards.documents.get("a")?.object()
+    #expect(object?["suits"] == ["clubs", "spades"] && object?["maybe"] == ["hearts"])
+    #expect(object?["ranks"] == [1, 2] && object?["named"] == ["x": "spades"])
+    try cards.documents.update("a", set: ["maybe": ["diamonds"]])
+    #expect(#expect(throws: StoreError.self) { try cards.get("a") }?.code == .typeMismatch)
+  }
+
+  @Test("Conditions on types with raw values")
+  func rawConditions() throws {
+    #expect(try ids(cards.find(\.suit == .clubs)) == ["a", "c"])
+    #expect(try ids(cards.find { $0.suit.isIn([.hearts, .spades]) }) == ["b"])
+    #expect(try ids(cards.find { $0.other.isIn([.hearts, nil]) }) == ["a", "c"])
+    #expect(try ids(cards.find { [.clubs].contains($0.suit) }) == ["a", "c"])
+    #expect(try ids(cards.find { $0.ranks.contains(.high) }) == ["a"])
+    #expect(try ids(cards.find { $0.suits.contains(.spades) }) == ["a"])
+    #expect(try ids(cards.find { $0.maybe.contains(.hearts) }) == ["a"])
+    #expect(try cards.find().select(\.suit, \.other).map { $0.1 } == [.hearts, Suit.none, nil])
+    #expect(try cards.find().select(\.maybe) == [[.hearts], nil, []])
+    try cards.update("c", .set(\.suit, .spades), .set(\.maybe, [.clubs]), .set(\.suits, [.hearts]))
+    let c = try #require(try cards.get("c"))
+    #expect(c.suit == .spades && c.maybe == [.clubs] && c.suits == [.hearts])
+  }
+
+  @Test("Groups by raw values, by elements of lists and sets, and by several properties")
+  func groups() throws {
+    let bySuit = try cards.find().grouped(by: \.suit, .count)
+    #expect(bySuit.map(\.group) == [.clubs, .hearts] && bySuit.map(\.values) == [2, 1])
+    let byOther = try cards.find().grouped(by: \.other, .count)
+    #expect(byOther.map(\.group) == [nil, .hearts, Suit.none])
+    let byRank = try cards.find().grouped(by: \.ranks, .count, .sum(\.n))
+    #expect(byRank.map(\.group) == [nil, .low, .high])
+    #expect(byRank.map(\.values.0) == [1, 2, 1] && byRank.map(\.values.1) == [11, 6, 1])
+    let byMaybe = try cards.find().grouped(by: \.maybe, .count)
+    #expect(byMaybe.map(\.group) == [nil, .hearts] && byMaybe.map(\.values) == [2, 1])
+    let byBoth = try cards.find().grouped(by: \.suit, \.n, .count)
+    #expect(byBoth.map(\.group.0) == [.clubs, .clubs, .hearts])
+    #expect(byBoth.map(\.group.1) == [1, 11, 5])
+    let byThree = try cards.find().grouped(by: \.suit, \.n, \.optional, .count)
+    #expect(byThree.map(\.group.2) == [5, 7, nil])
+    let error = #expect(throws: StoreError.self) {
+      try cards.find().grouped(by: \.suit, \.ranks, .count)
+    }
+    #expect(error?.code == .unsupported)
+    #expect(try cards.find().distinct(\.suit) == [.clubs, .hearts])
+    #expect(try cards.find().distinct(\.suits) == [.clubs, .spades])
+    #expect(try cards.find().distinct(\.maybe) == [.hearts])
+  }
+
+  @Test("Aggregates of optionals, of lists and through optionals")
+  func aggregates() throws {
+    let all = cards.find()
+    #expect(try all.sum(\.optional) == 12)
+    #expect(try all.sum(\.scores) == 6 && all.average(\.scores) == 2)
+    #expect(try all.min(\.optional) == 5 && all.max(\.optional) == 7)
+    #expect(try all.max(\.place?.spot?.height) == 1800.5)
+    #expect(try all.aggregate(.max(\.place?.spot?.height)) == 1800.5)
+    let (least, sum, count) = try all.aggregate(
+      .min(\.place?.spot?.steps), .sum(\.place?.spot?.steps), .count)
+    #expect(least == 3 && sum == 3 && count == 3)
+  }
+
+  @Test("Conditions into dictionaries, on nil and on ranges")
+  func places() throws {
+    #expect(try ids(cards.find(\.readings["t"] > 3)) == ["a"])
+    #expect(try ids(cards.find(\.readings["t"] >= 3 && \.n < 5)) == ["a"])
+    #expect(try ids(cards.find(\.readings["a.b"] == 1)) == ["a"])
+    #expect(try ids(cards.find(\.readings["t"] != 3)) == ["a", "c"])
+    #expect(try ids(cards.find { $0.readings["t"] == nil }) == ["c"])
+    #expect(try ids(cards.find { $0.readings["none"] < 3 }) == [])
+    #expect(try ids(cards.find(\.optional > 5)) == ["c"])
+    #expect(try ids(cards.find(\.place == nil)) == ["c"])
+    #expect(try ids(cards.find(\.place != nil && \.place?.spot == nil)) == ["b"])
+    #expect(try ids(cards.find { (1...5).contains($0.n) }) == ["a", "b"])
+    #expect(
+      try ids(cards.find { (1..<5).contains($0.n) && (5...5).contains($0.optional) }) == ["a"])
+    #expect(try ids(cards.find { ["a", "c"].contains($0.id) }) == ["a", "c"])
+  }
+
+  @Test("Nothing is sorted by a Decimal, which is stored as text")
+  func decimals() throws {
+    func code(_ query: ModelQuery<Card>) -> StoreError.Code? {
+      #expect(throws: StoreError.self) { try query.fetch() }?.code
+    }
+    #expect(code(cards.find().sorted(by: \.cost)) == .unsupported)
+    #expect(code(cards.find().sorted(by: \.cost, order: .reverse)) == .unsupported)
+    #expect(code(cards.find().sorted(by: .forward(\.n), .reverse(\.costs))) == .unsupported)
+    #expect(try ids(cards.find(\.cost == 10)) == ["b"])
+  }
+}
