@@ -2,9 +2,10 @@
 
 import Foundation
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
-@Model private struct Task: Identifiable, Equatable {
+@Model private struct Errand: Identifiable, Equatable {
   var id = UUID()
   var title: String
 }
@@ -20,8 +21,8 @@ import Testing
 struct ModelIdentityTests {
   @Test("The id of an Identifiable model is its key: it is found, saved again and deleted by it")
   func identifiable() throws {
-    let tasks = try anyStore()[Task.self]
-    var task = Task(title: "Write")
+    let tasks = try anyStore()[Errand.self]
+    var task = Errand(title: "Write")
     try tasks.save(task)
     task.title = "Rewrite"
     try tasks.save(task)

@@ -2,26 +2,27 @@
 
 import Foundation
 import NanoStoreModels
+import NanoTestSupport
 import Testing
 
-private enum Suit: String, CaseIterable { case clubs, hearts, spades, none }
-private enum Rank: Int, Codable {
+private enum CardSuit: String, CaseIterable { case clubs, hearts, spades, none }
+private enum CardRank: Int, Codable {
   case low = 1
   case high
 }
 
-@Model private struct Spot { var height: Double, steps: Int? }
-@Model private struct Place { var name: String, spot: Spot? }
+@Model private struct CardSpot { var height: Double, steps: Int? }
+@Model private struct CardPlace { var name: String, spot: CardSpot? }
 
 @Model private struct Card {
   @Key var id: String
-  var suit: Suit
-  var other: Suit? = nil
-  var ranks: [Rank] = []
-  var suits: Set<Suit> = []
-  var maybe: [Suit]? = nil
-  var named: [String: Suit] = [:]
-  var place: Place? = nil
+  var suit: CardSuit
+  var other: CardSuit? = nil
+  var ranks: [CardRank] = []
+  var suits: Set<CardSuit> = []
+  var maybe: [CardSuit]? = nil
+  var named: [String: CardSuit] = [:]
+  var place: CardPlace? = nil
   var n = 0
   var optional: Int? = nil
   var scores: [Double] = []
@@ -42,10 +43,10 @@ struct TypedValueTests {
       Card(
         id: "a", suit: .clubs, other: .hearts, ranks: [.low, .high], suits: [.clubs, .spades],
         maybe: [.hearts], named: ["x": .spades],
-        place: Place(name: "Alp", spot: Spot(height: 1800.5, steps: 3)), n: 1, optional: 5,
+        place: CardPlace(name: "Alp", spot: CardSpot(height: 1800.5, steps: 3)), n: 1, optional: 5,
         scores: [1, 2], readings: ["t": 31, "a.b": 1], cost: 9),
       Card(
-        id: "b", suit: .hearts, other: Suit.none, ranks: [.low], place: Place(name: "Sea"), n: 5,
+        id: "b", suit: .hearts, other: CardSuit.none, ranks: [.low], place: CardPlace(name: "Sea", spot: nil), n: 5,
         scores: [3], readings: ["t": 3], cost: 10),
       Card(id: "c", suit: .clubs, maybe: [], n: 11, optional: 7, cost: 100),
     ])
@@ -61,7 +62,7 @@ struct TypedValueTests {
     #expect(a.suit == .clubs && a.other == .hearts && a.ranks == [.low, .high])
     #expect(a.suits == [.clubs, .spades] && a.maybe == [.hearts] && a.named == ["x": .spades])
     let b = try #require(try cards.get("b"))
-    #expect(b.other == Suit.none && b.maybe == nil && b.suits == [])
+    #expect(b.other == CardSuit.none && b.maybe == nil && b.suits == [])
     let object = try cards.documents.get("a")?.object()
     #expect(object?["suits"] == ["clubs", "spades"] && object?["maybe"] == ["hearts"])
     #expect(object?["ranks"] == [1, 2] && object?["named"] == ["x": "spades"])
@@ -78,7 +79,7 @@ struct TypedValueTests {
     #expect(try ids(cards.find { $0.ranks.contains(.high) }) == ["a"])
     #expect(try ids(cards.find { $0.suits.contains(.spades) }) == ["a"])
     #expect(try ids(cards.find { $0.maybe.contains(.hearts) }) == ["a"])
-    #expect(try cards.find().select(\.suit, \.other).map { $0.1 } == [.hearts, Suit.none, nil])
+    #expect(try cards.find().select(\.suit, \.other).map { $0.1 } == [.hearts, CardSuit.none, nil])
     #expect(try cards.find().select(\.maybe) == [[.hearts], nil, []])
     try cards.update("c", .set(\.suit, .spades), .set(\.maybe, [.clubs]), .set(\.suits, [.hearts]))
     let c = try #require(try cards.get("c"))
@@ -90,7 +91,7 @@ struct TypedValueTests {
     let bySuit = try cards.find().grouped(by: \.suit, .count)
     #expect(bySuit.map(\.group) == [.clubs, .hearts] && bySuit.map(\.values) == [2, 1])
     let byOther = try cards.find().grouped(by: \.other, .count)
-    #expect(byOther.map(\.group) == [nil, .hearts, Suit.none])
+    #expect(byOther.map(\.group) == [nil, .hearts, CardSuit.none])
     let byRank = try cards.find().grouped(by: \.ranks, .count, .sum(\.n))
     #expect(byRank.map(\.group) == [nil, .low, .high])
     #expect(byRank.map(\.values.0) == [1, 2, 1] && byRank.map(\.values.1) == [11, 6, 1])

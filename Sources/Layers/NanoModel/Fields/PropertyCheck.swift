@@ -18,6 +18,10 @@ public enum PropertyCheck {
   where V.RawValue: FieldValue { Passed() }
   public static func stored<V: RawRepresentable & FieldValue>(_ type: V.Type) -> Passed
   where V.RawValue: FieldValue { Passed() }
+  public static func stored<V: RawValueContainer>(_ type: V.Type) -> Passed { Passed() }
+  public static func stored<V: RawValueContainer & FieldValue>(_ type: V.Type) -> Passed {
+    Passed()
+  }
   @_disfavoredOverload
   public static func stored<V: Codable>(_ type: V.Type) -> Passed { Passed() }
   @_disfavoredOverload
