@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Fields given with variables")
 struct FieldVariableTests {
-  private let (title, year, score) = ("Alien", 1979, 8.5)
+  private let title = "Alien"
+  private let year = 1979
+  private let score = 8.5
   private let nothing: Int? = nil
 
   @Test("A literal with variables makes the document that the same values make")
