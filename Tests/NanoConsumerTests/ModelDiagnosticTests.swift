@@ -37,7 +37,7 @@ struct ModelDiagnosticTests {
   @Test("An object in a plain property is reported")
   func objectInProperty() throws {
     let advice =
-      "make Song Codable or a '@Model' struct, or mark 'songs' with '@Relationship' if it leads to objects, or '@Transient'"
+      "make Song Codable or a '@Model' struct, or mark 'songs' with '@Relationship' or '@Inverse' if it leads to objects, or '@Transient'"
     for type in ["[Song] = []", "Song?", "[Song]? = nil"] {
       let messages = try diagnostics(
         """

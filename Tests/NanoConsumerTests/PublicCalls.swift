@@ -65,6 +65,11 @@ extension PublicCall {
       guard !line.contains("//"),
         let match = line.firstMatch(of: #/^ *public (?:static |mutating )*func `?(\w+)`?/#)
       else { continue }
+      // Those that only say why something does not compile.
+      guard
+        !lines[..<index].suffix(5).reversed().prefix(while: { !$0.contains("func ") })
+          .contains(where: { $0.contains("unavailable") })
+      else { continue }
       let text = lines[index...].prefix(14).joined(separator: " ")
       guard let call = PublicCall(type, String(match.1), text) else { continue }
       calls.append(call)

@@ -35,6 +35,14 @@ extension ModelCollection {
   @discardableResult
   public func save(_ value: M) throws -> Stored<M> { fatalError() }
 
+  @available(
+    *, unavailable,
+    message:
+      "a model without @Key does not know its document, so saving would make another one: mark a property with @Key, make the type Identifiable, use insert, or save what firstStored() or stored() gives"
+  )
+  @discardableResult
+  public func save(_ values: [M]) throws -> [Int64] { fatalError() }
+
   /// Stores a changed value in place of the document that it was read from.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if it is known by its row id alone and was removed;

@@ -44,7 +44,8 @@ struct CheckRenderer {
     if !type.isSurelyStored {
       let advice =
         "make \(type.name) Codable or a '@Model' struct, or mark '\(name)' with "
-        + (model.isClass ? "'@Relationship' if it leads to objects, or " : "") + "'@Transient'"
+        + (model.isClass ? "'@Relationship' or '@Inverse' if it leads to objects, or " : "")
+        + "'@Transient'"
       checks.append(
         check(
           property, "stored(\(FieldText.metatype(text)))",
