@@ -83,16 +83,16 @@ struct ComingFromBNRPersistence {
   }
 
   private func fetch(_ context: ObjectContext, _ id: ObjectID<Song>) throws {
-    let playlists = try context.all(Playlist.self)
+    let playlists = try await context.all(Playlist.self)
     let isFault = playlists[0].songs[0].isFault  // true
     let title = playlists[0].songs[0].title  // "Gin": now it is loaded
-    let song = try context.get(id)  // nil if there is none
+    let song = try await context.get(id)  // nil if there is none
     let fault = context.fault(id)  // asks nobody
     try context.find(Song.self).each { song in
       song.seconds += 1
       return song.title != "Gin"  // stops here
     }
-    let long = try context.find(\Song.seconds > 100).sorted(by: \.title).fetch()
+    let long = try await context.find(\Song.seconds > 100).sorted(by: \.title).fetch()
     #expect(isFault)
     #expect(title == "Gin")
     #expect(song === fault && song === playlists[0].songs[2])
@@ -136,23 +136,23 @@ struct ComingFromBNRPersistence {
     try context.save()
     let favourite = try context.object(named: "Favorite", as: Song.self)
     let names = try context.names()  // ["Favorite", "settings"]
-    try store.setMetadata(["volume": 12], "settings")  // at once, without the context
+    try await store.setMetadata(["volume": 12], "settings")  // at once, without the context
     #expect(favourite === gin)
     #expect(names == ["Favorite", "settings"])
     #expect(try context.value(named: "settings") == ["volume": 12])
   }
 
   private func texts(_ context: ObjectContext, _ store: Store) throws {
-    try store["Song"].createTextIndex("title", tokens: .substrings)
+    try await store["Song"].createTextIndex("title", tokens: .substrings)
     let query = TextQuery.field("title", TextQuery(bnrExpression: "gi && in"))
-    let found = try context.search(Song.self, query).faults()
+    let found = try await context.search(Song.self, query).faults()
     #expect(found.count == 1)
   }
 
   private func upgrade(_ store: Store) throws {
     try store["Contact"].insert(["phone": "555"])
     let context = ObjectContext(store)
-    let contact = try context.find(Contact.self).first()!
+    let contact = try await context.find(Contact.self).first()!
     let phone = contact.phone  // "+1 555": upgraded as it is read
     let upgraded = try context.upgrade(Contact.self)  // 1: and now it is stored so
     #expect(phone == "+1 555")

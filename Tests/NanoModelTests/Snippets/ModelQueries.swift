@@ -41,11 +41,11 @@ struct ModelQueriesSnippets {
 
   @Test("Key paths") func keyPaths() throws {
     let people = store[Person.self]
-    let hoppers = try people.find(\.lastName == "Hopper").fetch()
-    let old = try people.find(\.age > 40 && \.salary >= 10 || \.firstName == "Jane").count()  // 2
-    let ageless = try people.find(\.age == nil).fetch()  // Jane
-    let british = try people.find(\.address?.country == "UK").fetch()  // Ada
-    let others = try people.find(!(\.lastName == "Doe")).count()  // 2
+    let hoppers = try await people.find(\.lastName == "Hopper").fetch()
+    let old = try await people.find(\.age > 40 && \.salary >= 10 || \.firstName == "Jane").count()  // 2
+    let ageless = try await people.find(\.age == nil).fetch()  // Jane
+    let british = try await people.find(\.address?.country == "UK").fetch()  // Ada
+    let others = try await people.find(!(\.lastName == "Doe")).count()  // 2
     #expect(hoppers.map(\.id) == ["grace"])
     #expect(old == 2)
     #expect(ageless.map(\.id) == ["jane"])
@@ -71,20 +71,20 @@ struct ModelQueriesSnippets {
   @Test("Conditions on documents") func documents() throws {
     let byField = people.find(Field("address.city").glob("New*"))
     let byText = try people.find("[address.city] = ? OR [age] IS NULL", "London")
-    let asDocuments = try people.find(\.age > 40).documentQuery().keys()
+    let asDocuments = try await people.find(\.age > 40).documentQuery().keys()
     #expect(try byField.keys() == ["grace"])
     #expect(try byText.keys() == ["ada", "jane"])
     #expect(asDocuments == ["grace"])
   }
 
   @Test("Order and pages") func pages() throws {
-    let sorted = try people.find().sorted(by: \.lastName, \.firstName).fetch()
-    let highest = try people.find().sorted(by: .reverse(\.salary), .forward(\.lastName))
+    let sorted = try await people.find().sorted(by: \.lastName, \.firstName).fetch()
+    let highest = try await people.find().sorted(by: .reverse(\.salary), .forward(\.lastName))
       .limit(2).fetch()
 
-    var page = try people.find().sorted(by: \.lastName).page(2)  // Doe, Hopper
+    var page = try await people.find().sorted(by: \.lastName).page(2)  // Doe, Hopper
     while let next = page.next {
-      page = try people.find().sorted(by: \.lastName).after(next).page(2)  // Lovelace
+      page = try await people.find().sorted(by: \.lastName).after(next).page(2)  // Lovelace
     }
     #expect(sorted.map(\.id) == ["jane", "grace", "ada"])
     #expect(highest.map(\.id) == ["jane", "grace"])
@@ -92,11 +92,11 @@ struct ModelQueriesSnippets {
   }
 
   @Test("Parts of values") func parts() throws {
-    for (name, age) in try people.find().sorted(by: \.lastName).select(\.lastName, \.age) {
+    for (name, age) in try await people.find().sorted(by: \.lastName).select(\.lastName, \.age) {
       print(name, age ?? 0)  // Doe 0, Hopper 85, Lovelace 36
     }
-    let cities = try people.find().sorted(by: \.lastName).select(\.address?.city)
-    let tags = try people.find().distinct(\.tags)  // ["maths", "navy"]
+    let cities = try await people.find().sorted(by: \.lastName).select(\.address?.city)
+    let tags = try await people.find().distinct(\.tags)  // ["maths", "navy"]
     #expect(cities == [nil, "New York", "London"])
     #expect(tags == ["maths", "navy"])
     let countries = try people.find().sorted(by: \.lastName).select(\.address?.country)
@@ -105,9 +105,9 @@ struct ModelQueriesSnippets {
   }
 
   @Test("Aggregates and groups") func aggregates() throws {
-    let (count, total, oldest) = try people.find(\.salary > 5)
+    let (count, total, oldest) = try await people.find(\.salary > 5)
       .aggregate(.count, .sum(\.salary), .max(\.age))  // 3, 60.0, 85
-    for (country, (count, average)) in try people.find()
+    for (country, (count, average)) in try await people.find()
       .grouped(by: \.address?.country, .count, .average(\.salary))
     {
       print(country ?? "-", count, average ?? 0)  // - 1 30.0, UK 1 10.0, US 1 20.0
@@ -165,7 +165,7 @@ struct ModelQueriesSnippets {
   @Test("What is wrong is told when the question is asked") func failures() throws {
     let query = people.find(\.firstName.count > 3)
     do {
-      _ = try query.fetch()
+      _ = try await query.fetch()
     } catch let error as StoreError where error.code == .invalidArgument {
       print(error)  // A query names a property that is not stored as a field of a model …
     }

@@ -15,13 +15,13 @@ struct NanoStoreModelsSnippets {
   @Test("Its code runs") func code() throws {
     let store = try Store(.memory)
     let people = store[Person.self]
-    try people.insert(Person(firstName: "Grace", lastName: "Hopper"))
+    try await people.insert(Person(firstName: "Grace", lastName: "Hopper"))
 
-    var grace = try people.find(\.lastName == "Hopper").firstStored()!
+    var grace = try await people.find(\.lastName == "Hopper").firstStored()!
     grace.emails.append("grace@example.org")
-    try people.save(grace)
+    try await people.save(grace)
 
-    let reachable = try people.find { !$0.emails.isEmpty }.sorted(by: \.firstName).fetch()
+    let reachable = try await people.find { !$0.emails.isEmpty }.sorted(by: \.firstName).fetch()
     print(reachable.map(\.firstName))  // ["Grace"]
     #expect(reachable.map(\.firstName) == ["Grace"])
   }

@@ -17,14 +17,14 @@ import NanoStoreModels
 
 let store = try Store(.file("team.db"))
 let team = store[Person.self]
-try team.insert([
+try await team.insert([
   Person(id: "ada", firstName: "Ada", lastName: "Lovelace", address: Address(city: "London")),
   Person(id: "grace", firstName: "Grace", lastName: "Hopper", emails: ["grace@example.org"]),
 ])
 
-let british = try team.find(\.address?.country == "UK").sorted(by: \.lastName).fetch()
+let british = try await team.find(\.address?.country == "UK").sorted(by: \.lastName).fetch()
 print("British:", british.map(\.firstName))
-let reachable = try team.find { !$0.emails.isEmpty && $0.lastName.hasPrefix("Ho") }.count()
+let reachable = try await team.find { !$0.emails.isEmpty && $0.lastName.hasPrefix("Ho") }.count()
 print("Reachable:", reachable)
 
 // One that was found can be changed and saved back; one property, or that of many, without reading.
@@ -38,7 +38,7 @@ print("Names:", try team.find().distinct(\.lastName))
 for try await hoppers in try team.find(\.lastName == "Hopper").sorted(by: \.firstName).updates() {
   print("Hoppers:", hoppers.map(\.firstName))
   guard hoppers.count == 1 else { break }
-  try team.insert(Person(id: "mary", firstName: "Mary", lastName: "Hopper"))
+  try await team.insert(Person(id: "mary", firstName: "Mary", lastName: "Hopper"))
 }
 
 // A year later the program has another idea of a person. The documents are still the old ones, and every

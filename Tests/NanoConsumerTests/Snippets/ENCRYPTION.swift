@@ -1,0 +1,3 @@
+import NanoStore
+
+let key = EncryptionKey.passphrase("correct horse")
