@@ -9,7 +9,7 @@ struct ComingFromNTJsonStoreTests {
   @Test("Its code runs, in one program") func code() async throws {
     let scratch = try Scratch()
     let folder = scratch.path
-    try plainly(folder)
+    try await plainly(folder)
     let store = try Store(.file(folder + "/library.db"))
     let users = store["users"]
     users.enqueue { try $0.insert(["name": "first"]) }
@@ -32,7 +32,7 @@ struct ComingFromNTJsonStoreTests {
     #expect(try await users.count() == 4)
   }
 
-  private func plainly(_ folder: String) throws {
+  private func plainly(_ folder: String) async throws {
     let store = try Store(.file(folder + "/library.db"))
     let users = try await store.createCollection("users", identity: .rowID)
     let ada = try await users.insert(["name": "Ada", "address": ["country": "GB"], "age": 36])
@@ -41,7 +41,7 @@ struct ComingFromNTJsonStoreTests {
     try await users.replace(Document(["__rowid__": 3, "name": "Linus", "age": 21]))
     try await users.delete(rowID: 3)
     #expect(rowID == 1)
-    #expect(try users.count() == 2)
+    #expect(try await users.count() == 2)
 
     let found = try await users.find("[address.country] = ? AND [age] > ?", "GB", 30)
       .sorted(byText: "[name], [age] DESC").limit(10).fetch()
@@ -76,7 +76,7 @@ struct ComingFromNTJsonStoreTests {
     var setup = try StoreSetup(DocumentObject(json: json))
     setup.path = folder
     let other = try Store(setup)
-    #expect(try other["users"].indexes().map(\.keys) == ["[name]"])
+    #expect(try await other["users"].indexes().map(\.keys) == ["[name]"])
     try other.close()
     try store.close()
   }

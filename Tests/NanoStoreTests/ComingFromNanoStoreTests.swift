@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What docs/COMING-FROM-NANOSTORE.md says")
 struct ComingFromNanoStoreTests {
-  @Test("Its code runs, in one program") func code() throws {
+  @Test("Its code runs, in one program") func code() async throws {
     let store = try Store(.memory)
     let objects = store["objects"]
     try await store.write {
@@ -17,7 +17,7 @@ struct ComingFromNanoStoreTests {
     store.saveInterval = 100
     try await objects.save(["n": 3], key: "c")
     try await store.flush()
-    #expect(try objects.find().keys() == ["b", "c"])
+    #expect(try await objects.find().keys() == ["b", "c"])
 
     struct Car: StorableObject, Codable {
       var key: String
@@ -54,8 +54,8 @@ struct ComingFromNanoStoreTests {
     #expect(inBag == 1)
     #expect(bag.name == "favourites")
 
-    try store.execute("CREATE TABLE tariff (name TEXT, price REAL)")
-    try store.execute("INSERT INTO tariff VALUES ('a', 5), ('b', 12.5)")
+    try await store.execute("CREATE TABLE tariff (name TEXT, price REAL)")
+    try await store.execute("INSERT INTO tariff VALUES ('a', 5), ('b', 12.5)")
     let rows = try await store.sql("SELECT name, price FROM tariff WHERE price > ?", 10)
     let price = rows.first?["price"]
     let cheap = try await objects.documents(sql: "SELECT id FROM objects WHERE body ->> 'n' < ?", 3)

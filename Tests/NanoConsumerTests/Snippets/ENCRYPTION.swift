@@ -1,3 +1,7 @@
-import NanoStore
+import NanoStoreModels
+
+@Model struct Note {
+  var text: String
+}
 
 let key = EncryptionKey.passphrase("correct horse")

@@ -55,7 +55,7 @@ struct ComingFromBNRPersistence {
     ]
   }
 
-  @Test("Its code runs, in one program") func code() throws {
+  @Test("Its code runs, in one program") func code() async throws {
     let scratch = try Scratch()
     let folder = scratch.path
     let store = try Store(.file(folder + "/music.db"))
@@ -74,15 +74,15 @@ struct ComingFromBNRPersistence {
     #expect(isUnsaved)
     #expect(titles == ["Tonic"])
 
-    try fetch(ObjectContext(store), gin.objectID!)
+    try await fetch(ObjectContext(store), gin.objectID!)
     try undo(context, gin)
     try circles(context)
-    try names(context, store, gin)
-    try texts(context, store)
-    try upgrade(store)
+    try await names(context, store, gin)
+    try await texts(context, store)
+    try await upgrade(store)
   }
 
-  private func fetch(_ context: ObjectContext, _ id: ObjectID<Song>) throws {
+  private func fetch(_ context: ObjectContext, _ id: ObjectID<Song>) async throws {
     let playlists = try await context.all(Playlist.self)
     let isFault = playlists[0].songs[0].isFault  // true
     let title = playlists[0].songs[0].title  // "Gin": now it is loaded
@@ -98,7 +98,7 @@ struct ComingFromBNRPersistence {
     #expect(song === fault && song === playlists[0].songs[2])
     #expect(long.count == 1)
     #expect(song?.seconds == 181)
-    try context.prefetch(\.songs, of: playlists)
+    try await context.prefetch(\.songs, of: playlists)
     #expect(!playlists[0].songs[1].isFault)
   }
 
@@ -130,7 +130,7 @@ struct ComingFromBNRPersistence {
     #expect(try context.find(Edge.self).count() == 0)
   }
 
-  private func names(_ context: ObjectContext, _ store: Store, _ gin: Song) throws {
+  private func names(_ context: ObjectContext, _ store: Store, _ gin: Song) async throws {
     try context.setObject(gin, named: "Favorite")
     context.setValue(["volume": 11], named: "settings")
     try context.save()
@@ -142,15 +142,15 @@ struct ComingFromBNRPersistence {
     #expect(try context.value(named: "settings") == ["volume": 12])
   }
 
-  private func texts(_ context: ObjectContext, _ store: Store) throws {
+  private func texts(_ context: ObjectContext, _ store: Store) async throws {
     try await store["Song"].createTextIndex("title", tokens: .substrings)
     let query = TextQuery.field("title", TextQuery(bnrExpression: "gi && in"))
     let found = try await context.search(Song.self, query).faults()
     #expect(found.count == 1)
   }
 
-  private func upgrade(_ store: Store) throws {
-    try store["Contact"].insert(["phone": "555"])
+  private func upgrade(_ store: Store) async throws {
+    try await store["Contact"].insert(["phone": "555"])
     let context = ObjectContext(store)
     let contact = try await context.find(Contact.self).first()!
     let phone = contact.phone  // "+1 555": upgraded as it is read

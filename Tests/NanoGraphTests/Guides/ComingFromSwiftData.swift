@@ -49,7 +49,7 @@ struct ComingFromSwiftData {
   @Test("Its code runs, in one program") func code() async throws {
     let scratch = try Scratch()
     let store = try Store(.file(scratch.path + "/music.db"))
-    let id = try plainly(scratch.path)
+    let id = try await plainly(scratch.path)
     let context = ObjectContext(store)
 
     let found = try await Task.detached { [store] in
@@ -66,11 +66,11 @@ struct ComingFromSwiftData {
     let sixties = try await context.find(\Album.year >= 1960).fetch()
     #expect(sixties.map(\.objectID) == [imported])
 
-    try conflict(store, imported)
+    try await conflict(store, imported)
     try await watch(store)
   }
 
-  private func plainly(_ folder: String) throws -> ObjectID<Album> {
+  private func plainly(_ folder: String) async throws -> ObjectID<Album> {
     let store = try Store(.file(folder + "/music.db"))
     let context = ObjectContext(store)
 
@@ -101,7 +101,7 @@ struct ComingFromSwiftData {
     return id
   }
 
-  private func conflict(_ store: Store, _ id: ObjectID<Album>) throws {
+  private func conflict(_ store: Store, _ id: ObjectID<Album>) async throws {
     let (mine, other) = (ObjectContext(store), ObjectContext(store))
     mine.conflictPolicy = .merge { conflict in
       var fields = conflict.stored ?? [:]

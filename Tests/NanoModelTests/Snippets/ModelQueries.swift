@@ -39,7 +39,7 @@ struct ModelQueriesSnippets {
     ])
   }
 
-  @Test("Key paths") func keyPaths() throws {
+  @Test("Key paths") func keyPaths() async throws {
     let people = store[Person.self]
     let hoppers = try await people.find(\.lastName == "Hopper").fetch()
     let old = try await people.find(\.age > 40 && \.salary >= 10 || \.firstName == "Jane").count()  // 2
@@ -68,16 +68,16 @@ struct ModelQueriesSnippets {
     #expect(try same.count() == 0)
   }
 
-  @Test("Conditions on documents") func documents() throws {
+  @Test("Conditions on documents") func documents() async throws {
     let byField = people.find(Field("address.city").glob("New*"))
     let byText = try people.find("[address.city] = ? OR [age] IS NULL", "London")
     let asDocuments = try await people.find(\.age > 40).documentQuery().keys()
-    #expect(try byField.keys() == ["grace"])
-    #expect(try byText.keys() == ["ada", "jane"])
+    #expect(try await byField.keys() == ["grace"])
+    #expect(try await byText.keys() == ["ada", "jane"])
     #expect(asDocuments == ["grace"])
   }
 
-  @Test("Order and pages") func pages() throws {
+  @Test("Order and pages") func pages() async throws {
     let sorted = try await people.find().sorted(by: \.lastName, \.firstName).fetch()
     let highest = try await people.find().sorted(by: .reverse(\.salary), .forward(\.lastName))
       .limit(2).fetch()
@@ -91,7 +91,7 @@ struct ModelQueriesSnippets {
     #expect(page.models.map(\.id) == ["ada"])
   }
 
-  @Test("Parts of values") func parts() throws {
+  @Test("Parts of values") func parts() async throws {
     for (name, age) in try await people.find().sorted(by: \.lastName).select(\.lastName, \.age) {
       print(name, age ?? 0)  // Doe 0, Hopper 85, Lovelace 36
     }
@@ -99,12 +99,12 @@ struct ModelQueriesSnippets {
     let tags = try await people.find().distinct(\.tags)  // ["maths", "navy"]
     #expect(cities == [nil, "New York", "London"])
     #expect(tags == ["maths", "navy"])
-    let countries = try people.find().sorted(by: \.lastName).select(\.address?.country)
+    let countries = try await people.find().sorted(by: \.lastName).select(\.address?.country)
     #expect(countries == [nil, "US", "UK"])
-    #expect(try people.find().distinct(\.address?.country) == ["UK", "US"])
+    #expect(try await people.find().distinct(\.address?.country) == ["UK", "US"])
   }
 
-  @Test("Aggregates and groups") func aggregates() throws {
+  @Test("Aggregates and groups") func aggregates() async throws {
     let (count, total, oldest) = try await people.find(\.salary > 5)
       .aggregate(.count, .sum(\.salary), .max(\.age))  // 3, 60.0, 85
     for (country, (count, average)) in try await people.find()
@@ -113,7 +113,7 @@ struct ModelQueriesSnippets {
       print(country ?? "-", count, average ?? 0)  // - 1 30.0, UK 1 10.0, US 1 20.0
     }
     #expect(count == 3 && total == 60 && oldest == 85)
-    let groups = try people.find().grouped(by: \.address?.country, .count, .average(\.salary))
+    let groups = try await people.find().grouped(by: \.address?.country, .count, .average(\.salary))
     #expect(groups.map(\.group) == [nil, "UK", "US"])
     #expect(groups.map(\.values.1) == [30, 10, 20])
   }
@@ -162,7 +162,7 @@ struct ModelQueriesSnippets {
     #expect(first?.id == "jane")
   }
 
-  @Test("What is wrong is told when the question is asked") func failures() throws {
+  @Test("What is wrong is told when the question is asked") func failures() async throws {
     let query = people.find(\.firstName.count > 3)
     do {
       _ = try await query.fetch()

@@ -12,7 +12,7 @@ struct NanoStoreModelsSnippets {
     var emails: [String] = []
   }
 
-  @Test("Its code runs") func code() throws {
+  @Test("Its code runs") func code() async throws {
     let store = try Store(.memory)
     let people = store[Person.self]
     try await people.insert(Person(firstName: "Grace", lastName: "Hopper"))

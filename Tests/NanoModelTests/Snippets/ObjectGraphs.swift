@@ -27,7 +27,7 @@ struct ObjectsSnippets {
   private typealias Playlist = ObjectsArticle.Playlist
 
   @Test("Its code runs")
-  func code() throws {
+  func code() async throws {
     let store = try Store(.memory)
     let context = ObjectContext(store)
     let road = try context.insert(Playlist("Road"))

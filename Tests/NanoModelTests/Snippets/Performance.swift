@@ -15,7 +15,7 @@ struct PerformanceSnippets {
     configuration.documentCacheSize = 1_000  // documents of each collection that stay in memory
     let store = try Store(.file(path), configuration: configuration)
     let films = store["films"]
-    try plainly(store, films)
+    try await plainly(store, films)
 
     async let one = films.save(["title": "Brazil"], key: "brazil")
     async let other = films.save(["title": "Dune"], key: "dune")
@@ -24,7 +24,7 @@ struct PerformanceSnippets {
     try store.close()
   }
 
-  private func plainly(_ store: Store, _ films: DocumentCollection) throws {
+  private func plainly(_ store: Store, _ films: DocumentCollection) async throws {
     let batch: [DocumentObject] = (1...1_000).map {
       ["title": .string("Film \($0)"), "year": 1985]
     }
@@ -33,7 +33,7 @@ struct PerformanceSnippets {
       try films.save(["title": "Alien", "year": 1979], key: "alien")
       try films.save(["title": "Ran", "year": 1985], key: "ran")
     }
-    #expect(try films.count() == 1_002)
+    #expect(try await films.count() == 1_002)
 
     let some = try await films.get(keys: ["ran", "alien"])
     let (alien, count) = try await store.read {

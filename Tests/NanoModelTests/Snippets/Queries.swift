@@ -60,7 +60,7 @@ struct QueriesSnippets {
     #expect(try anywhere.keys() == ["ran"])
   }
 
-  @Test("Order and pages") func pages() throws {
+  @Test("Order and pages") func pages() async throws {
     let newest = try await films.find().sorted(by: "-year", "title").limit(2, offset: 1).fetch()
     var page = try await films.find().sorted(by: "title").page(2)
     while let next = page.next {
@@ -71,14 +71,14 @@ struct QueriesSnippets {
   }
 
   @Test("Results") func results() async throws {
-    let query = try plainResults()
+    let query = try await plainResults()
     for try await film in query.stream() {
       print(film["title"]?.string ?? "")
     }
     #expect(try await query.count() == 2)
   }
 
-  private func plainResults() throws -> DocumentQuery {
+  private func plainResults() async throws -> DocumentQuery {
     let query = films.find(Field("year") == 1985)
     let count = try await query.count()
     let keys = try await query.keys()
@@ -87,7 +87,7 @@ struct QueriesSnippets {
     return query
   }
 
-  @Test("Aggregates") func aggregates() throws {
+  @Test("Aggregates") func aggregates() async throws {
     let genres = try await films.find().distinct("genres")
     let values = try await films.find().aggregate([.count, .average("year"), .max("year")])
     for row in try await films.find().grouped(by: "year", aggregates: [.count]) {
@@ -97,7 +97,7 @@ struct QueriesSnippets {
     #expect(values == [3, 1983.0, 1985])
   }
 
-  @Test("Explaining") func explain() throws {
+  @Test("Explaining") func explain() async throws {
     try await films.createIndex("year")
     let plan = try await films.find(Field("year") > 1980 && Field("title").contains("a")).explain()
     print(plan.indexes)  // ["year"]
