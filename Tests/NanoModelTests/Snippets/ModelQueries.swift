@@ -9,6 +9,17 @@ import Testing
   var age: Int
 }
 
+@Model struct Station: Identifiable, Equatable {
+  var id: String
+  var kind: Kind
+  var height: Int
+  var tags: [String] = []
+  var fee: Decimal = 0
+  var readings: [String: Double] = [:]
+}
+
+enum Kind: String { case land, sea }
+
 @Suite("What the article Queries with key paths and predicates says")
 struct ModelQueriesSnippets {
   @Model struct Person: Equatable {
@@ -102,6 +113,34 @@ struct ModelQueriesSnippets {
     let countries = try await people.find().sorted(by: \.lastName).select(\.address?.country)
     #expect(countries == [nil, "US", "UK"])
     #expect(try await people.find().distinct(\.address?.country) == ["UK", "US"])
+  }
+
+  @Test("Raw values, ranges and dictionaries") func stations() async throws {
+    try await store[Station.self].insert([
+      Station(id: "a", kind: .land, height: 3, tags: ["coast"], readings: ["air": 18]),
+      Station(id: "b", kind: .land, height: 40, readings: ["air": 21.5]),
+      Station(id: "c", kind: .sea, height: 8, tags: ["harbor", "coast"]),
+    ])
+
+    let stations = store[Station.self]
+    let atSea = try await stations.find(\.kind == .sea).count()  // 1
+    let low = try await stations.find { (3...10).contains($0.height) }.count()  // 2
+    let warm = try await stations.find(\.readings["air"] > 20).count()  // 1
+    #expect(atSea == 1 && low == 2 && warm == 1)
+
+    for (tag, count) in try await stations.find().grouped(by: \.tags, .count) {
+      print(tag ?? "-", count)  // - 1, coast 2, harbor 1
+    }
+    for ((kind, height), count) in try await stations.find()
+      .grouped(by: \.kind, \.height, .count)
+    {
+      print(kind, height, count)  // land 3 1, land 40 1, sea 8 1
+    }
+    let tags = try await stations.find().grouped(by: \.tags, .count)
+    #expect(tags.map(\.group) == [nil, "coast", "harbor"] && tags.map(\.values) == [1, 2, 1])
+    let pairs = try await stations.find().grouped(by: \.kind, \.height, .count)
+    #expect(pairs.map(\.group.0) == [.land, .land, .sea])
+    #expect(pairs.map(\.group.1) == [3, 40, 8])
   }
 
   @Test("Aggregates and groups") func aggregates() async throws {

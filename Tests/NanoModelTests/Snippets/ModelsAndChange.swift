@@ -54,6 +54,11 @@ struct ModelsAndChangeSnippets {
     var text: String
   }
 
+  @Model struct Tool: Identifiable {
+    var id: String
+    var price: Int
+  }
+
   @Test("Keys") func keys() async throws {
     let books = store[Book.self]
     try await books.insert(Book(isbn: ISBN(rawValue: "0-8044-2957-X"), title: "Effi Briest"))
@@ -61,6 +66,11 @@ struct ModelsAndChangeSnippets {
 
     let note = try await store[Note.self].insert(Note(text: "Buy ink"))
     let id = note.id  // the key that was made for it
+
+    let tools = store[Tool.self]
+    try await tools.save(Tool(id: "saw", price: 20))
+    try await tools.save(Tool(id: "saw", price: 25))  // replaces the one before
+    #expect(try await tools.find().fetch().map(\.price) == [25])
     #expect(effi?.title == "Effi Briest")
     #expect(id == note.key && id != nil)
   }
