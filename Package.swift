@@ -256,7 +256,7 @@ let package = Package(
       dependencies: [
         "NanoStore", "NanoStoreModels", "NanoStoreEncryption", "NanoStorePostgres",
       ],
-      exclude: ["Calls", "Programs"], swiftSettings: strict),
+      exclude: ["Calls", "Programs", "Snippets"], swiftSettings: strict),
     .testTarget(
       name: "NanoQueryTests", dependencies: ["NanoQuery", "NanoDocument", "NanoTesting"],
       swiftSettings: strict),

@@ -9,7 +9,7 @@ struct ComingFromNTJsonStoreTests {
   @Test("Its code runs, in one program") func code() async throws {
     let scratch = try Scratch()
     let folder = scratch.path
-    try plainly(folder)
+    try await plainly(folder)
     let store = try Store(.file(folder + "/library.db"))
     let users = store["users"]
     users.enqueue { try $0.insert(["name": "first"]) }
@@ -32,51 +32,51 @@ struct ComingFromNTJsonStoreTests {
     #expect(try await users.count() == 4)
   }
 
-  private func plainly(_ folder: String) throws {
+  private func plainly(_ folder: String) async throws {
     let store = try Store(.file(folder + "/library.db"))
-    let users = try store.createCollection("users", identity: .rowID)
-    let ada = try users.insert(["name": "Ada", "address": ["country": "GB"], "age": 36])
+    let users = try await store.createCollection("users", identity: .rowID)
+    let ada = try await users.insert(["name": "Ada", "address": ["country": "GB"], "age": 36])
     let rowID = ada["__rowid__"]
-    try users.insert([["name": "Grace", "age": 30], ["name": "Linus", "age": 20]])
-    try users.replace(Document(["__rowid__": 3, "name": "Linus", "age": 21]))
-    try users.delete(rowID: 3)
+    try await users.insert([["name": "Grace", "age": 30], ["name": "Linus", "age": 20]])
+    try await users.replace(Document(["__rowid__": 3, "name": "Linus", "age": 21]))
+    try await users.delete(rowID: 3)
     #expect(rowID == 1)
-    #expect(try users.count() == 2)
+    #expect(try await users.count() == 2)
 
-    let found = try users.find("[address.country] = ? AND [age] > ?", "GB", 30)
+    let found = try await users.find("[address.country] = ? AND [age] > ?", "GB", 30)
       .sorted(byText: "[name], [age] DESC").limit(10).fetch()
-    let one = try users.find("[name] = ?", "Grace").first()
-    let british = try users.find("[address.country] = 'GB'").count()
-    let columns = try users.find("[active] = 1 OR NOT [age] = 30").fieldsAsColumns().count()
+    let one = try await users.find("[name] = ?", "Grace").first()
+    let british = try await users.find("[address.country] = 'GB'").count()
+    let columns = try await users.find("[active] = 1 OR NOT [age] = 30").fieldsAsColumns().count()
     #expect(found.map(\.rowID) == [1])
     #expect(one?["age"] == 30)
     #expect(british == 1)
     #expect(columns == 1)
 
-    try users.createIndex(keys: "[name], [age] DESC")
-    try users.createIndex(keys: "[email]", unique: true)
-    try users.setDefaults(["active": true])
-    try users.setAliases(["country": "[address.country]"])
-    try users.addQueryableFields("country")
-    let active = try users.find("[active] AND country IS NOT NULL").count()
+    try await users.createIndex(keys: "[name], [age] DESC")
+    try await users.createIndex(keys: "[email]", unique: true)
+    try await users.setDefaults(["active": true])
+    try await users.setAliases(["country": "[address.country]"])
+    try await users.addQueryableFields("country")
+    let active = try await users.find("[active] AND country IS NOT NULL").count()
     #expect(active == 1)
 
     users.cacheSize = 50
-    let cached = try users.find("[name] = ?", "Ada").first()!
-    let same = try users.get(rowID: 1)!.hasSameStorage(as: cached)
-    let isCurrent = store.isCurrent(cached)
+    let cached = try await users.find("[name] = ?", "Ada").first()!
+    let same = try await users.get(rowID: 1)!.hasSameStorage(as: cached)
+    let isCurrent = await store.isCurrent(cached)
     users.flushCache()
     #expect(same)
     #expect(isCurrent)
 
-    try store.setMetadata(["theme": "dark"], "settings")
-    let settings = try store.metadata("settings")
+    try await store.setMetadata(["theme": "dark"], "settings")
+    let settings = try await store.metadata("settings")
     #expect(settings == ["theme": "dark"])
     let json = #"{"storeName": "other.db", "collections": {"users": {"indexes": "[name]"}}}"#
     var setup = try StoreSetup(DocumentObject(json: json))
     setup.path = folder
     let other = try Store(setup)
-    #expect(try other["users"].indexes().map(\.keys) == ["[name]"])
+    #expect(try await other["users"].indexes().map(\.keys) == ["[name]"])
     try other.close()
     try store.close()
   }

@@ -6,18 +6,18 @@ import Testing
 
 @Suite("What docs/COMING-FROM-NANOSTORE.md says")
 struct ComingFromNanoStoreTests {
-  @Test("Its code runs, in one program") func code() throws {
+  @Test("Its code runs, in one program") func code() async throws {
     let store = try Store(.memory)
     let objects = store["objects"]
-    try store.write {
+    try await store.write {
       try objects.save(["n": 1], key: "a")
       try objects.save(["n": 2], key: "b")
     }
-    try objects.delete(keys: ["a"])
+    try await objects.delete(keys: ["a"])
     store.saveInterval = 100
-    try objects.save(["n": 3], key: "c")
-    try store.flush()
-    #expect(try objects.find().keys() == ["b", "c"])
+    try await objects.save(["n": 3], key: "c")
+    try await store.flush()
+    #expect(try await objects.find().keys() == ["b", "c"])
 
     struct Car: StorableObject, Codable {
       var key: String
@@ -25,40 +25,40 @@ struct ComingFromNanoStoreTests {
       var storedKey: String? { key }
     }
     store.register(Car.self)
-    try objects.save(Car(key: "c1", name: "Mercedes"))
-    let car = try objects.object("c1") as? Car
-    var ada = try objects.save(["name": "Ada", "address": ["city": "London"]], key: "ada")
+    try await objects.save(Car(key: "c1", name: "Mercedes"))
+    let car = try await objects.object("c1") as? Car
+    var ada = try await objects.save(["name": "Ada", "address": ["city": "London"]], key: "ada")
     ada["address.city"] = "Paris"
-    try objects.save(ada)
+    try await objects.save(ada)
     #expect(car?.name == "Mercedes")
 
     var search = Search(attribute: "city", match: .equalTo, value: "Paris")
-    let found = try search.documents(in: objects)
+    let found = try await search.documents(in: objects)
     search.reset()
     search.expressions = [
       SearchExpression(.attribute(.equalTo, "name")).and(.value(.beginsWith, "A"))
     ]
     search.orderings = [try SearchOrdering("name")]
-    let keys = try search.keys(in: objects)
-    let average = try Search().aggregate([.average("n")], in: objects)
+    let keys = try await search.keys(in: objects)
+    let average = try await Search().aggregate([.average("n")], in: objects)
     #expect(found.map(\.key) == ["ada"])
     #expect(keys == ["ada"])
     #expect(average == [2.5])
 
-    let bag = try store.bag(named: "favourites")
+    let bag = try await store.bag(named: "favourites")
     try bag.add(ada)
-    try bag.save()
-    let inBag = try Search(value: "Paris").count(in: bag)
+    try await bag.save()
+    let inBag = try await Search(value: "Paris").count(in: bag)
     bag.name = "best"
     bag.undo()
     #expect(inBag == 1)
     #expect(bag.name == "favourites")
 
-    try store.execute("CREATE TABLE tariff (name TEXT, price REAL)")
-    try store.execute("INSERT INTO tariff VALUES ('a', 5), ('b', 12.5)")
-    let rows = try store.sql("SELECT name, price FROM tariff WHERE price > ?", 10)
+    try await store.execute("CREATE TABLE tariff (name TEXT, price REAL)")
+    try await store.execute("INSERT INTO tariff VALUES ('a', 5), ('b', 12.5)")
+    let rows = try await store.sql("SELECT name, price FROM tariff WHERE price > ?", 10)
     let price = rows.first?["price"]
-    let cheap = try objects.documents(sql: "SELECT id FROM objects WHERE body ->> 'n' < ?", 3)
+    let cheap = try await objects.documents(sql: "SELECT id FROM objects WHERE body ->> 'n' < ?", 3)
     #expect(price == 12.5)
     #expect(cheap.map(\.key) == ["b"])
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import NanoStore
 import Testing
 
@@ -222,5 +223,15 @@ struct TuningLedgerTests {
     let account = ledger.collections["c"]?.accounts[Self.byAge]
     ledger.add(other)
     #expect(ledger.collections["c"]?.accounts[Self.byAge]?.scans == (account?.scans ?? 0) + 1)
+  }
+  @Test("docs/INDEXING.md states what a write costs an index")
+  func documented() throws {
+    let page = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../docs/INDEXING.md")
+
+    let text = try String(contentsOf: page, encoding: .utf8)
+
+    let factor = CollectionLedger.writeFactor
+    #expect(text.contains("costs an index \(factor) times its build per document"))
   }
 }

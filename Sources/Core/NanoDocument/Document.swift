@@ -2,6 +2,7 @@
 
 public import Foundation
 
+// @unchecked: what `storage` holds is never written after it is made, and `edits` only while it is not shared.
 /// A document: its fields, and what the store knows of it.
 ///
 /// A document from a store keeps its bytes and finds a field when it is asked for, so that reading
@@ -14,7 +15,6 @@ public import Foundation
 /// ada["born"] = 1815
 /// try people.save(ada)
 /// ```
-// @unchecked: what `storage` holds is never written after it is made, and `edits` only while it is not shared.
 public struct Document: @unchecked Sendable {
   private var storage: DocumentStorage
   private var edits: Edits?
@@ -256,8 +256,8 @@ extension Document {
   /// Bytes of memory that it takes.
   package var memorySize: Int { storage.memorySize }
 
-  /// A document that goes away when nobody has it any more.
   // @unchecked: what `storage` refers to is never written after it is made.
+  /// A document that goes away when nobody has it any more.
   package struct Weak: @unchecked Sendable {
     private weak var storage: DocumentStorage?
     package init(_ document: Document) { storage = document.storage }

@@ -97,8 +97,8 @@ final class CommitWatch: Sendable {
   }
 }
 
-/// Calls a closure again and again, until it is let go of.
 // @unchecked: the source is never changed; Dispatch documents cancelling as safe from any thread.
+/// Calls a closure again and again, until it is let go of.
 private final class Timer: @unchecked Sendable {
   private let source: any DispatchSourceTimer
 

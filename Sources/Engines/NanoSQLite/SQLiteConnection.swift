@@ -10,7 +10,8 @@ import Synchronization
 
 /// One connection: its handle, its statements, and what it knows of the collections.
 ///
-/// Confined: only code that GRDB's queue for this connection runs may touch it.
+/// Confined to one call at a time, on the thread of the caller: the writing connection while `SQLiteEngine.writing` is held, a
+/// reader while `ReaderPool` has lent it to a call.
 final class SQLiteConnection {
   let handle: OpaquePointer
   private var statements: [ExactName: SQLiteStatement] = [:]

@@ -8,12 +8,12 @@ import NanoDocument
 public import NanoEngine
 import Synchronization
 
+// @unchecked: `connection` is touched only while `writing` is held.
 /// Documents in SQLite: one connection that writes, and in files several that read beside it.
 ///
 /// GRDB opens, configures, backs up and closes the connections. A call uses one on the thread of
 /// the caller: it is lent out to one at a time, so a hop to GRDB's queue would only cost a small
 /// read a quarter of its time.
-// @unchecked: `connection` is touched only while `writing` is held.
 public final class SQLiteEngine: Engine, @unchecked Sendable {
   /// The settings that it was opened with.
   public let configuration: SQLiteConfiguration

@@ -53,8 +53,8 @@ final class SealedKnowledge: Sendable {
   }
 }
 
-/// The paths of a collection, and the bytes that they are kept as; nil if they are not.
 // @unchecked: one transaction at a time has the paths, see `takePaths`.
+/// The paths of a collection, and the bytes that they are kept as; nil if they are not.
 struct KnownPaths: @unchecked Sendable {
   let paths: SealedPaths
   var sealed: DocumentValue?

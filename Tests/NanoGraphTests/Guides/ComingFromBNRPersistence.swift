@@ -55,7 +55,7 @@ struct ComingFromBNRPersistence {
     ]
   }
 
-  @Test("Its code runs, in one program") func code() throws {
+  @Test("Its code runs, in one program") func code() async throws {
     let scratch = try Scratch()
     let folder = scratch.path
     let store = try Store(.file(folder + "/music.db"))
@@ -74,31 +74,31 @@ struct ComingFromBNRPersistence {
     #expect(isUnsaved)
     #expect(titles == ["Tonic"])
 
-    try fetch(ObjectContext(store), gin.objectID!)
+    try await fetch(ObjectContext(store), gin.objectID!)
     try undo(context, gin)
     try circles(context)
-    try names(context, store, gin)
-    try texts(context, store)
-    try upgrade(store)
+    try await names(context, store, gin)
+    try await texts(context, store)
+    try await upgrade(store)
   }
 
-  private func fetch(_ context: ObjectContext, _ id: ObjectID<Song>) throws {
-    let playlists = try context.all(Playlist.self)
+  private func fetch(_ context: ObjectContext, _ id: ObjectID<Song>) async throws {
+    let playlists = try await context.all(Playlist.self)
     let isFault = playlists[0].songs[0].isFault  // true
     let title = playlists[0].songs[0].title  // "Gin": now it is loaded
-    let song = try context.get(id)  // nil if there is none
+    let song = try await context.get(id)  // nil if there is none
     let fault = context.fault(id)  // asks nobody
     try context.find(Song.self).each { song in
       song.seconds += 1
       return song.title != "Gin"  // stops here
     }
-    let long = try context.find(\Song.seconds > 100).sorted(by: \.title).fetch()
+    let long = try await context.find(\Song.seconds > 100).sorted(by: \.title).fetch()
     #expect(isFault)
     #expect(title == "Gin")
     #expect(song === fault && song === playlists[0].songs[2])
     #expect(long.count == 1)
     #expect(song?.seconds == 181)
-    try context.prefetch(\.songs, of: playlists)
+    try await context.prefetch(\.songs, of: playlists)
     #expect(!playlists[0].songs[1].isFault)
   }
 
@@ -130,29 +130,29 @@ struct ComingFromBNRPersistence {
     #expect(try context.find(Edge.self).count() == 0)
   }
 
-  private func names(_ context: ObjectContext, _ store: Store, _ gin: Song) throws {
+  private func names(_ context: ObjectContext, _ store: Store, _ gin: Song) async throws {
     try context.setObject(gin, named: "Favorite")
     context.setValue(["volume": 11], named: "settings")
     try context.save()
     let favourite = try context.object(named: "Favorite", as: Song.self)
     let names = try context.names()  // ["Favorite", "settings"]
-    try store.setMetadata(["volume": 12], "settings")  // at once, without the context
+    try await store.setMetadata(["volume": 12], "settings")  // at once, without the context
     #expect(favourite === gin)
     #expect(names == ["Favorite", "settings"])
     #expect(try context.value(named: "settings") == ["volume": 12])
   }
 
-  private func texts(_ context: ObjectContext, _ store: Store) throws {
-    try store["Song"].createTextIndex("title", tokens: .substrings)
+  private func texts(_ context: ObjectContext, _ store: Store) async throws {
+    try await store["Song"].createTextIndex("title", tokens: .substrings)
     let query = TextQuery.field("title", TextQuery(bnrExpression: "gi && in"))
-    let found = try context.search(Song.self, query).faults()
+    let found = try await context.search(Song.self, query).faults()
     #expect(found.count == 1)
   }
 
-  private func upgrade(_ store: Store) throws {
-    try store["Contact"].insert(["phone": "555"])
+  private func upgrade(_ store: Store) async throws {
+    try await store["Contact"].insert(["phone": "555"])
     let context = ObjectContext(store)
-    let contact = try context.find(Contact.self).first()!
+    let contact = try await context.find(Contact.self).first()!
     let phone = contact.phone  // "+1 555": upgraded as it is read
     let upgraded = try context.upgrade(Contact.self)  // 1: and now it is stored so
     #expect(phone == "+1 555")

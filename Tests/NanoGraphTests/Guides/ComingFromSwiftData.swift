@@ -49,7 +49,7 @@ struct ComingFromSwiftData {
   @Test("Its code runs, in one program") func code() async throws {
     let scratch = try Scratch()
     let store = try Store(.file(scratch.path + "/music.db"))
-    let id = try plainly(scratch.path)
+    let id = try await plainly(scratch.path)
     let context = ObjectContext(store)
 
     let found = try await Task.detached { [store] in
@@ -66,11 +66,11 @@ struct ComingFromSwiftData {
     let sixties = try await context.find(\Album.year >= 1960).fetch()
     #expect(sixties.map(\.objectID) == [imported])
 
-    try conflict(store, imported)
+    try await conflict(store, imported)
     try await watch(store)
   }
 
-  private func plainly(_ folder: String) throws -> ObjectID<Album> {
+  private func plainly(_ folder: String) async throws -> ObjectID<Album> {
     let store = try Store(.file(folder + "/music.db"))
     let context = ObjectContext(store)
 
@@ -82,12 +82,12 @@ struct ComingFromSwiftData {
     let id = album.objectID!
     #expect(ella.albums.first === album)
 
-    let old = try context.find(\Album.year < 1960).sorted(by: \.title).limit(20).fetch()
-    let same = try context.find(#Predicate<Album> { $0.year < 1960 }).count()
-    let ids = try context.find(Album.self).objectIDs()
-    let hers = try context.find(Album.self) { $0.artist.isObject(ella) }.fetch()
-    let words = try context.search(Album.self, "porgy bess").fetch()
-    try context.prefetch(\.tracks, of: old)
+    let old = try await context.find(\Album.year < 1960).sorted(by: \.title).limit(20).fetch()
+    let same = try await context.find(#Predicate<Album> { $0.year < 1960 }).count()
+    let ids = try await context.find(Album.self).objectIDs()
+    let hers = try await context.find(Album.self) { $0.artist.isObject(ella) }.fetch()
+    let words = try await context.search(Album.self, "porgy bess").fetch()
+    try await context.prefetch(\.tracks, of: old)
     #expect(old.count == 1 && same == 1 && ids == [id] && hers.count == 1 && words.count == 1)
 
     album.title = "Porgy"
@@ -101,18 +101,18 @@ struct ComingFromSwiftData {
     return id
   }
 
-  private func conflict(_ store: Store, _ id: ObjectID<Album>) throws {
+  private func conflict(_ store: Store, _ id: ObjectID<Album>) async throws {
     let (mine, other) = (ObjectContext(store), ObjectContext(store))
     mine.conflictPolicy = .merge { conflict in
       var fields = conflict.stored ?? [:]
       fields["title"] = conflict.mine?["title"]
       return fields
     }
-    try other.get(id)!.year = 1961
-    try mine.get(id)!.title = "Mack the Knife"
+    try await other.get(id)!.year = 1961
+    try await mine.get(id)!.title = "Mack the Knife"
     try other.save()
     try mine.save()
-    let album = try mine.get(id)!  // "Mack the Knife", 1961
+    let album = try await mine.get(id)!  // "Mack the Knife", 1961
     #expect(album.title == "Mack the Knife" && album.year == 1961)
   }
 

@@ -18,7 +18,7 @@ struct GettingStartedSnippets {
     let path = scratch.path + "/library.db"
     let store = try Store(.file(path))
     let films = store["films"]
-    try plainly(store, films)
+    try await plainly(store, films)
 
     try await films.save(["title": "Solaris", "year": 1972], key: "solaris")
     for try await documents in films.find(Field("year") < 1980).updates() {
@@ -30,46 +30,50 @@ struct GettingStartedSnippets {
     try store.close()
   }
 
-  private func plainly(_ store: Store, _ films: DocumentCollection) throws {
-    try films.save(["title": "Alien", "year": 1979, "genres": ["Horror", "SF"]], key: "alien")
-    try films.save(["title": "Ran", "year": 1985, "director": ["name": "Kurosawa"]], key: "ran")
+  private func plainly(_ store: Store, _ films: DocumentCollection) async throws {
+    try await films.save(
+      ["title": "Alien", "year": 1979, "genres": ["Horror", "SF"]], key: "alien")
+    try await films.save(
+      ["title": "Ran", "year": 1985, "director": ["name": "Kurosawa"]], key: "ran")
 
-    let ran = try films.get("ran")
+    let ran = try await films.get("ran")
     let director = ran?["director.name"]?.string  // "Kurosawa"
-    let nothing = try films.get("brazil")  // nil: there is none, and that is no error
+    let nothing = try await films.get("brazil")  // nil: there is none, and that is no error
     #expect(director == "Kurosawa" && nothing == nil)
 
-    try films.save(Film(title: "Brazil", year: 1985, genres: ["Comedy", "SF"]), key: "brazil")
-    let brazil = try films.get("brazil", as: Film.self)
-    let eighties = try films.find(Field("year") >= 1980).sorted(by: "title").decoded(as: Film.self)
+    try await films.save(
+      Film(title: "Brazil", year: 1985, genres: ["Comedy", "SF"]), key: "brazil")
+    let brazil = try await films.get("brazil", as: Film.self)
+    let eighties = try await films.find(Field("year") >= 1980).sorted(by: "title").decoded(
+      as: Film.self)
     #expect(brazil?.year == 1985)
     #expect(eighties.map(\.title) == ["Brazil", "Ran"])
 
-    let science = try films.find(Field("genres") == "SF").sorted(by: "-year").fetch()
-    let same = try films.find("[genres] = ? ORDER BY [year] DESC", "SF").fetch()
-    let count = try films.find("[director.name] = 'Kurosawa'").count()  // 1
-    let average = try films.find().average("year")  // 1983.0
+    let science = try await films.find(Field("genres") == "SF").sorted(by: "-year").fetch()
+    let same = try await films.find("[genres] = ? ORDER BY [year] DESC", "SF").fetch()
+    let count = try await films.find("[director.name] = 'Kurosawa'").count()  // 1
+    let average = try await films.find().average("year")  // 1983.0
     #expect(science.map(\.key) == ["brazil", "alien"] && same.map(\.key) == science.map(\.key))
     #expect(count == 1 && average == 1983)
 
-    try films.update("ran", set: ["director.born": 1910, "seen": true])
-    try films.update("ran", remove: ["seen"])
-    let removed = try films.delete("alien")  // true
-    let again = try films.delete("alien")  // false
-    #expect(try films.get("ran")?["director.born"] == 1910)
+    try await films.update("ran", set: ["director.born": 1910, "seen": true])
+    try await films.update("ran", remove: ["seen"])
+    let removed = try await films.delete("alien")  // true
+    let again = try await films.delete("alien")  // false
+    #expect(try await films.get("ran")?["director.born"] == 1910)
     #expect(removed && !again)
 
-    try store.write {
+    try await store.write {
       try films.save(["title": "Alien", "year": 1979], key: "alien")
       try store["log"].insert(["what": "Alien came back"])
     }
-    #expect(try store["log"].count() == 1)
+    #expect(try await store["log"].count() == 1)
 
     do {
-      try films.insert(["title": "Ran"], key: "ran")
+      try await films.insert(["title": "Ran"], key: "ran")
     } catch let error as StoreError where error.code == .duplicateKey {
       print(error)
     }
-    #expect(try films.count() == 3)
+    #expect(try await films.count() == 3)
   }
 }

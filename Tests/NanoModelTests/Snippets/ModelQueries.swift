@@ -9,6 +9,17 @@ import Testing
   var age: Int
 }
 
+@Model struct Station: Identifiable, Equatable {
+  var id: String
+  var kind: Kind
+  var height: Int
+  var tags: [String] = []
+  var fee: Decimal = 0
+  var readings: [String: Double] = [:]
+}
+
+enum Kind: String { case land, sea }
+
 @Suite("What the article Queries with key paths and predicates says")
 struct ModelQueriesSnippets {
   @Model struct Person: Equatable {
@@ -39,13 +50,13 @@ struct ModelQueriesSnippets {
     ])
   }
 
-  @Test("Key paths") func keyPaths() throws {
+  @Test("Key paths") func keyPaths() async throws {
     let people = store[Person.self]
-    let hoppers = try people.find(\.lastName == "Hopper").fetch()
-    let old = try people.find(\.age > 40 && \.salary >= 10 || \.firstName == "Jane").count()  // 2
-    let ageless = try people.find(\.age == nil).fetch()  // Jane
-    let british = try people.find(\.address?.country == "UK").fetch()  // Ada
-    let others = try people.find(!(\.lastName == "Doe")).count()  // 2
+    let hoppers = try await people.find(\.lastName == "Hopper").fetch()
+    let old = try await people.find(\.age > 40 && \.salary >= 10 || \.firstName == "Jane").count()  // 2
+    let ageless = try await people.find(\.age == nil).fetch()  // Jane
+    let british = try await people.find(\.address?.country == "UK").fetch()  // Ada
+    let others = try await people.find(!(\.lastName == "Doe")).count()  // 2
     #expect(hoppers.map(\.id) == ["grace"])
     #expect(old == 2)
     #expect(ageless.map(\.id) == ["jane"])
@@ -68,52 +79,80 @@ struct ModelQueriesSnippets {
     #expect(try same.count() == 0)
   }
 
-  @Test("Conditions on documents") func documents() throws {
+  @Test("Conditions on documents") func documents() async throws {
     let byField = people.find(Field("address.city").glob("New*"))
     let byText = try people.find("[address.city] = ? OR [age] IS NULL", "London")
-    let asDocuments = try people.find(\.age > 40).documentQuery().keys()
-    #expect(try byField.keys() == ["grace"])
-    #expect(try byText.keys() == ["ada", "jane"])
+    let asDocuments = try await people.find(\.age > 40).documentQuery().keys()
+    #expect(try await byField.keys() == ["grace"])
+    #expect(try await byText.keys() == ["ada", "jane"])
     #expect(asDocuments == ["grace"])
   }
 
-  @Test("Order and pages") func pages() throws {
-    let sorted = try people.find().sorted(by: \.lastName, \.firstName).fetch()
-    let highest = try people.find().sorted(by: .reverse(\.salary), .forward(\.lastName))
+  @Test("Order and pages") func pages() async throws {
+    let sorted = try await people.find().sorted(by: \.lastName, \.firstName).fetch()
+    let highest = try await people.find().sorted(by: .reverse(\.salary), .forward(\.lastName))
       .limit(2).fetch()
 
-    var page = try people.find().sorted(by: \.lastName).page(2)  // Doe, Hopper
+    var page = try await people.find().sorted(by: \.lastName).page(2)  // Doe, Hopper
     while let next = page.next {
-      page = try people.find().sorted(by: \.lastName).after(next).page(2)  // Lovelace
+      page = try await people.find().sorted(by: \.lastName).after(next).page(2)  // Lovelace
     }
     #expect(sorted.map(\.id) == ["jane", "grace", "ada"])
     #expect(highest.map(\.id) == ["jane", "grace"])
     #expect(page.models.map(\.id) == ["ada"])
   }
 
-  @Test("Parts of values") func parts() throws {
-    for (name, age) in try people.find().sorted(by: \.lastName).select(\.lastName, \.age) {
+  @Test("Parts of values") func parts() async throws {
+    for (name, age) in try await people.find().sorted(by: \.lastName).select(\.lastName, \.age) {
       print(name, age ?? 0)  // Doe 0, Hopper 85, Lovelace 36
     }
-    let cities = try people.find().sorted(by: \.lastName).select(\.address?.city)
-    let tags = try people.find().distinct(\.tags)  // ["maths", "navy"]
+    let cities = try await people.find().sorted(by: \.lastName).select(\.address?.city)
+    let tags = try await people.find().distinct(\.tags)  // ["maths", "navy"]
     #expect(cities == [nil, "New York", "London"])
     #expect(tags == ["maths", "navy"])
-    let countries = try people.find().sorted(by: \.lastName).select(\.address?.country)
+    let countries = try await people.find().sorted(by: \.lastName).select(\.address?.country)
     #expect(countries == [nil, "US", "UK"])
-    #expect(try people.find().distinct(\.address?.country) == ["UK", "US"])
+    #expect(try await people.find().distinct(\.address?.country) == ["UK", "US"])
   }
 
-  @Test("Aggregates and groups") func aggregates() throws {
-    let (count, total, oldest) = try people.find(\.salary > 5)
+  @Test("Raw values, ranges and dictionaries") func stations() async throws {
+    try await store[Station.self].insert([
+      Station(id: "a", kind: .land, height: 3, tags: ["coast"], readings: ["air": 18]),
+      Station(id: "b", kind: .land, height: 40, readings: ["air": 21.5]),
+      Station(id: "c", kind: .sea, height: 8, tags: ["harbor", "coast"]),
+    ])
+
+    let stations = store[Station.self]
+    let atSea = try await stations.find(\.kind == .sea).count()  // 1
+    let low = try await stations.find { (3...10).contains($0.height) }.count()  // 2
+    let warm = try await stations.find(\.readings["air"] > 20).count()  // 1
+    #expect(atSea == 1 && low == 2 && warm == 1)
+
+    for (tag, count) in try await stations.find().grouped(by: \.tags, .count) {
+      print(tag ?? "-", count)  // - 1, coast 2, harbor 1
+    }
+    for ((kind, height), count) in try await stations.find()
+      .grouped(by: \.kind, \.height, .count)
+    {
+      print(kind, height, count)  // land 3 1, land 40 1, sea 8 1
+    }
+    let tags = try await stations.find().grouped(by: \.tags, .count)
+    #expect(tags.map(\.group) == [nil, "coast", "harbor"] && tags.map(\.values) == [1, 2, 1])
+    let pairs = try await stations.find().grouped(by: \.kind, \.height, .count)
+    #expect(pairs.map(\.group.0) == [.land, .land, .sea])
+    #expect(pairs.map(\.group.1) == [3, 40, 8])
+  }
+
+  @Test("Aggregates and groups") func aggregates() async throws {
+    let (count, total, oldest) = try await people.find(\.salary > 5)
       .aggregate(.count, .sum(\.salary), .max(\.age))  // 3, 60.0, 85
-    for (country, (count, average)) in try people.find()
+    for (country, (count, average)) in try await people.find()
       .grouped(by: \.address?.country, .count, .average(\.salary))
     {
       print(country ?? "-", count, average ?? 0)  // - 1 30.0, UK 1 10.0, US 1 20.0
     }
     #expect(count == 3 && total == 60 && oldest == 85)
-    let groups = try people.find().grouped(by: \.address?.country, .count, .average(\.salary))
+    let groups = try await people.find().grouped(by: \.address?.country, .count, .average(\.salary))
     #expect(groups.map(\.group) == [nil, "UK", "US"])
     #expect(groups.map(\.values.1) == [30, 10, 20])
   }
@@ -162,10 +201,10 @@ struct ModelQueriesSnippets {
     #expect(first?.id == "jane")
   }
 
-  @Test("What is wrong is told when the question is asked") func failures() throws {
+  @Test("What is wrong is told when the question is asked") func failures() async throws {
     let query = people.find(\.firstName.count > 3)
     do {
-      _ = try query.fetch()
+      _ = try await query.fetch()
     } catch let error as StoreError where error.code == .invalidArgument {
       print(error)  // A query names a property that is not stored as a field of a model …
     }

@@ -54,29 +54,39 @@ struct ModelsAndChangeSnippets {
     var text: String
   }
 
-  @Test("Keys") func keys() throws {
-    let books = store[Book.self]
-    try books.insert(Book(isbn: ISBN(rawValue: "0-8044-2957-X"), title: "Effi Briest"))
-    let effi = try books.get(ISBN(rawValue: "0-8044-2957-X"))
+  @Model struct Tool: Identifiable {
+    var id: String
+    var price: Int
+  }
 
-    let note = try store[Note.self].insert(Note(text: "Buy ink"))
+  @Test("Keys") func keys() async throws {
+    let books = store[Book.self]
+    try await books.insert(Book(isbn: ISBN(rawValue: "0-8044-2957-X"), title: "Effi Briest"))
+    let effi = try await books.get(ISBN(rawValue: "0-8044-2957-X"))
+
+    let note = try await store[Note.self].insert(Note(text: "Buy ink"))
     let id = note.id  // the key that was made for it
+
+    let tools = store[Tool.self]
+    try await tools.save(Tool(id: "saw", price: 20))
+    try await tools.save(Tool(id: "saw", price: 25))  // replaces the one before
+    #expect(try await tools.find().fetch().map(\.price) == [25])
     #expect(effi?.title == "Effi Briest")
     #expect(id == note.key && id != nil)
   }
 
-  @Test("Changing values") func changing() throws {
+  @Test("Changing values") func changing() async throws {
     let people = store[Person.self]
-    try people.insert(Person(firstName: "Ada", lastName: "Lovelace", born: .now))
+    try await people.insert(Person(firstName: "Ada", lastName: "Lovelace", born: .now))
 
-    var ada = try people.find(\.lastName == "Lovelace").firstStored()!
+    var ada = try await people.find(\.lastName == "Lovelace").firstStored()!
     ada.emails.append("ada@example.org")
-    try people.save(ada)
+    try await people.save(ada)
 
-    try people.update(ada.id, .set(\.role, .editor), .remove(\.born))
-    let changed = try people.find(\.role == .guest).update(.set(\.role, .member))  // 0
+    try await people.update(ada.id, .set(\.role, .editor), .remove(\.born))
+    let changed = try await people.find(\.role == .guest).update(.set(\.role, .member))  // 0
     #expect(changed == 0)
-    let now = try people.get(ada.id)
+    let now = try await people.get(ada.id)
     #expect(now?.emails == ["ada@example.org"] && now?.role == .editor && now?.born == nil)
   }
 
@@ -97,22 +107,22 @@ struct ModelsAndChangeSnippets {
     @Unique var ticket: String
   }
 
-  @Test("Indexes") func indexes() throws {
+  @Test("Indexes") func indexes() async throws {
     let seats = store[Seat.self]
-    try seats.insert(Seat(row: "A", number: 1, guest: "Ada", ticket: "t1"))
+    try await seats.insert(Seat(row: "A", number: 1, guest: "Ada", ticket: "t1"))
     do {
-      try seats.insert(Seat(row: "A", number: 1, guest: "Grace", ticket: "t2"))
+      try await seats.insert(Seat(row: "A", number: 1, guest: "Grace", ticket: "t2"))
     } catch let error as StoreError where error.code == .uniqueViolation {
       print("Taken: \(error[.index] ?? "")")  // row_number_unique
     }
-    #expect(try seats.count() == 1)
+    #expect(try await seats.count() == 1)
     #expect(
-      try seats.documents.indexes().map(\.name).sorted() == [
+      try await seats.documents.indexes().map(\.name).sorted() == [
         "guest", "guest_row", "row_number_unique", "ticket_unique",
       ])
-    try seats.prepare()
-    try seats.documents.createIndex("number")
-    #expect(try seats.dropUndeclaredIndexes() == 1)
+    try await seats.prepare()
+    try await seats.documents.createIndex("number")
+    #expect(try await seats.dropUndeclaredIndexes() == 1)
   }
 
   enum FirstRelease {
@@ -145,23 +155,23 @@ struct ModelsAndChangeSnippets {
         shoeSize: 38))
   }
 
-  @Test("Fields are added, renamed and widened") func secondRelease() throws {
+  @Test("Fields are added, renamed and widened") func secondRelease() async throws {
     typealias Person = SecondRelease.Person
     try oldDocument()
     let people = store[Person.self]
-    let ada = try people.get("ada")!  // of the first release
+    let ada = try await people.get("ada")!  // of the first release
     print(ada.phone, ada.email ?? "", ada.shoeSize, ada.country)
     // ["020 7946 0101"] ada@example.org 38.0 UK
 
-    let byCountry = try people.find(\.country == "UK").count()  // 1: the default counts
-    let byEmail = try people.find(\.email == "ada@example.org").count()  // 1: so does the old name
+    let byCountry = try await people.find(\.country == "UK").count()  // 1: the default counts
+    let byEmail = try await people.find(\.email == "ada@example.org").count()  // 1: so does the old name
     let described = "\(ada.phone) \(ada.email ?? "") \(ada.shoeSize) \(ada.country)"
     #expect(described == #"["020 7946 0101"] ada@example.org 38.0 UK"#)
     #expect(byCountry == 1 && byEmail == 1)
 
-    try people.save(ada)
+    try await people.save(ada)
     #expect(
-      try people.documents.get("ada")!.object().names == [
+      try await people.documents.get("ada")!.object().names == [
         "name", "phone", "email", "shoeSize", "country",
       ])
   }
@@ -187,26 +197,26 @@ struct ModelsAndChangeSnippets {
     }
   }
 
-  @Test("Versions") func versions() throws {
+  @Test("Versions") func versions() async throws {
     typealias Person = ThirdRelease.Person
     try oldDocument()
     let people = store[Person.self]
-    let ada = try people.get("ada")!
+    let ada = try await people.get("ada")!
     print(ada.first, "/", ada.last)  // Ada / Lovelace
 
-    let before = try people.find(\.last == "Lovelace").count()  // 0: no document has such a field
-    try people.upgrade(batch: 500) { progress in
+    let before = try await people.find(\.last == "Lovelace").count()  // 0: no document has such a field
+    try await people.upgrade(batch: 500) { progress in
       print("\(progress.done) of \(progress.total)")  // 1 of 1
     }
-    let after = try people.find(\.last == "Lovelace").count()  // 1
+    let after = try await people.find(\.last == "Lovelace").count()  // 1
     #expect(ada.first == "Ada" && ada.last == "Lovelace")
     #expect(before == 0 && after == 1)
 
-    let kept = try people.get("ada")!.unknownFields
+    let kept = try await people.get("ada")!.unknownFields
     print(kept.jsonString())  // {"shoeSize":38}
     #expect(kept.jsonString() == #"{"shoeSize":38}"#)
-    #expect(try people.documents.get("ada")?.version == 2)
-    #expect(try people.upgrade() == 0)
+    #expect(try await people.documents.get("ada")?.version == 2)
+    #expect(try await people.upgrade() == 0)
   }
 
   @Test("What a newer version wrote") func newer() throws {

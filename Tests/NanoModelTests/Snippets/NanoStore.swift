@@ -5,14 +5,16 @@ import Testing
 
 @Suite("What the page of NanoStore says")
 struct NanoStoreSnippets {
-  @Test("Its code runs") func code() throws {
+  @Test("Its code runs") func code() async throws {
     let store = try Store(.memory)
     let people = store["people"]
-    try people.save(["name": "Ada", "emails": ["ada@example.org"], "born": 1815], key: "ada")
-    try people.save(["name": "Grace", "address": ["country": "US"], "born": 1906], key: "grace")
+    try await people.save(["name": "Ada", "emails": ["ada@example.org"], "born": 1815], key: "ada")
+    try await people.save(
+      ["name": "Grace", "address": ["country": "US"], "born": 1906], key: "grace")
 
-    let american = try people.find(Field("address.country") == "US").sorted(by: "name").fetch()
-    let early = try people.find("[born] < ? AND EXISTS([emails])", 1850).keys()  // ["ada"]
+    let american = try await people.find(Field("address.country") == "US").sorted(by: "name")
+      .fetch()
+    let early = try await people.find("[born] < ? AND EXISTS([emails])", 1850).keys()  // ["ada"]
     #expect(american.map(\.key) == ["grace"])
     #expect(early == ["ada"])
   }

@@ -12,16 +12,16 @@ struct NanoStoreModelsSnippets {
     var emails: [String] = []
   }
 
-  @Test("Its code runs") func code() throws {
+  @Test("Its code runs") func code() async throws {
     let store = try Store(.memory)
     let people = store[Person.self]
-    try people.insert(Person(firstName: "Grace", lastName: "Hopper"))
+    try await people.insert(Person(firstName: "Grace", lastName: "Hopper"))
 
-    var grace = try people.find(\.lastName == "Hopper").firstStored()!
+    var grace = try await people.find(\.lastName == "Hopper").firstStored()!
     grace.emails.append("grace@example.org")
-    try people.save(grace)
+    try await people.save(grace)
 
-    let reachable = try people.find { !$0.emails.isEmpty }.sorted(by: \.firstName).fetch()
+    let reachable = try await people.find { !$0.emails.isEmpty }.sorted(by: \.firstName).fetch()
     print(reachable.map(\.firstName))  // ["Grace"]
     #expect(reachable.map(\.firstName) == ["Grace"])
   }

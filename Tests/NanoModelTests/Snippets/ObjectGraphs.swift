@@ -27,7 +27,7 @@ struct ObjectsSnippets {
   private typealias Playlist = ObjectsArticle.Playlist
 
   @Test("Its code runs")
-  func code() throws {
+  func code() async throws {
     let store = try Store(.memory)
     let context = ObjectContext(store)
     let road = try context.insert(Playlist("Road"))
@@ -40,10 +40,10 @@ struct ObjectsSnippets {
     try context.save()
     #expect(!context.hasUnsavedChanges)
 
-    let found = try context.find(\Playlist.title == "Road").first()
+    let found = try await context.find(\Playlist.title == "Road").first()
     print(found === road)  // true
     let other = ObjectContext(store)
-    let again = try other.get(road.objectID!)!
+    let again = try await other.get(road.objectID!)!
     print(again.songs[0].isFault)  // true
     print(again.songs[0].title)  // Tonic
     #expect(found === road && again.songs.map(\.title) == ["Tonic", "Gin and Tonic"])
@@ -65,8 +65,8 @@ struct ObjectsSnippets {
     }
     try context.save()
 
-    let long = try context.find(\Song.seconds > 600).sorted(by: \.title).limit(20).fetch()
-    let lists = try context.find(Playlist.self) { $0.songs.contains(road.songs[0]) }.fetch()
+    let long = try await context.find(\Song.seconds > 600).sorted(by: \.title).limit(20).fetch()
+    let lists = try await context.find(Playlist.self) { $0.songs.contains(road.songs[0]) }.fetch()
     try context.find(Song.self).each { song in
       print(song.title)
       return song.seconds < 600  // goes on

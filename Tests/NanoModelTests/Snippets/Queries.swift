@@ -60,46 +60,46 @@ struct QueriesSnippets {
     #expect(try anywhere.keys() == ["ran"])
   }
 
-  @Test("Order and pages") func pages() throws {
-    let newest = try films.find().sorted(by: "-year", "title").limit(2, offset: 1).fetch()
-    var page = try films.find().sorted(by: "title").page(2)
+  @Test("Order and pages") func pages() async throws {
+    let newest = try await films.find().sorted(by: "-year", "title").limit(2, offset: 1).fetch()
+    var page = try await films.find().sorted(by: "title").page(2)
     while let next = page.next {
-      page = try films.find().sorted(by: "title").after(next).page(2)
+      page = try await films.find().sorted(by: "title").after(next).page(2)
     }
     #expect(newest.map(\.key) == ["ran", "alien"])
     #expect(page.documents.map(\.key) == ["ran"])
   }
 
   @Test("Results") func results() async throws {
-    let query = try plainResults()
+    let query = try await plainResults()
     for try await film in query.stream() {
       print(film["title"]?.string ?? "")
     }
     #expect(try await query.count() == 2)
   }
 
-  private func plainResults() throws -> DocumentQuery {
+  private func plainResults() async throws -> DocumentQuery {
     let query = films.find(Field("year") == 1985)
-    let count = try query.count()
-    let keys = try query.keys()
-    let titles = try query.select("title").fetch().map { $0["title"]?.string }
+    let count = try await query.count()
+    let keys = try await query.keys()
+    let titles = try await query.select("title").fetch().map { $0["title"]?.string }
     #expect(count == 2 && keys == ["ran", "brazil"] && titles == ["Ran", "Brazil"])
     return query
   }
 
-  @Test("Aggregates") func aggregates() throws {
-    let genres = try films.find().distinct("genres")
-    let values = try films.find().aggregate([.count, .average("year"), .max("year")])
-    for row in try films.find().grouped(by: "year", aggregates: [.count]) {
+  @Test("Aggregates") func aggregates() async throws {
+    let genres = try await films.find().distinct("genres")
+    let values = try await films.find().aggregate([.count, .average("year"), .max("year")])
+    for row in try await films.find().grouped(by: "year", aggregates: [.count]) {
       print(row.group[0].int ?? 0, row.values[0].int ?? 0)  // 1979 1, 1985 2
     }
     #expect(genres == ["Comedy", "Horror", "SF"])
     #expect(values == [3, 1983.0, 1985])
   }
 
-  @Test("Explaining") func explain() throws {
-    try films.createIndex("year")
-    let plan = try films.find(Field("year") > 1980 && Field("title").contains("a")).explain()
+  @Test("Explaining") func explain() async throws {
+    try await films.createIndex("year")
+    let plan = try await films.find(Field("year") > 1980 && Field("title").contains("a")).explain()
     print(plan.indexes)  // ["year"]
     print(plan.checkedPerDocument ?? "nothing")  // contains([title], 'a')
     #expect(plan.indexes == ["year"])

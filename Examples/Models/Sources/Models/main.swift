@@ -15,30 +15,33 @@ import NanoStoreModels
   var country = "UK"
 }
 
-let store = try Store(.file("team.db"))
-let team = store[Person.self]
-try team.insert([
-  Person(id: "ada", firstName: "Ada", lastName: "Lovelace", address: Address(city: "London")),
-  Person(id: "grace", firstName: "Grace", lastName: "Hopper", emails: ["grace@example.org"]),
-])
+func firstRelease() async throws {
+  let store = try Store(.file("team.db"))
+  let team = store[Person.self]
+  try await team.insert([
+    Person(id: "ada", firstName: "Ada", lastName: "Lovelace", address: Address(city: "London")),
+    Person(id: "grace", firstName: "Grace", lastName: "Hopper", emails: ["grace@example.org"]),
+  ])
 
-let british = try team.find(\.address?.country == "UK").sorted(by: \.lastName).fetch()
-print("British:", british.map(\.firstName))
-let reachable = try team.find { !$0.emails.isEmpty && $0.lastName.hasPrefix("Ho") }.count()
-print("Reachable:", reachable)
+  let british = try await team.find(\.address?.country == "UK").sorted(by: \.lastName).fetch()
+  print("British:", british.map(\.firstName))
+  let reachable = try await team.find { !$0.emails.isEmpty && $0.lastName.hasPrefix("Ho") }.count()
+  print("Reachable:", reachable)
 
-// One that was found can be changed and saved back; one property, or that of many, without reading.
-var ada = try team.find(\.firstName == "Ada").firstStored()!
-ada.emails.append("ada@example.org")
-try team.save(ada)
-try team.update("grace", .set(\.address, Address(city: "New York", country: "US")))
-print("Names:", try team.find().distinct(\.lastName))
+  // One that was found can be changed and saved back; one property, or that of many, without reading.
+  var ada = try await team.find(\.firstName == "Ada").firstStored()!
+  ada.emails.append("ada@example.org")
+  try await team.save(ada)
+  try await team.update("grace", .set(\.address, Address(city: "New York", country: "US")))
+  print("Names:", try await team.find().distinct(\.lastName))
 
-// A live query gives what is found, and gives it again after each commit that changes it.
-for try await hoppers in try team.find(\.lastName == "Hopper").sorted(by: \.firstName).updates() {
-  print("Hoppers:", hoppers.map(\.firstName))
-  guard hoppers.count == 1 else { break }
-  try team.insert(Person(id: "mary", firstName: "Mary", lastName: "Hopper"))
+  // A live query gives what is found, and gives it again after each commit that changes it.
+  for try await hoppers in try team.find(\.lastName == "Hopper").sorted(by: \.firstName).updates() {
+    print("Hoppers:", hoppers.map(\.firstName))
+    guard hoppers.count == 1 else { break }
+    try await team.insert(Person(id: "mary", firstName: "Mary", lastName: "Hopper"))
+  }
+  try store.close()
 }
 
 // A year later the program has another idea of a person. The documents are still the old ones, and every
@@ -63,13 +66,17 @@ enum Later {
   }
 }
 
-try store.close()
-let reopened = try Store(.file("team.db"))
-let later = reopened[Later.Person.self]
-let grace = try later.get("grace")!
-print("Later:", grace.givenName, grace.initials, grace.isActive)
-print("Kept:", try grace.unknownFields.jsonString())
+func secondRelease() async throws {
+  let reopened = try Store(.file("team.db"))
+  let later = reopened[Later.Person.self]
+  let grace = try await later.get("grace")!
+  print("Later:", grace.givenName, grace.initials, grace.isActive)
+  print("Kept:", try grace.unknownFields.jsonString())
 
-let upgraded = try later.upgrade { print("Upgraded \($0.done) of \($0.total)") }
-print(try later.find(\.initials == "MH" && \.isActive == true).count(), "of", upgraded)
-try reopened.close()
+  let upgraded = try await later.upgrade { print("Upgraded \($0.done) of \($0.total)") }
+  print(try await later.find(\.initials == "MH" && \.isActive == true).count(), "of", upgraded)
+  try reopened.close()
+}
+
+try await firstRelease()
+try await secondRelease()

@@ -11,8 +11,8 @@ final class PostgresCollectionCache: Sendable {
   private let collections = Mutex<[ExactName: PostgresCollection]>([:])
   private let catalogues = Mutex<[ExactName: KeptPaths]>([:])
 
-  /// A catalogue that a writer has left, for the next one.
   // @unchecked: a trie is handed out once and taken back when its user is done with it.
+  /// A catalogue that a writer has left, for the next one.
   private struct KeptPaths: @unchecked Sendable {
     var trie: PathTrie
     var incarnation: Int64

@@ -4,8 +4,8 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// The catalogue of a collection's paths as it was read, for any number of readers.
 // @unchecked: the trie is never changed after it was built.
+/// The catalogue of a collection's paths as it was read, for any number of readers.
 final class FrozenPaths: @unchecked Sendable {
   private let trie: PathTrie
   let entries: [Entry]

@@ -153,9 +153,9 @@ extension PostgresConnection {
   }
 }
 
+// @unchecked: libpq documents PQcancel as safe from any thread; the pointer is never changed.
 /// What asks the server to stop a statement. The object outlives no connection: an interruption lets go of
 /// it before the call that uses the connection returns.
-// @unchecked: libpq documents PQcancel as safe from any thread; the pointer is never changed.
 private final class Canceller: @unchecked Sendable {
   private let pointer: OpaquePointer?
   init(_ pointer: OpaquePointer?) { self.pointer = pointer }

@@ -5,13 +5,13 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
+// @unchecked: everything that changes is touched only while `lock` is held; connections belong to
+// whoever has taken them.
 /// Connections to one server, taken by one call at a time.
 ///
 /// Calls of the engine contract block, and are run by the store on threads where that does no harm: so a
 /// connection is handed out under a lock rather than by an actor, whose threads are the ones that must not
 /// block.
-// @unchecked: everything that changes is touched only while `lock` is held; connections belong to
-// whoever has taken them.
 final class PostgresPool: @unchecked Sendable {
   private let lock = NSCondition()
   private var idle: [PostgresConnection] = []

@@ -40,7 +40,7 @@ extension ObjectQuery {
   /// }
   /// ```
   ///
-  /// - Throws: As ``objects()``; ``StoreError/Code/invalidArgument`` if there is no search in the query.
+  /// - Throws: As ``fetch()``; ``StoreError/Code/invalidArgument`` if there is no search in the query.
   public func results() throws -> [ObjectSearchResult<Object>] {
     try models.documentQuery().results().compactMap { try result($0) }
   }

@@ -63,7 +63,7 @@ extension ModelPath where Value: TextQueryValue {
 
 extension ModelPath {
   /// The list or set has this element.
-  @_disfavoredOverload
+  @_disfavoredOverload  // A relationship contains objects by their row ids.
   public func contains(_ element: Value.ListElement) -> ModelCondition<Root>
   where Value: ListQueryValue {
     condition { (expression, _) throws(StoreError) in

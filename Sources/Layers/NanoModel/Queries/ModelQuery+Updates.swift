@@ -8,8 +8,8 @@ extension ModelQuery where M: Sendable {
   /// What is found, at once and again after each commit that changed it.
   ///
   /// ```swift
-  /// for try await people in people.find(\.age > 30).sorted(by: \.lastName).updates() {
-  ///   list.show(people)
+  /// for try await adults in try people.find(\.age > 30).sorted(by: \.lastName).updates() {
+  ///   await list.show(adults)
   /// }
   /// ```
   ///

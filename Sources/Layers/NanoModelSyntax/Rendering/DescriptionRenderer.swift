@@ -59,9 +59,9 @@ struct DescriptionRenderer {
     let traits =
       [
         ("Indexed", "indexed"), ("Unique", "unique"), ("TextIndexed", "textIndexed"),
-        ("Key", "key"),
       ]
       .filter { property.isMarked($0.0) }.map { ".\($0.1)" }
+      + (property.isKey ? [".key"] : [])
       + (property.relationship != nil ? [".relationship"] : [])
       + (property.hasComputedDefault ? [".computedDefault"] : [])
     if !traits.isEmpty { arguments.append("traits: [\(traits.joined(separator: ", "))]") }

@@ -3,8 +3,8 @@
 #if canImport(Darwin)
   import Dispatch
 
-  /// Calls back when the system is short of memory, for as long as it is there.
   // @unchecked: a source of events may be used from any thread.
+  /// Calls back when the system is short of memory, for as long as it is there.
   final class MemoryPressure: @unchecked Sendable {
     private let source: any DispatchSourceMemoryPressure
 

@@ -66,7 +66,7 @@ extension DocumentCollection {
   /// What commits do to the documents of this collection from now on.
   ///
   /// ```swift
-  /// for try await change in people.changes() { print(change.rowIDs(.removed)) }
+  /// for try await change in people.changes() { print(change.rowIDs(.deleted)) }
   /// ```
   ///
   /// ``Change/rows`` is nil where any document may have changed: after SQL of your own, commits of

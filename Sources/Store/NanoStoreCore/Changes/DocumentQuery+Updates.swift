@@ -8,8 +8,8 @@ extension DocumentQuery {
   /// What is found, at once and again after each commit that changed it.
   ///
   /// ```swift
-  /// for try await people in people.find("[age] > 30").sorted(by: "name").updates() {
-  ///   list.show(people)
+  /// for try await adults in try people.find("[age] > 30").sorted(by: "name").updates() {
+  ///   list.show(adults)
   /// }
   /// ```
   ///
@@ -55,7 +55,7 @@ extension DocumentQuery {
   /// How many documents are found, at once and again after each commit that changed the number.
   ///
   /// ```swift
-  /// for try await count in mails.find("[read] = false").countUpdates() { badge.number = count }
+  /// for try await count in try mails.find("[read] = false").countUpdates() { print(count) }
   /// ```
   public func countUpdates() -> ValueUpdates<Int> {
     ValueUpdates(

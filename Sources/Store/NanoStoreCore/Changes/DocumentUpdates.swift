@@ -3,7 +3,7 @@
 /// What a query finds, first now and then after each commit that changed it.
 ///
 /// ```swift
-/// for try await people in people.find("[age] > 30").updates() { show(people) }
+/// for try await adults in try people.find("[age] > 30").updates() { print(adults.count) }
 /// ```
 ///
 /// An element is the whole answer at one moment. A loop that is slow gets the newest one, and those
@@ -25,7 +25,7 @@ public struct DocumentUpdates<Document: Sendable>: LiveSequence {
 /// One value computed from what a query finds, first now and then after each commit that changed it.
 ///
 /// ```swift
-/// for try await count in people.find("[age] > 30").countUpdates() { badge.number = count }
+/// for try await count in try people.find("[age] > 30").countUpdates() { print(count) }
 /// ```
 public struct ValueUpdates<Value: Sendable>: LiveSequence {
   public typealias Element = Value

@@ -14,7 +14,7 @@ extension LiveSequence {
   /// Calls a handler on the main actor with each element, for views and programs without tasks.
   ///
   /// ```swift
-  /// token = people.find("[age] > 30").updates().observe { result in
+  /// token = try people.find("[age] > 30").updates().observe { result in
   ///   if case .success(let people) = result { list.show(people) }
   /// }
   /// ```

@@ -138,8 +138,8 @@ extension DocumentCollection {
   /// Removes the document with this key and says whether there was one.
   ///
   /// ```swift
-  /// try people.remove("ada")   // true
-  /// try people.remove("ada")   // false: already gone, and not an error
+  /// try people.delete("ada")   // true
+  /// try people.delete("ada")   // false: already gone, and not an error
   /// ```
   @discardableResult
   public func delete(_ key: String) throws -> Bool {

@@ -67,8 +67,8 @@ final class BatchSource {
   }
 }
 
-/// Prepares the next batches on a thread of its own while one is written.
 // @unchecked: `source` is touched only by blocks run on `queue`, one at a time.
+/// Prepares the next batches on a thread of its own while one is written.
 final class BatchPipeline: @unchecked Sendable {
   private let source: BatchSource
   private let queue = DispatchQueue(label: "nanostore.import")

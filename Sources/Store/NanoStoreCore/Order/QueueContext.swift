@@ -10,9 +10,9 @@ import NanoEngine
   import Darwin
 #endif
 
+// @unchecked: `isActive` is touched only on `thread`.
 /// The queue whose turn the running code has. Calls in it run at once: waiting for a turn, of this
 /// collection or of another one that waits for this, would never end.
-// @unchecked: `isActive` is touched only on `thread`.
 final class QueueContext: @unchecked Sendable {
   @TaskLocal private static var innermost: QueueContext?
   private let queue: CollectionQueue

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// A value on its way from one thread to another, whose type need not be `Sendable`.
 // @unchecked: only a value that the sender cannot reach any longer is put in, and only the receiver takes it.
+/// A value on its way from one thread to another, whose type need not be `Sendable`.
 package struct HandedOver<Value>: @unchecked Sendable {
   private let value: Value
   package init(_ value: sending Value) { self.value = value }

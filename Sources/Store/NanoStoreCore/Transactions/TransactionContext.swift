@@ -11,10 +11,10 @@ import NanoEngine
   import Darwin
 #endif
 
-/// The transaction in whose block the running code stands, so that every call in the block takes
-/// part in it.
 // @unchecked: touched only on `thread`; the task-local value may be inherited by other tasks, which
 // `current(of:)` keeps away from it.
+/// The transaction in whose block the running code stands, so that every call in the block takes
+/// part in it.
 final class TransactionContext: @unchecked Sendable {
   @TaskLocal private static var innermost: TransactionContext?
 

@@ -5,6 +5,7 @@ import NanoDocument
 public import NanoEngine
 import Synchronization
 
+// @unchecked: `state` and the counters are touched only while `lock` is held.
 /// The engine contract in the most obvious way: documents in arrays, conditions asked of each.
 ///
 /// Every other engine is compared with it. It is not fast and keeps nothing on disk.
@@ -13,7 +14,6 @@ import Synchronization
 /// let engine = ReferenceEngine()
 /// let id = try engine.write(nil) { try $0.insert(document, into: "people") }
 /// ```
-// @unchecked: `state` and the counters are touched only while `lock` is held.
 public final class ReferenceEngine: Engine, @unchecked Sendable {
   private let lock = NSCondition()
   private var state = ReferenceState()

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@Suite("Snippets of the documents", .enabled(if: ConsumerCompiler.isAvailable))
+struct SnippetTests {
+  /// Every page for users; a page that has code for those who change this package marks it otherwise.
+  static let documents: [URL] = {
+    let folders = [
+      "docs", "Sources/NanoStore/NanoStore.docc", "Sources/NanoStoreModels/NanoStoreModels.docc",
+    ]
+    let pages = folders.flatMap { folder in
+      let files = try? FileManager.default.contentsOfDirectory(
+        at: ConsumerCompiler.root.appending(path: folder), includingPropertiesForKeys: nil)
+      return (files ?? []).filter { $0.pathExtension == "md" }.sorted { $0.path < $1.path }
+    }
+    return [ConsumerCompiler.root.appending(path: "README.md")] + pages
+  }()
+
+  @Test("Each snippet compiles in an async function of another package")
+  func compile() throws {
+    let assumptions = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "Snippets")
+    let programs = try Self.documents.map { document in
+      let name = document.deletingPathExtension().lastPathComponent
+      return try SnippetProgram(
+        document: document, assumptions: assumptions.appending(path: name + ".swift"))
+    }.filter { $0.count > 0 }
+    #expect(programs.count >= 20)
+    #expect(programs.reduce(0) { $0 + $1.count } >= 110)
+
+    let outcome = try ConsumerCompiler.check(programs.map(\.text))
+
+    for message in outcome.messages where message.contains(": error: ") {
+      Issue.record("\(message)")
+    }
+    #expect(outcome.succeeded)
+  }
+}

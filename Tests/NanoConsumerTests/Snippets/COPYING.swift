@@ -1,0 +1,3 @@
+import NanoStore
+
+let (library, archive) = (try Store(.memory), try Store(.memory))

@@ -1,0 +1,7 @@
+import NanoStoreModels
+
+@Model struct Note {
+  var text: String
+}
+
+let key = EncryptionKey.passphrase("correct horse")

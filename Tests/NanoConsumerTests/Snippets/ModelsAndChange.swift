@@ -1,0 +1,5 @@
+import Foundation
+import NanoStoreModels
+
+let store = try Store(.memory)
+let people = store[Person.self]

@@ -1,0 +1,2 @@
+let (file, server) = (try Store(.memory), try Store(.memory))
+let films = server["films"]

@@ -1,0 +1,3 @@
+import NanoStoreModels
+
+let store = try Store(.memory)

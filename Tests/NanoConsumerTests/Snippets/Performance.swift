@@ -1,0 +1,4 @@
+import NanoStore
+
+let path = "library.db"
+let films = try Store(.memory)["films"]

@@ -1,0 +1,3 @@
+import NanoStore
+
+let films = try Store(.memory)["films"]
