@@ -22,8 +22,8 @@ extension DocumentObject {
 }
 
 /// An object whose fields are in the order of their names, since a dictionary has none.
-extension Dictionary: DocumentValueConvertible where Key == String, Value: DocumentValueConvertible
-{
+extension Dictionary: DocumentValueConvertible
+where Key == String, Value: DocumentValueConvertible {
   public var documentValue: DocumentValue {
     .object(
       DocumentObject(
