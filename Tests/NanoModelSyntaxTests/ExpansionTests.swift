@@ -134,7 +134,7 @@ struct ExpansionTests {
         }
       }
 
-      nonisolated extension Person: NanoStoreModels.Model, Swift.CustomReflectable {
+      nonisolated extension Person: NanoStoreModels.Model, NanoStoreModels.KeyedModel, Swift.CustomReflectable {
         public static var collectionName: Swift.String {
           "people"
         }
