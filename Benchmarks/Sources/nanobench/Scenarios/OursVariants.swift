@@ -16,7 +16,7 @@ extension Store {
 struct People {
   let store: Store
   let collection: DocumentCollection
-  var models: ModelCollection<Person> { collection.fetch() }
+  var models: ModelCollection<Person> { collection.models() }
 
   init(_ folder: Folder, _ durability: Store.Configuration.Durability = .normal) throws {
     var configuration = Store.Configuration()
