@@ -37,4 +37,18 @@ struct TypedQueryTests {
     #expect(errors.count == 2 && errors.allSatisfy { $0.contains("mark a property with @Key") })
     #expect(try self.errors("try notes.insert(note); try notes.save(note, key: \"a\")") == [])
   }
+
+  @Test(
+    "What does not fit together in a closure is said by the compiler",
+    arguments: [
+      ("$0.n == \"a\"", "'ModelPath<Order, Int>' and 'String'"),
+      ("$0.n == 3 && $0.id == 5", "'ModelPath<Order, String>' and 'Int'"),
+      ("$0.nn == 3", "no dynamic member 'nn'"),
+    ])
+  func closures(condition: String, message: String) throws {
+    for call in ["orders.find", "orders.find().where"] {
+      let errors = try errors("_ = \(call) { \(condition) }")
+      #expect(errors.count == 1 && errors[0].contains(message))
+    }
+  }
 }

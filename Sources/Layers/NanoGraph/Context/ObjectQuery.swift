@@ -27,14 +27,14 @@ public struct ObjectQuery<Object: GraphObject> {
 
   func changed(_ models: ModelQuery<Object>) -> ObjectQuery { ObjectQuery(context, models) }
 
-  /// Only what fulfils this condition too.
-  public func `where`(_ condition: ModelCondition<Object>) -> ObjectQuery {
-    changed(models.where(condition))
-  }
   /// Only what fulfils this condition too, written with properties.
   public func `where`(
     _ condition: (ModelProperties<Object>) -> ModelCondition<Object>
   ) -> ObjectQuery { changed(models.where(condition)) }
+  /// Only what fulfils this condition too.
+  public func `where`(_ condition: ModelCondition<Object>) -> ObjectQuery {
+    changed(models.where(condition))
+  }
   /// Sorts by these properties, most important first, each with the smallest first.
   public func sorted(by keyPaths: any PartialKeyPath<Object> & Sendable...) -> ObjectQuery {
     changed(models.sorted(by: keyPaths.map { .forward($0) }))

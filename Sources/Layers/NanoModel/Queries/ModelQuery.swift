@@ -37,14 +37,15 @@ public struct ModelQuery<M: Model>: Sendable {
     return copy
   }
 
-  /// Only what fulfils this condition too.
-  public func `where`(_ condition: ModelCondition<M>) -> ModelQuery {
-    changed { $0.condition = $0.condition.isAll ? condition : $0.condition && condition }
-  }
+  // The closure comes first: in the other order Swift 6.3 does not say what is wrong in one.
   /// Only what fulfils this condition too, written with properties.
   public func `where`(
     _ condition: (ModelProperties<M>) -> ModelCondition<M>
   ) -> ModelQuery { self.where(condition(ModelProperties())) }
+  /// Only what fulfils this condition too.
+  public func `where`(_ condition: ModelCondition<M>) -> ModelQuery {
+    changed { $0.condition = $0.condition.isAll ? condition : $0.condition && condition }
+  }
 
   /// Sorts by these properties, most important first, each with the smallest first. Replaces an earlier
   /// order.
@@ -83,12 +84,6 @@ public struct ModelQuery<M: Model>: Sendable {
 }
 
 extension ModelCollection {
-  /// The values that fulfil a condition.
-  public func find(_ condition: ModelCondition<M>) -> ModelQuery<M> { ModelQuery(self, condition) }
-
-  /// All values.
-  public func find() -> ModelQuery<M> { ModelQuery(self, .all) }
-
   /// The values that fulfil a condition written with properties, for what key paths cannot say.
   ///
   /// ```swift
@@ -97,6 +92,12 @@ extension ModelCollection {
   public func find(
     _ condition: (ModelProperties<M>) -> ModelCondition<M>
   ) -> ModelQuery<M> { find(condition(ModelProperties())) }
+
+  /// The values that fulfil a condition.
+  public func find(_ condition: ModelCondition<M>) -> ModelQuery<M> { ModelQuery(self, condition) }
+
+  /// All values.
+  public func find() -> ModelQuery<M> { ModelQuery(self, .all) }
 
   /// The values for which a predicate is true.
   ///
