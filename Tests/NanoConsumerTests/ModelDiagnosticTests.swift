@@ -194,8 +194,8 @@ struct ModelDiagnosticTests {
   func unknownProperties() throws {
     let person = "@Model struct Person { var name: String; var age: Int }\n"
     for call in [
-      "total(\\.agee)", "select(\\.agee)", "distinct(\\.agee)", "find(\\Person.agee > 3)",
-      "maximum(\\.agee)",
+      "sum(\\.agee)", "select(\\.agee)", "distinct(\\.agee)", "find(\\Person.agee > 3)",
+      "max(\\.agee)", "sorted(by: \\.agee)", "grouped(by: \\.agee, .count)",
     ] {
       let query = call.hasPrefix("find") ? "people" : "people.find()"
       #expect(

@@ -193,7 +193,7 @@ struct EncryptedStoreTests {
     #expect(try members.find { $0.tags.contains("y") }.count() == 1)
     #expect(try members.find(\.name == "Ada").documentQuery().explain().indexes == ["name"])
     #expect(
-      try members.find().sorted(by: .reverse(\.name)).fetch().map(\.name) == ["Grace", "Ada"])
+      try members.find().sorted(using: .reverse(\.name)).fetch().map(\.name) == ["Grace", "Ada"])
   }
 
   @Test("A live query tells of what was sealed")

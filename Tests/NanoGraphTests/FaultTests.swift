@@ -205,7 +205,7 @@ struct FaultTests {
   @Test("Queries give objects: by condition, order, page, closure, predicate, key, ids and faults")
   func queries() throws {
     let context = ObjectContext(store)
-    let query = context.find(\Song.seconds > 290).sorted(by: .reverse(\.seconds)).limit(
+    let query = context.find(\Song.seconds > 290).sorted(using: .reverse(\.seconds)).limit(
       2, offset: 1)
     #expect(try query.fetch().map(\.seconds) == [299, 298])
     #expect(try query.count() == 2)

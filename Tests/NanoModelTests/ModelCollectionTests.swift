@@ -41,7 +41,7 @@ struct ModelCollectionTests {
     #expect(try people.find { $0.firstName.hasPrefix("A") }.exists())
     #expect(try people.find(\.id == ada.id).first() == ada)
     #expect(
-      try people.find().sorted(by: .reverse(\.salary)).fetch().map(\.firstName) == [
+      try people.find().sorted(using: .reverse(\.salary)).fetch().map(\.firstName) == [
         "Grace", "Ada",
       ])
     #expect(try people.find().sorted(by: \.lastName).limit(1).first()?.firstName == "Grace")

@@ -32,7 +32,7 @@ struct ModelConditionTests {
         let found = try people.find(pair.condition).fetch()
         #expect(found == all.filter(pair.holds), "\(pair.text), seed \(seed)")
         let sorted = try people.find(pair.condition)
-          .sorted(by: .reverse(\.points), .forward(\.fullName)).limit(5, offset: 1).fetch()
+          .sorted(using: .reverse(\.points), .forward(\.fullName)).limit(5, offset: 1).fetch()
         #expect(
           sorted.map(\.points)
             == all.filter(pair.holds).sorted { $0.points > $1.points }.dropFirst().prefix(5)

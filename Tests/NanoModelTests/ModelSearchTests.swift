@@ -31,7 +31,7 @@ struct ModelSearchTests {
     #expect(try recipes.search("gin -sloe").fetch().map(\.year) == [1990])
     #expect(try recipes.search("gin").where(\.year > 2000).fetch().map(\.year) == [2005])
     #expect(
-      try recipes.search("gin").sorted(by: .reverse(\.year)).fetch().map(\.year) == [
+      try recipes.search("gin").sorted(using: .reverse(\.year)).fetch().map(\.year) == [
         2005, 1990,
       ])
     #expect(try recipes.search("1990").count() == 0)

@@ -113,12 +113,12 @@ struct ModelVariantTests {
     try check("id in", at.id.isIn([3, 11, 99])) { [3, 11].contains($0.id) }
 
     #expect(
-      try guests.find().sorted(by: .reverse(\.id)).fetch().map(\.id) == (0..<30).reversed())
+      try guests.find().sorted(using: .reverse(\.id)).fetch().map(\.id) == (0..<30).reversed())
     func order<Value: Comparable>(
       _ ordering: ModelOrdering<Guest>, _ value: (Guest) -> Value
     ) throws {
       #expect(
-        try guests.find().sorted(by: ordering, .forward(\.id)).fetch().map(\.id)
+        try guests.find().sorted(using: ordering, .forward(\.id)).fetch().map(\.id)
           == all.sorted { (value($0), $0.id) < (value($1), $1.id) }.map(\.id), "seed \(seed)")
     }
     try order(.forward(\.email)) { $0.email ?? "" }

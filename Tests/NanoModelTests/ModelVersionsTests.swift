@@ -202,7 +202,7 @@ struct ModelVersionsTests {
     #expect(try people.find(\.fullName != "Bob").count() == 5)
     #expect(try people.find { !$0.fullName.hasPrefix("A") }.count() == 5)
     #expect(
-      try people.find().sorted(by: .reverse(\.fullName)).fetch().map(\.fullName)
+      try people.find().sorted(using: .reverse(\.fullName)).fetch().map(\.fullName)
         == names.reversed())
     for points in [-5, 0, 1, 4, 9, 10, 11] {
       #expect(
@@ -226,7 +226,7 @@ struct ModelVersionsTests {
       #"INSERT INTO people(key, body) VALUES ('b', '{"name":"Bob","age":2}')"#)
     #expect(try people.find(\.fullName == "Bob").fetch().map(\.age) == [2])
     #expect(
-      try people.find().sorted(by: .reverse(\.fullName)).fetch().map(\.fullName)
+      try people.find().sorted(using: .reverse(\.fullName)).fetch().map(\.fullName)
         == ["Bob", "Ada"])
   }
 

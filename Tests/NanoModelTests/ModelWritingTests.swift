@@ -165,7 +165,7 @@ struct ModelWritingTests {
     try await accounts.update("b", .set(\.country, "FR"))
     let french = try await accounts.find(\.country == "FR").fetch()
     #expect(french.map(\.id) == ["b"])
-    let first = try await accounts.find().sorted(by: .reverse(\.owner)).first()
+    let first = try await accounts.find().sorted(using: .reverse(\.owner)).first()
     #expect(first?.owner == "Bob")
     var streamed: [String] = []
     for try await account in accounts.find().sorted(by: \.owner).stream() {

@@ -148,7 +148,7 @@ struct TypedValueTests {
     }
     #expect(code(cards.find().sorted(by: \.cost)) == .unsupported)
     #expect(code(cards.find().sorted(by: \.cost, order: .reverse)) == .unsupported)
-    #expect(code(cards.find().sorted(by: .forward(\.n), .reverse(\.costs))) == .unsupported)
+    #expect(code(cards.find().sorted(using: .forward(\.n), .reverse(\.costs))) == .unsupported)
     #expect(try ids(cards.find(\.cost == 10)) == ["b"])
   }
 }

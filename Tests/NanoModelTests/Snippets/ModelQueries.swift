@@ -90,7 +90,7 @@ struct ModelQueriesSnippets {
 
   @Test("Order and pages") func pages() async throws {
     let sorted = try await people.find().sorted(by: \.lastName, \.firstName).fetch()
-    let highest = try await people.find().sorted(by: .reverse(\.salary), .forward(\.lastName))
+    let highest = try await people.find().sorted(using: .reverse(\.salary), .forward(\.lastName))
       .limit(2).fetch()
 
     var page = try await people.find().sorted(by: \.lastName).page(2)  // Doe, Hopper

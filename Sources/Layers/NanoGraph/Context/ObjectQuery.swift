@@ -37,15 +37,15 @@ public struct ObjectQuery<Object: GraphObject> {
   }
   /// Sorts by these properties, most important first, each with the smallest first.
   public func sorted(by keyPaths: any PartialKeyPath<Object> & Sendable...) -> ObjectQuery {
-    changed(models.sorted(by: keyPaths.map { .forward($0) }))
+    changed(models.sorted(using: keyPaths.map { .forward($0) }))
   }
   /// Sorts by a property, in an order.
   public func sorted(
     by keyPath: any PartialKeyPath<Object> & Sendable, order: SortOrder
   ) -> ObjectQuery { changed(models.sorted(by: keyPath, order: order)) }
   /// Sorts by these orderings, most important first.
-  public func sorted(by orderings: ModelOrdering<Object>...) -> ObjectQuery {
-    changed(models.sorted(by: orderings))
+  public func sorted(using orderings: ModelOrdering<Object>...) -> ObjectQuery {
+    changed(models.sorted(using: orderings))
   }
   /// At most this many, counted after sorting and after the offset.
   ///

@@ -7,7 +7,7 @@ import NanoQuery
 ///
 /// ```swift
 /// people.find().sorted(by: \.lastName, \.firstName)
-/// people.find().sorted(by: .reverse(\.age), .forward(\.lastName))
+/// people.find().sorted(using: .reverse(\.age), .forward(\.lastName))
 /// ```
 public struct ModelOrdering<Root: Model>: Sendable {
   let place: Result<FieldPlace, StoreError>

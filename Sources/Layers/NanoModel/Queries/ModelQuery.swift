@@ -50,7 +50,7 @@ public struct ModelQuery<M: Model>: Sendable {
   /// Sorts by these properties, most important first, each with the smallest first. Replaces an earlier
   /// order.
   public func sorted(by keyPaths: any PartialKeyPath<M> & Sendable...) -> ModelQuery {
-    sorted(by: keyPaths.map { .forward($0) })
+    sorted(using: keyPaths.map { .forward($0) })
   }
   /// Sorts by a property, in an order. Replaces an earlier order.
   ///
@@ -58,12 +58,12 @@ public struct ModelQuery<M: Model>: Sendable {
   /// people.find().sorted(by: \.age, order: .reverse)          // the oldest first
   /// ```
   public func sorted(by keyPath: any PartialKeyPath<M> & Sendable, order: SortOrder) -> ModelQuery {
-    sorted(by: [order == .reverse ? .reverse(keyPath) : .forward(keyPath)])
+    sorted(using: [order == .reverse ? .reverse(keyPath) : .forward(keyPath)])
   }
   /// Sorts by these orderings, most important first. Replaces an earlier order.
-  public func sorted(by orderings: ModelOrdering<M>...) -> ModelQuery { sorted(by: orderings) }
+  public func sorted(using orderings: ModelOrdering<M>...) -> ModelQuery { sorted(using: orderings) }
   /// Sorts by these orderings, most important first. Replaces an earlier order.
-  public func sorted(by orderings: [ModelOrdering<M>]) -> ModelQuery {
+  public func sorted(using orderings: [ModelOrdering<M>]) -> ModelQuery {
     changed { $0.orderings = orderings }
   }
 

@@ -27,11 +27,13 @@ func modelQuestions(_ wines: DocumentCollection, _ position: PagePosition?) thro
   let models: ModelCollection<Wine> = wines.models(Wine.self)
   let all = models.find().where(\.year > 1990).where { $0.year < 2000 }
   print(all.sorted(by: \.year).sorted(by: \.year, order: .reverse).limit(5).offset(5))
+  print(all.sorted(using: .reverse(\.year), .forward(\.year)))
   print(all.after(position), models.search("red"), try models.find("[year] > ?", 1990))
 }
 
 func objectQuestions(_ context: ObjectContext, _ id: ObjectID<Book>) {
   let all = context.find(Book.self).where(\.title == "Emma").where { $0.title != "Persuasion" }
+  print(all.sorted(using: .reverse(\.title)), all.sorted(by: \.title, order: .reverse))
   print(all.sorted(by: \.title).limit(5), context.fault(id).title)
   print(context.search(Book.self, "emma"), context.find(Book.self) { $0.title == "Emma" })
 }
