@@ -117,7 +117,7 @@ struct CallDiagnosticsTests {
         @MainActor final class Editor {
           var reel = Reel("A")
           func save(_ store: Store) async throws {
-            try store.blocking { try store[Reel.self].save(reel) }
+            try store.blocking { try store[Reel.self].insert(reel) }
             reel = try await store[Reel.self].find().first() ?? reel
           }
         }

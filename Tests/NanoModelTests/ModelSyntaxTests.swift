@@ -13,7 +13,7 @@ struct ModelSyntaxTests {
   /// What a value is after it went through the store.
   private func stored<M: Model>(_ value: M) throws -> M {
     let people = store[M.self]
-    try people.deleteAll()
+    if let key = try value.documentKey { try people.delete(key.description) }
     let stored = try people.insert(value)
     let rowID = try #require(stored.rowID)
     return try #require(try people.get(rowID: rowID))
@@ -21,7 +21,7 @@ struct ModelSyntaxTests {
 
   /// What a value is that is read from a document with its fields in the opposite order.
   private func reversed<M: Model>(_ value: M) throws -> M {
-    try store[M.self].deleteAll()
+    if let key = try value.documentKey { try store[M.self].delete(key.description) }
     let header = try store[M.self].insert(value)
     let documents = store[M.self].documents
     let rowID = try #require(header.rowID)

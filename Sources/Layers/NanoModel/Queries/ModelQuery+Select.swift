@@ -146,7 +146,7 @@ private struct SelectedField<M: Model, Value> {
       missing = Self.missing(type)
     } else {
       read = { (reader) throws(StoreError) in try StoredValues.value(try reader.value()) }
-      missing = try? StoredValues.value(.null)
+      missing = try? StoredValues.value(.null, as: Value.self)
     }
   }
 

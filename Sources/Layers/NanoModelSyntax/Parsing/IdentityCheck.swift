@@ -24,14 +24,10 @@ struct IdentityCheck {
     if isIdentifiable {
       properties[index].isIdentity = true
     } else if looksLikeKey(properties[index]), let variable = variable(named: "id") {
-      var marked = variable.detached
-      marked.attributes.insert(
-        .attribute(AttributeSyntax("Key").with(\.trailingTrivia, .space)),
-        at: marked.attributes.startIndex)
       problems.add(
         .warning, variable.bindingSpecifier,
         "'id' is a field like others, and saving a value twice makes two documents; mark it with '@Key', or with '@Field' if that is meant",
-        fixes: [.replace(variable, marked, "add '@Key'")])
+        fixes: [.attribute("Key", variable)])
     }
     return properties
   }
