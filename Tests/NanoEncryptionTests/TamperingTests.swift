@@ -132,6 +132,22 @@ struct TamperingTests {
     #expect(try file.bytes()["a.db"] == before)
   }
 
+  @Test("A change of any byte of the code that authenticates the keys is found")
+  func authenticationCode() throws {
+    let rows = try file.sql("SELECT value FROM nano_metadata WHERE name = 'nano_encryption'")
+    let value = try #require(rows.first?["value"]?.string)
+    let match = try #require(try /"mac":\{"\$binary":\{"base64":"([^"]+)"/.firstMatch(in: value))
+    let code = try #require(Data(base64Encoded: String(match.1)))
+    #expect(code.count == 32)
+    for position in code.indices {
+      var changed = code
+      changed[position] ^= 1 << (position % 8)
+      let text = value.replacing(match.1, with: changed.base64EncodedString())
+      try file.sql("UPDATE nano_metadata SET value = '\(text)' WHERE name = 'nano_encryption'")
+      #expect(error { _ = try file.open() }?.code == .corruptFile, "byte \(position)")
+    }
+  }
+
   @Test("A changed value of the metadata, and changed settings, are found")
   func changedValues() throws {
     let rows = try file.sql("SELECT name FROM nano_metadata WHERE name LIKE 'nano_sealed:m:%'")

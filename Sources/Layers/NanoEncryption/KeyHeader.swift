@@ -123,7 +123,7 @@ struct KeyHeader: Sendable {
 
   /// In the same time wherever they differ.
   private static func isEqual(_ a: Data, _ b: Data) -> Bool {
-    a.count == b.count && zip(a, b).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
+    a.count == b.count && zip(a, b).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
   static let damaged = StoreError(
