@@ -49,6 +49,6 @@ struct FieldVariableTests {
     let error = #expect(throws: StoreError.self) {
       try Store(.file(URL(string: "https://example.org/a.db")!))
     }
-    #expect(error?.code == .cannotOpen)
+    #expect(error?.code == .invalidArgument)
   }
 }

@@ -14,7 +14,8 @@ enum DatabaseFile {
   ) throws -> (path: String?, isNew: Bool) {
     guard case .file(let given) = location else { return (nil, false) }
     guard !given.isEmpty, !given.utf8.contains(0) else {
-      throw StoreError(.invalidArgument, "The path of a store is empty or holds a NUL")
+      throw StoreError(
+        .invalidArgument, "The path of a store is empty, of no file, or holds a NUL")
     }
     let path = try absolute(given)
     switch try FileStatus(path) {

@@ -15,9 +15,9 @@ public struct SQLiteConfiguration: Sendable {
     case temporary
     case file(String)
 
-    /// A file at a URL; opening one that is no `file:` URL throws ``StoreError/Code/cannotOpen``.
+    /// A file at a URL. One that is no `file:` URL is an empty path: opening it throws ``StoreError/Code/invalidArgument``.
     public static func file(_ url: URL) -> Location {
-      .file(url.isFileURL ? url.path(percentEncoded: false) : url.absoluteString)
+      .file(url.isFileURL ? url.path(percentEncoded: false) : "")
     }
   }
 
