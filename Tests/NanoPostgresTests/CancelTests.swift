@@ -55,7 +55,7 @@ struct CancelTests {
     let watched = try Watched()
     defer { try? watched.close() }
     let store = watched.store
-    try await cancel(watched) { _ = try await store.sql("SELECT pg_sleep(60)") }
+    try await cancel(watched) { _ = try await store.sql("SELECT pg_sleep(900)") }
     #expect(try await store.sql("SELECT 1 AS n").first?["n"] == 1)
   }
 
@@ -68,7 +68,7 @@ struct CancelTests {
     try await cancel(watched) {
       try await store.write {
         try store["items"].save(["n": 2], key: "a")
-        _ = try store.sql("SELECT pg_sleep(60)")
+        _ = try store.sql("SELECT pg_sleep(900)")
       }
     }
     #expect(try await store["items"].get("a")?["n"] == 1)
@@ -83,7 +83,7 @@ struct CancelTests {
     try await cancel(watched) {
       try await store.write {
         try store["items"].save(["n": 2], key: "a")
-        _ = try? store.sql("SELECT pg_sleep(60)")
+        _ = try? store.sql("SELECT pg_sleep(900)")
         _ = try? store["items"].save(["n": 2], key: "b")
       }
     }

@@ -45,7 +45,7 @@ public final class Pgbouncer: Sendable {
     guardian = try Guardian(
       of: folder, beginning: "\"$2\" -q \"$1/settings\" & pid=$!",
       ending: "kill -9 \"$pid\"; wait \"$pid\"", [program], as: user)
-    let end = ContinuousClock.now + .seconds(10)
+    let end = ContinuousClock.now + .seconds(60)
     while !Loopback.isOpen(port) {
       guard ContinuousClock.now < end else {
         let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""

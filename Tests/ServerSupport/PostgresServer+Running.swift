@@ -28,7 +28,7 @@ extension PostgresServer {
     Foundation.kill(postmaster, SIGSTOP)
     let all = try [postmaster] + Self.children(of: postmaster)
     for process in all { Foundation.kill(process, SIGKILL) }
-    let end = ContinuousClock.now + .seconds(20)
+    let end = ContinuousClock.now + .seconds(120)
     while all.contains(where: Self.isRunning) {
       guard ContinuousClock.now < end else {
         throw ServerFailure(description: "the server's processes do not end")

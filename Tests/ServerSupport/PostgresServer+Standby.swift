@@ -20,7 +20,7 @@ extension PostgresServer {
   /// Waits until a standby has everything that this one has committed.
   public func waitUntilFollowed(by standby: PostgresServer) throws {
     let written = try psql("SELECT pg_current_wal_flush_lsn()")
-    let end = ContinuousClock.now + .seconds(30)
+    let end = ContinuousClock.now + .seconds(120)
     while try standby.psql("SELECT pg_last_wal_replay_lsn() >= '\(written)'") != "t" {
       guard ContinuousClock.now < end else {
         throw ServerFailure(description: "the standby does not follow")

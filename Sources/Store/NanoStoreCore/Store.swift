@@ -52,10 +52,10 @@ public final class Store: Sendable {
     }
   }
 
-  /// Makes and drops indexes; nil if nobody wants that.
+  /// Makes and drops indexes; nil if that is off.
   let tuner: IndexTuner?
   let tuningLogger: Logger
-  /// Logs unknown fields of queries; nil if nobody wants that.
+  /// Logs unknown fields of queries; nil if that is off.
   let unknownFieldWarnings: UnknownFieldWarnings?
 
   /// Opens a store on an engine, which the closure makes, now and whenever the store is reopened.

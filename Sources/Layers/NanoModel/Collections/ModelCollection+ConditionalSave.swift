@@ -58,13 +58,17 @@ extension ModelCollection {
   }
 }
 
-extension ModelCollection where M: Sendable {
+extension ModelCollection {
   @discardableResult
-  public func save(_ value: M, ifRevision revision: Int64?) async throws -> Stored<M> {
-    try await documents.onWriter { try self.save(value, ifRevision: revision) }
+  public func save(
+    _ value: sending M, ifRevision revision: Int64?
+  ) async throws -> sending Stored<M> {
+    try await documents.onWriter(handing: value) { try self.save($0, ifRevision: revision) }
   }
   @discardableResult
-  public func save(_ stored: Stored<M>, ifRevision revision: Int64?) async throws -> Stored<M> {
-    try await documents.onWriter { try self.save(stored, ifRevision: revision) }
+  public func save(
+    _ stored: sending Stored<M>, ifRevision revision: Int64?
+  ) async throws -> sending Stored<M> {
+    try await documents.onWriter(handing: stored) { try self.save($0, ifRevision: revision) }
   }
 }

@@ -60,7 +60,7 @@ final class UnknownFieldWarnings: Sendable {
     logger.warning("A query uses a field that no document has", metadata: metadata)
   }
 
-  /// A name as it may stand in a log, whoever made it up: in one line, without control characters, and not long.
+  /// A name of any origin as a log can show it: in one line, without control characters, and not long.
   private static func line(_ name: String) -> String {
     var line = ""
     for scalar in name.unicodeScalars.prefix(longestName) {

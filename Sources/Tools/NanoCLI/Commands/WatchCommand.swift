@@ -79,15 +79,32 @@ private final class ChangeLines {
     return rest != 0
   }
 
+  /// Lines that make the new list of the old one when they are applied in turn.
   private func lines(_ update: DocumentsUpdate<Document>) throws {
     let (difference, found) = (update.difference, update.documents)
-    for position in difference.removed {
-      try line("removed", position, known[position], showsFields: false)
+    for (count, position) in difference.removed.enumerated() {
+      try line("removed", position - count, known[position], showsFields: false)
     }
-    for position in difference.inserted {
-      try line(isFirst ? "found" : "inserted", position, found[position])
+    let moves = Dictionary(uniqueKeysWithValues: difference.moved.map { ($0.to, $0.from) })
+    let inserted = Set(difference.inserted)
+    var waiting = difference.moved.map(\.from).sorted()
+    var staying = Set(known.indices).subtracting(difference.removed).subtracting(waiting).sorted()[
+      ...]
+    var last = -1
+    for position in found.indices where !moves.isEmpty || inserted.contains(position) {
+      guard inserted.contains(position) || moves[position] != nil else {
+        last = staying.popFirst() ?? last
+        continue
+      }
+      if let from = moves[position] { waiting.removeAll { $0 == from } }
+      // Documents that still wait to be moved stand before it where they stood.
+      let place = position + waiting.count { $0 < last }
+      if inserted.contains(position) {
+        try line(isFirst ? "found" : "inserted", place, found[position])
+      } else {
+        try line("moved", place, found[position], showsFields: false)
+      }
     }
-    for step in difference.moved { try line("moved", step.to, found[step.to], showsFields: false) }
     for step in difference.changed { try line("changed", step.to, found[step.to]) }
   }
 
