@@ -52,26 +52,26 @@ bench-postgres: setup
 reliability: crash power-loss failing-calls damage programs concurrency limits black-box
 
 crash: setup
-	@scripts/trial crash --kills 500 --seconds 1500
+	@scripts/stress crash --kills 500 --seconds 1500
 
 power-loss: setup
-	@scripts/trial power-loss --losses 10000 --seconds 1500
+	@scripts/stress power-loss --losses 10000 --seconds 1500
 
 # Every place of every call but allocations, and some hundreds of those.
 failing-calls: setup
-	@scripts/trial failing-calls --places 700 --seconds 3000
+	@scripts/stress failing-calls --places 700 --seconds 3000
 
 damage: setup
-	@scripts/trial damage --mutations 25000 --seconds 3000
+	@scripts/stress damage --mutations 25000 --seconds 3000
 
 programs: setup
-	@scripts/trial programs --count 100000 --minutes 30
+	@scripts/stress programs --count 100000 --minutes 30
 
 concurrency: setup
-	@scripts/trial concurrency --tasks 8 --processes 3 --seconds 60
+	@scripts/stress concurrency --tasks 8 --processes 3 --seconds 60
 
 limits: setup
-	@scripts/trial limits
+	@scripts/stress limits
 
 BLACK_BOX_SECONDS ?= 900
 black-box: setup

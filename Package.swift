@@ -79,7 +79,7 @@ let package = Package(
     .target(
       name: "NanoStore",
       dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoSQLite"],
-      path: "Sources/NanoStore", swiftSettings: strict),
+      path: "Sources/Products/NanoStore", swiftSettings: strict),
     .target(
       name: "NanoModelSyntax",
       dependencies: [
@@ -88,7 +88,7 @@ let package = Package(
         .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
         .product(name: "SwiftDiagnostics", package: "swift-syntax"),
       ],
-      path: "Sources/Layers/NanoModelSyntax", swiftSettings: strict),
+      path: "Sources/Macros/NanoModelSyntax", swiftSettings: strict),
     .macro(
       name: "NanoMacros",
       dependencies: [
@@ -96,7 +96,7 @@ let package = Package(
         .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
         .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
       ],
-      path: "Sources/Layers/NanoMacros", swiftSettings: strict),
+      path: "Sources/Macros/NanoMacros", swiftSettings: strict),
     .target(
       name: "NanoModel",
       dependencies: ["NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore"],
@@ -108,7 +108,7 @@ let package = Package(
     .target(
       name: "NanoStoreModels",
       dependencies: ["NanoStore", "NanoModel", "NanoGraph", "NanoMacros"],
-      path: "Sources/NanoStoreModels", swiftSettings: strict),
+      path: "Sources/Products/NanoStoreModels", swiftSettings: strict),
     .target(
       name: "NanoEncryption",
       dependencies: [
@@ -116,17 +116,17 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ],
-      path: "Sources/Layers/NanoEncryption", swiftSettings: strict),
+      path: "Sources/Engines/NanoEncryption", swiftSettings: strict),
     .target(
       name: "NanoStoreEncryption", dependencies: ["NanoStore", "NanoEncryption", "NanoSQLite"],
-      path: "Sources/NanoStoreEncryption", swiftSettings: strict),
+      path: "Sources/Products/NanoStoreEncryption", swiftSettings: strict),
     .target(
       name: "NanoStorePostgres",
       dependencies: [
         "NanoDocument", "NanoQuery", "NanoEngine", "NanoStoreCore", "NanoPostgres",
         .product(name: "Logging", package: "swift-log"),
       ],
-      path: "Sources/NanoStorePostgres", swiftSettings: strict),
+      path: "Sources/Products/NanoStorePostgres", swiftSettings: strict),
     .executableTarget(
       name: "NanoCommand", dependencies: ["NanoCLI"], path: "Sources/Tools/NanoCommand",
       swiftSettings: strict),
@@ -191,21 +191,21 @@ let package = Package(
     .testTarget(
       name: "NanoFuzzTests", dependencies: ["NanoFuzzTargets"], swiftSettings: strict),
     .target(
-      name: "CFaults", path: "Tests/Trials/Faults",
+      name: "CFaults", path: "Tests/StressTests/Faults",
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .executableTarget(
-      name: "nanostore-trials",
+      name: "nanostore-stress",
       dependencies: [
         "CFaults", "NanoStore", "NanoStoreModels", "NanoStoreEncryption", "NanoTesting",
         "NanoTestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
-      path: "Tests/Trials/Runner", swiftSettings: strict),
+      path: "Tests/StressTests/Runner", swiftSettings: strict),
     .testTarget(
-      name: "NanoTrialTests",
+      name: "NanoStressTests",
       dependencies: [
-        "NanoStore", "NanoStoreEncryption", "NanoTestSupport", "NanoCommand", "nanostore-trials",
+        "NanoStore", "NanoStoreEncryption", "NanoTestSupport", "NanoCommand", "nanostore-stress",
       ],
       exclude: ["Kept"],
       swiftSettings: strict),

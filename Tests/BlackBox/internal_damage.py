@@ -11,7 +11,7 @@ import witness
 from harness import Skipped, Trial, check
 from values import from_pairs, same
 
-KEPT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "NanoTrialTests", "Kept", "format-1")
+KEPT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "NanoStressTests", "Kept", "format-1")
 
 NONSENSE: List[Any] = [
     None, "", "garbage", "\u00e9\u0000x", b"\xff\x00", -1, 0, 7, 2**62, 2**63 - 1, -(2**63), 1e300, "[[", "[]", "{}", "[[1]]", '[["a","up"]]',
@@ -33,12 +33,12 @@ def sample(trial: Trial) -> Tuple[str, Dict[str, List[Any]]]:
     """A file with most features, and the documents that its record says it has."""
     name = trial.rng.choice(["plain", "plain", "utf16"])
     if not os.path.exists(os.path.join(KEPT, name + ".db")):
-        raise Skipped("needs the kept files of Tests/NanoTrialTests")
+        raise Skipped("needs the kept files of Tests/NanoStressTests")
     for old in trial.files():
         os.remove(os.path.join(os.fsencode(trial.folder), old))
     database = trial.path("s.db")
     shutil.copyfile(os.path.join(KEPT, name + ".db"), database)
-    trial.note(f"cp Tests/NanoTrialTests/Kept/format-1/{name}.db {database}")
+    trial.note(f"cp Tests/NanoStressTests/Kept/format-1/{name}.db {database}")
     with open(os.path.join(KEPT, name + ".json"), encoding="utf-8") as file:
         record = json.load(file, object_pairs_hook=lambda pairs: from_pairs(
             [("$" + name if name.startswith("$") and not is_form(pairs) else name, value) for name, value in pairs]))

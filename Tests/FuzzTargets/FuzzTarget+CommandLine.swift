@@ -60,11 +60,11 @@ extension FuzzTarget {
   /// What is shown to a person: no character of it acts on the terminal, and JSON stays the same JSON.
   static let terminal = FuzzTarget("terminal", maximumLength: 200) { bytes in
     let text = String(decoding: bytes, as: UTF8.self)
-    let shown = Printable.text(text)
+    let shown = TerminalText.text(text)
     try require(!shown.unicodeScalars.contains(where: isActive), "A character acts on the terminal")
     let value = DocumentValue.object(DocumentObject([(text, .string(text))]))
     for isPretty in [false, true] {
-      let json = Printable.json(value.jsonString(pretty: isPretty))
+      let json = TerminalText.json(value.jsonString(pretty: isPretty))
       try require(
         !json.unicodeScalars.contains { isActive($0) && $0 != "\n" },
         "A character in JSON acts on the terminal")

@@ -43,7 +43,7 @@ extension FuzzTarget {
     guard let query = try? text.query(Array(values.prefix(text.positionCount)), named: names),
       (try? query.validate()) != nil
     else { return }
-    let question = Question.find(query)
+    let question = EngineRequest.find(query)
     let expected = try Sample.shared.reference.read(.snapshot, nil) {
       try question.ask($0, Sample.collection)
     }
@@ -80,7 +80,7 @@ private struct Sample: Sendable {
         try writer.createIndex(
           IndexDefinition(name: "a", columns: [IndexDefinition.Column("a")]), in: Self.collection)
         try writer.createTextIndex(
-          TextIndexDefinition(name: "t", fields: ["name"]), in: Self.collection)
+          FullTextIndexDefinition(name: "t", fields: ["name"]), in: Self.collection)
       }
     }
   }

@@ -94,15 +94,15 @@ struct OutputTests {
 
   @Test("Control characters and changes of direction are escaped, everything else stays")
   func printable() {
-    #expect(Printable.text("a\tb\r\n\u{1B}[0m\u{7F}\u{9B}") == #"a\tb\r\n\u{1b}[0m\u{7f}\u{9b}"#)
-    #expect(Printable.text("é 日本 👨‍👩‍👧 \\n") == "é 日本 👨‍👩‍👧 \\n")
+    #expect(TerminalText.text("a\tb\r\n\u{1B}[0m\u{7F}\u{9B}") == #"a\tb\r\n\u{1b}[0m\u{7f}\u{9b}"#)
+    #expect(TerminalText.text("é 日本 👨‍👩‍👧 \\n") == "é 日本 👨‍👩‍👧 \\n")
   }
 
   @Test("JSON for a terminal is the same JSON without characters that act on it")
   func printableJSON() throws {
     let value: DocumentValue = ["a\u{9B}": "\u{1B}\u{7F}\u{202E}é\n", "b": [1]]
     for isPretty in [false, true] {
-      let shown = Printable.json(value.jsonString(pretty: isPretty))
+      let shown = TerminalText.json(value.jsonString(pretty: isPretty))
       #expect(try DocumentValue(json: shown) == value)
       #expect(
         !shown.unicodeScalars.contains { $0 == "\u{9B}" || $0 == "\u{7F}" || $0 == "\u{202E}" })

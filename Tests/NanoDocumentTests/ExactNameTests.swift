@@ -138,7 +138,7 @@ struct ExactNameTests {
 
   @Test("Two names that are one key of a dictionary are an error, not a lost field")
   func dictionaries() throws {
-    func read<Value: FieldValue>(_ json: String, as type: Value.Type) throws -> Value {
+    func read<Value: FieldCodable>(_ json: String, as type: Value.Type) throws -> Value {
       try Array(json.utf8).withUnsafeBytes { bytes in
         var reader = JSONReader(bytes)
         return try Value(reading: &reader)

@@ -92,7 +92,7 @@ struct KnownAnswerTests {
     let text = String(decoding: body, as: UTF8.self)
     #expect(text.hasPrefix(#"{"$sealed":"AQAAAQ"#) && text.hasSuffix(#"","nano_f1":"x"}"#))
     let sealed = try #require(Data(base64Encoded: text.components(separatedBy: "\"")[3]))
-    #expect(sealed.count == fields.count + SealedBytes.overhead)
+    #expect(sealed.count == fields.count + Ciphertext.overhead)
 
     func part(_ bytes: String) -> Data {
       withUnsafeBytes(of: UInt64(bytes.utf8.count).bigEndian) { Data($0) } + Data(bytes.utf8)

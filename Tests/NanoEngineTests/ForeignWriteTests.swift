@@ -19,7 +19,7 @@ struct ForeignWriteTests {
     IndexDefinition(columns: [.init("ünique")], isUnique: true),
     IndexDefinition(columns: [.init("ünique")], isUnique: true, kind: .elements),
   ]
-  private static let textIndex = TextIndexDefinition(fields: ["é", "name"])
+  private static let textIndex = FullTextIndexDefinition(fields: ["é", "name"])
 
   @Test("Queries answer right and plain SQLite finds its indexes in order", arguments: 0..<10)
   func turns(part: UInt64) throws {
@@ -144,6 +144,6 @@ struct ForeignWriteTests {
     let words = rows.flatMap { $0.texts(at: "é") + $0.texts(at: "name") }
       .flatMap { $0.split { !$0.isLetter } }
     let word = words.isEmpty ? "gin" : String(random.pick(words))
-    return .search(TextSearch(TextQuery(word), scope: textIndex.scope))
+    return .search(FullTextSearch(FullTextQuery(word), scope: textIndex.scope))
   }
 }

@@ -11,14 +11,14 @@ import Testing
 @Suite("Indexes that would serve a query")
 struct IndexCandidateTests {
   /// `city`, `name`: texts; `age`, `zip.code`: numbers; `tags`, `friends.name`: in lists; `mixed`: both.
-  private static let types: [String: PathFacts] = [
-    "city": PathFacts(types: [.string], entersArray: false),
-    "name": PathFacts(types: [.string, .null], entersArray: false),
-    "age": PathFacts(types: [.int], entersArray: false),
-    "zip.code": PathFacts(types: [.int, .double], entersArray: false),
-    "tags": PathFacts(types: [.array, .string], entersArray: true),
-    "friends.name": PathFacts(types: [.string], entersArray: true),
-    "mixed": PathFacts(types: [.string, .url, .int], entersArray: false),
+  private static let types: [String: PathSummary] = [
+    "city": PathSummary(types: [.string], entersArray: false),
+    "name": PathSummary(types: [.string, .null], entersArray: false),
+    "age": PathSummary(types: [.int], entersArray: false),
+    "zip.code": PathSummary(types: [.int, .double], entersArray: false),
+    "tags": PathSummary(types: [.array, .string], entersArray: true),
+    "friends.name": PathSummary(types: [.string], entersArray: true),
+    "mixed": PathSummary(types: [.string, .url, .int], entersArray: false),
   ]
 
   private func candidates(_ text: String, limit: Int? = 10) throws -> IndexCandidates {
@@ -183,7 +183,7 @@ extension IndexCandidateTests {
       for (kind, group) in wanted.enumerated() where !group.isEmpty {
         let indexes = group.map { $0.definition() }
         try engine.write(nil) { writer in
-          let question = Question.find(query)
+          let question = EngineRequest.find(query)
           let before = try question.ask(writer, "c")
           for index in indexes { try writer.createIndex(index, in: "c") }
           let plan = try writer.explain(query, in: "c")
@@ -203,10 +203,10 @@ extension IndexCandidateTests {
   }
 
   /// What the observed paths say of a field.
-  private static func facts(_ paths: [ObservedPath]) -> (FieldPath) -> PathFacts? {
+  private static func facts(_ paths: [ObservedPath]) -> (FieldPath) -> PathSummary? {
     { path in
       let found = paths.filter { $0.path.replacing("[]", with: "") == path.description }
-      return PathFacts(
+      return PathSummary(
         types: found.reduce(into: []) { $0.formUnion($1.types) },
         entersArray: found.contains { $0.path.contains("[]") || $0.types.contains(.array) })
     }

@@ -162,7 +162,7 @@ struct IndexStepTests {
     #expect(try engine.read(.call, nil) { try $0.indexes(in: "c") }.isEmpty)
     #expect(
       try engine.read(.call, nil) { try $0.unfinishedIndexes() }
-        == [UnfinishedIndex(collection: "c", index: index)])
+        == [PendingIndex(collection: "c", index: index)])
 
     // Behind and before what is filled.
     try engine.write(nil) { writer in

@@ -201,7 +201,7 @@ struct SealedObjectTests {
     let store = try open()
     try fill(store)
     let context = ObjectContext(store)
-    let query = TextQuery.field("title", TextQuery(bnrExpression: "Secret*"))
+    let query = FullTextQuery.field("title", FullTextQuery(bnrExpression: "Secret*"))
     let error = #expect(throws: StoreError.self) {
       try context.search(Book.self, query).fetch()
     }

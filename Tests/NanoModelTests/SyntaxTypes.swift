@@ -81,14 +81,14 @@ extension SyntaxSpace {
   }
 }
 
-@Model struct SyntaxBox<Value: FieldValue & Equatable>: Equatable {
+@Model struct SyntaxBox<Value: FieldCodable & Equatable>: Equatable {
   var value: Value
   var others: [Value] = []
   var none: Value?
 }
 
 @Model struct SyntaxPair<A, B>: Equatable
-where A: FieldValue & Equatable, B: FieldValue & Equatable {
+where A: FieldCodable & Equatable, B: FieldCodable & Equatable {
   @Key var id: String
   var first: A
   var second: B

@@ -35,7 +35,7 @@ import NanoStoreModels
   var decimal: Decimal
 }
 
-enum SyntaxSuit: String, FieldValue, FieldNameConvertible, Codable, CaseIterable {
+enum SyntaxSuit: String, FieldCodable, FieldNameConvertible, Codable, CaseIterable {
   case clubs, diamonds, hearts
 }
 /// Neither a field value nor Codable by its declaration.

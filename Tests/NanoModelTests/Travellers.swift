@@ -47,7 +47,7 @@ enum Level: Int, Codable {
   case low = 1
   case high
 }
-enum Feeling: String, Codable, FieldValue { case good, bad }
+enum Feeling: String, Codable, FieldCodable { case good, bad }
 
 /// Something of the program that predicates compare with.
 struct Wanted: Codable, Sendable {

@@ -10,7 +10,7 @@ struct PostgresTextTests {
   func writes(seed: UInt64) throws {
     let engine = try TestDatabase.engine(seed % 2 == 0 ? .plain : .icu)
     defer { try? engine.close() }
-    #expect(try TextComparison(seed: seed).difference(on: engine) == nil, "seed \(seed)")
+    #expect(try FullTextComparison(seed: seed).difference(on: engine) == nil, "seed \(seed)")
     #expect(try engine.verify() == [], "seed \(seed)")
   }
 }

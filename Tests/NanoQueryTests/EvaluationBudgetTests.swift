@@ -15,7 +15,7 @@ struct EvaluationBudgetTests {
     }
     var writer = JSONWriter()
     writer.object(object)
-    let program = try ConditionProgram(condition)
+    let program = try ConditionMatcher(condition)
     let bytes = Array(writer.bytes)
     let actual = bytes.withUnsafeBytes { bytes in
       result { () throws(StoreError) in try program.holds(for: bytes) { _ in .int(7) } }
@@ -86,7 +86,7 @@ struct EvaluationBudgetTests {
   @Test("Each document has a budget of its own")
   func perDocument() throws {
     let condition = try QueryText("[l]*[l] = -1").query().condition
-    let program = try ConditionProgram(condition)
+    let program = try ConditionMatcher(condition)
     var writer = JSONWriter()
     writer.object(["l": Self.list(700)])
     for _ in 0..<5 { #expect(try !program.holds(for: writer.bytes) { _ in .null }) }
@@ -97,7 +97,7 @@ struct EvaluationBudgetTests {
     let query = try QueryText("TRUE ORDER BY [l]*[l]*[l]*[l]").query()
     var writer = JSONWriter()
     writer.object(["l": Self.list(100)])
-    let program = OrderingProgram(query.orderings[0])
+    let program = CompiledOrdering(query.orderings[0])
     let error = #expect(throws: StoreError.self) {
       try program.value(writer.bytes) { _ in .int(3) }
     }
@@ -107,7 +107,7 @@ struct EvaluationBudgetTests {
   @Test("A document that belongs to too many groups is an error")
   func groups() throws {
     let field = FieldPath("l")
-    let program = AggregationProgram(
+    let program = CompiledAggregation(
       AggregateQuery(groups: [field, field, field, field], aggregates: [.count]))
     var writer = JSONWriter()
     writer.object(["l": Self.list(100)])

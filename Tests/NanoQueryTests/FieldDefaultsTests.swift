@@ -54,7 +54,7 @@ struct FieldDefaultsTests {
       guard let expected = try? Evaluator(seen).holds(condition) else { return }
       var writer = JSONWriter()
       writer.object(object)
-      let program = try ConditionProgram(condition, defaults: defaults)
+      let program = try ConditionMatcher(condition, defaults: defaults)
       let actual = try program.holds(for: writer.bytes) { seen.attribute($0) }
       #expect(
         actual == expected,

@@ -92,7 +92,7 @@ private struct Example: CustomStringConvertible {
   private func aggregated() throws -> String {
     let words = question.split(separator: " ").map(String.init)
     guard heading[1] == "aggregate" else {
-      let program = AggregationProgram(
+      let program = CompiledAggregation(
         AggregateQuery(groups: [FieldPath(question)], aggregates: [.count]))
       try eachBody { try program.add($0) }
       return program.rows.map { "\(Self.text($0.group[0])): \(Self.text($0.values[0]))" }
@@ -107,7 +107,7 @@ private struct Example: CustomStringConvertible {
       case "total": .sum(path)
       default: .count
       }
-    let program = AggregationProgram(AggregateQuery(aggregates: [aggregate]))
+    let program = CompiledAggregation(AggregateQuery(aggregates: [aggregate]))
     try eachBody { try program.add($0) }
     return program.rows[0].values.map(Self.text).joined()
   }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Groups and distinct values that find no room in memory")
 struct SpilledGroupsTests {
   /// Keeps what it gets in memory, and says how much it was.
-  private final class Spill: SortedSpill {
+  private final class Spill: ExternalSorter {
     private var entries: [(key: [UInt8], content: [UInt8])] = []
     var count: Int { entries.count }
 
@@ -55,8 +55,8 @@ struct SpilledGroupsTests {
         .count, .countOf(FieldPath("n")), .sum(FieldPath("n")), .sum(FieldPath("x")),
         .average(FieldPath("x")), .min(FieldPath("n")), .max(FieldPath("x")),
       ])
-    let plain = AggregationProgram(query)
-    let spilling = AggregationProgram(query) { () throws(StoreError) in spill }
+    let plain = CompiledAggregation(query)
+    let spilling = CompiledAggregation(query) { () throws(StoreError) in spill }
     for document in Self.documents() {
       var writer = JSONWriter()
       writer.object(document)

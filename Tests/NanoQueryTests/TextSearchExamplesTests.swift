@@ -32,10 +32,10 @@ struct TextSearchExamplesTests {
   }
 
   private static func answer(_ document: String, _ kind: String, _ text: String) throws -> Bool {
-    let scope = TextScope(["t", "u.v"], tokens: kind == "words" ? .words : .substrings)
-    let query = kind == "expression" ? TextQuery(bnrExpression: text) : TextQuery(text)
+    let scope = FullTextScope(["t", "u.v"], tokens: kind == "words" ? .words : .substrings)
+    let query = kind == "expression" ? FullTextQuery(bnrExpression: text) : FullTextQuery(text)
     let subject = DocumentSubject(try DocumentObject(json: document))
-    return TextMatcher(query, in: scope).matches { subject.texts(at: $0) }
+    return FullTextMatcher(query, in: scope).matches { subject.texts(at: $0) }
   }
 }
 
@@ -44,7 +44,7 @@ struct TextQueryTests {
   @Test(
     "What people write becomes a tree",
     arguments: [
-      ("gin tonic", TextQuery.all([.phrase("gin"), .phrase("tonic")])),
+      ("gin tonic", FullTextQuery.all([.phrase("gin"), .phrase("tonic")])),
       ("\"gin tonic\"* ", .prefix("gin tonic")), ("gin*", .prefix("gin")), ("*", .phrase("*")),
       ("a OR b c", .all([.any([.phrase("a"), .phrase("b")]), .phrase("c")])),
       ("OR a", .phrase("a")), ("a OR", .phrase("a")), ("a -", .all([.phrase("a"), .phrase("-")])),
@@ -53,15 +53,15 @@ struct TextQueryTests {
       ("title:gin x:y", .all([.field("title", .phrase("gin")), .phrase("x:y")])),
       ("-title:\"a b\" c", .excluding(.phrase("c"), .field("title", .phrase("a b")))),
     ])
-  func parsed(text: String, expected: TextQuery) {
-    #expect(TextQuery(text, fields: ["title"]) == expected)
+  func parsed(text: String, expected: FullTextQuery) {
+    #expect(FullTextQuery(text, fields: ["title"]) == expected)
   }
 
   @Test("Markers stand around what is found, joined where it overlaps")
   func highlighted() {
-    let scope = TextScope(["t", "u"])
-    func mark(_ query: TextQuery, _ text: String, _ field: FieldPath = "t") -> String {
-      TextHighlighter(query, in: scope, field: field).highlighted(text, "<", ">")
+    let scope = FullTextScope(["t", "u"])
+    func mark(_ query: FullTextQuery, _ text: String, _ field: FieldPath = "t") -> String {
+      FullTextHighlighter(query, in: scope, field: field).highlighted(text, "<", ">")
     }
     #expect(mark(.phrase("creme"), "Die CRÈME e\u{301}s") == "Die <CRÈME> e\u{301}s")
     #expect(mark(.any([.phrase("a b"), .phrase("b c")]), "a b, c a") == "<a b, c> a")
@@ -73,8 +73,8 @@ struct TextQueryTests {
 
   @Test("A snippet is the part in which most is found")
   func snippet() {
-    let highlighter = TextHighlighter(
-      .all([.phrase("x"), .phrase("y")]), in: TextScope(["t"]), field: "t")
+    let highlighter = FullTextHighlighter(
+      .all([.phrase("x"), .phrase("y")]), in: FullTextScope(["t"]), field: "t")
     let long = "a b c x d e f g h y x i j k l"
     func snippet(_ words: Int) -> String {
       highlighter.snippet(long, words: words, "[", "]", ellipsis: "…").text

@@ -37,7 +37,7 @@ struct IndexTuningTests {
   /// As if queries had looked through 100,000 documents until somebody had to do something about it.
   private func charge(_ store: Store, _ query: DocumentQuery) throws {
     var candidates = IndexCandidates(query.query) {
-      PathFacts(types: $0 == "age" ? [.int] : [.string], entersArray: $0 == "tags")
+      PathSummary(types: $0 == "age" ? [.int] : [.string], entersArray: $0 == "tags")
     }
     // What the file knows is read first.
     let isDue = { try store.indexAdvice().contains(where: \.isDue) }
@@ -93,7 +93,7 @@ struct IndexTuningTests {
     let tuner = try #require(store.tuner)
     let query = store["people"].find(Field("city") == "c3")
     let candidates = IndexCandidates(query.query) { _ in
-      PathFacts(types: .string, entersArray: false)
+      PathSummary(types: .string, entersArray: false)
     }
     tuner.scanned(Self.report(query, candidates))
     try store.finishIndexTuning()
@@ -120,7 +120,7 @@ struct IndexTuningTests {
     tuner.announce(plan(0.001))
     #expect(try looks(candidates, "others") == 0)
     let age = IndexCandidates(store["people"].find(Field("age") == 3).query) { _ in
-      PathFacts(types: .int, entersArray: false)
+      PathSummary(types: .int, entersArray: false)
     }
     #expect(try looks(age) == 0)
     #expect(throws: Stopped.self) {
@@ -322,7 +322,7 @@ struct IndexTuningTests {
       let tuner = try #require(store.tuner)
       tuner.load()
       let candidates = IndexCandidates(Query(Field("city") == "c3")) { _ in
-        PathFacts(types: [.string], entersArray: false)
+        PathSummary(types: [.string], entersArray: false)
       }
       for _ in 0..<10 {
         tuner.scanned(Self.report(store["people"].find(Field("city") == "c3"), candidates))

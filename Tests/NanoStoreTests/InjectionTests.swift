@@ -109,7 +109,7 @@ struct InjectionTests {
       ("part of a text", { _ = try victim.search(.part(text, .anywhere)).fetch() }),
       ("near", { _ = try victim.search(.near([text, "x"], distance: 2)).fetch() }),
       ("text index", { _ = try victim.search("first", in: text).fetch() }),
-      ("expression", { _ = try victim.search(TextQuery(bnrExpression: text)).fetch() }),
+      ("expression", { _ = try victim.search(FullTextQuery(bnrExpression: text)).fetch() }),
       ("weight", { _ = try victim.search("first").ranked(weights: [text: 2]).results() }),
       ("key", { if text != "one", text != "two" { expect(try victim.get(text) == nil) } }),
       ("keys", { _ = try victim.get(keys: [text, "one"]) }),

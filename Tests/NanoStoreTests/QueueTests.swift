@@ -212,7 +212,7 @@ struct QueueTests {
     queue.setSpecific(key: key, value: "mine")
     DispatchQueue.main.setSpecific(key: key, value: "main")
     let people = people
-    func place(_ place: CompletionPlace) async -> String? {
+    func place(_ place: CompletionTarget) async -> String? {
       await withCheckedContinuation { continuation in
         people.enqueue(completingOn: place) { _ in
         } completion: { _ in

@@ -105,9 +105,9 @@ struct SearchTests {
     let objects = try anyStore()["objects"]
     let document = try objects.save(["a": 1], key: "a")
     let moment = try #require(document.added)
-    func count(_ relation: AddedMatch.Relation, _ date: Date, _ day: TimeZone? = nil) throws -> Int
+    func count(_ relation: AddedDateMatch.Relation, _ date: Date, _ day: TimeZone? = nil) throws -> Int
     {
-      try Search(added: AddedMatch(relation, date, day: day)).count(in: objects)
+      try Search(added: AddedDateMatch(relation, date, day: day)).count(in: objects)
     }
     #expect(try count(.on, moment) == 1)
     #expect(try count(.before, moment) == 0)
@@ -124,7 +124,7 @@ struct SearchTests {
   func kept() throws {
     var search = Search(
       attribute: "Age", match: .lessThan, value: 41, type: "Car",
-      added: AddedMatch(.before, Date(timeIntervalSince1970: 0)), limit: 3,
+      added: AddedDateMatch(.before, Date(timeIntervalSince1970: 0)), limit: 3,
       orderings: [try SearchOrdering("Age", ascending: false)], fields: ["Age"])
     search.expressions = [SearchExpression(.key(.contains, "a")).or(.value(.equalTo, .null))]
     #expect(try Search(json: search.json) == search)

@@ -37,7 +37,7 @@ public struct CommittedState: Sendable, Hashable {
 }
 
 /// The row ids of what a query finds, in order, and what they were found in.
-public struct FoundRowIDs: Sendable, Hashable {
+public struct RowIDResult: Sendable, Hashable {
   public var rowIDs: [Int64]
   /// See ``ContentVersion/incarnation``; nil if the engine does not tell, or there is no collection.
   public var incarnation: Int64?
@@ -61,12 +61,12 @@ extension EngineReader {
     return version
   }
 
-  public func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs {
+  public func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult {
     try rowIDsOfFound(query, in: collection)
   }
 
   /// The row ids of what ``find(_:in:_:)`` shows, for engines that have no shorter way.
-  package func rowIDsOfFound(_ query: Query, in collection: String) throws -> FoundRowIDs {
+  package func rowIDsOfFound(_ query: Query, in collection: String) throws -> RowIDResult {
     var query = query
     query.fields = []
     var ids: [Int64] = []
@@ -76,6 +76,6 @@ extension EngineReader {
       ids.append(document.rowID)
       return true
     }
-    return FoundRowIDs(ids, incarnation: incarnation, state: try committedState())
+    return RowIDResult(ids, incarnation: incarnation, state: try committedState())
   }
 }

@@ -123,7 +123,7 @@ extension EngineReader {
     try find(query, in: collection) { try show($0, 0) }
   }
 
-  public func textIndexes(in collection: String) throws -> [TextIndexDefinition] { [] }
+  public func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] { [] }
 
   public func highestRowID(in collection: String) throws -> Int64? { nil }
 
@@ -207,7 +207,7 @@ public protocol EngineReader: AnyObject {
   func highestRowID(in collection: String) throws -> Int64?
   /// The row ids of what a query finds, in order. An engine that finds them in an index does not
   /// touch the documents.
-  func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs
+  func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult
   /// What the row of this id holds at present; nil if there is none, another program wrote it, or the
   /// engine does not tell.
   func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion?
@@ -230,7 +230,7 @@ public protocol EngineReader: AnyObject {
   /// The indexes of a collection, by name.
   func indexes(in collection: String) throws -> [IndexDefinition]
   /// The text indexes of a collection, by name.
-  func textIndexes(in collection: String) throws -> [TextIndexDefinition]
+  func textIndexes(in collection: String) throws -> [FullTextIndexDefinition]
   /// What is indexed beside them; ``IndexingPolicy/declared`` if there is no such collection.
   func indexing(in collection: String) throws -> IndexingPolicy
   /// The names of classes that documents are stored as, each once, sorted.
@@ -241,9 +241,9 @@ public protocol EngineReader: AnyObject {
   func observedPaths(in collection: String) throws -> [ObservedPath]
   /// Indexes that ``EngineWriter/beginIndex(_:in:)`` began and nothing has finished yet. They are in no
   /// other list, and no query uses them.
-  func unfinishedIndexes() throws -> [UnfinishedIndex]
+  func unfinishedIndexes() throws -> [PendingIndex]
   /// What ``EngineWriter/setIndexLedger(_:of:)`` keeps.
-  func indexLedger() throws -> [IndexLedgerRow]
+  func indexLedger() throws -> [IndexCostRecord]
   /// A value kept beside the collections; nil if there is none of this name.
   func metadata(_ name: String) throws -> DocumentValue?
   /// The names under which values are kept.
@@ -305,14 +305,14 @@ public protocol EngineWriter: EngineReader {
   func continueIndex(_ name: String, in collection: String, documents: Int) throws -> Bool
   /// Keeps what the store layer knows of possible indexes of a collection, in place of what it kept
   /// before. It goes with the collection.
-  func setIndexLedger(_ rows: [IndexLedgerRow], of collection: String) throws
+  func setIndexLedger(_ rows: [IndexCostRecord], of collection: String) throws
   /// Removes an index, be it a text index, and says whether there was one.
   func dropIndex(_ name: String, in collection: String) throws -> Bool
   /// Does nothing if the same text index exists.
   ///
   /// - Throws: ``StoreError/Code/alreadyExists`` if another index has the name,
   ///   ``StoreError/Code/unsupported`` without ``Capabilities/textIndexes``.
-  func createTextIndex(_ index: TextIndexDefinition, in collection: String) throws
+  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws
   /// Says what is indexed, for the documents that are there and those to come. Answers are the same
   /// either way.
   ///

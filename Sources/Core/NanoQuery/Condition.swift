@@ -35,7 +35,7 @@ public indirect enum Condition: Sendable, Hashable {
   /// The expression is true, or a number other than zero.
   case truth(QueryExpression)
   /// The texts of the fields of a text index are what is searched for. It stands in all, any and not only.
-  case search(TextSearch)
+  case search(FullTextSearch)
 }
 
 /// How two values of one rank stand to each other.

@@ -61,12 +61,12 @@ public struct Query: Sendable, Hashable {
   /// Only these fields of each document; nil for the whole of it.
   public var fields: [FieldPath]?
   /// Where there are no orderings: the best fits of the condition's search by text come first.
-  public var ranking: TextRanking?
+  public var ranking: FullTextRanking?
 
   public init(
     _ condition: Condition = .constant(true), orderings: [Ordering] = [], limit: Int? = nil,
     offset: Int = 0, after: PagePosition? = nil, fields: [FieldPath]? = nil,
-    ranking: TextRanking? = nil
+    ranking: FullTextRanking? = nil
   ) {
     self.ranking = ranking
     self.condition = condition
@@ -177,7 +177,7 @@ extension Query {
   /// Whether the best fits come first.
   public var isRanked: Bool { ranking != nil && orderings.isEmpty }
 
-  private func validate(_ ranking: TextRanking) throws(StoreError) {
+  private func validate(_ ranking: FullTextRanking) throws(StoreError) {
     for (path, weight) in ranking.weights where !weight.isFinite {
       throw StoreError(
         .invalidArgument, "A weight is no number",

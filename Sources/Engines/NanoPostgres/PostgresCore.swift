@@ -9,7 +9,7 @@ final class PostgresCore: Sendable {
   let names: PostgresNames
   let loader: CollectionLoader
   let cache = PostgresCollectionCache()
-  let tokens = TokenUpkeep()
+  let tokens = TokenCleanup()
   let pool: PostgresPool
 
   init(_ conninfo: String, _ configuration: PostgresConfiguration) {

@@ -15,7 +15,7 @@ public final class PostgresEngine: Engine {
   /// Servers that may be some time behind; nil if there are none.
   let replicas: PostgresCore?
   let commits = CommitBroadcast()
-  let watch: CommitWatch
+  let watch: PostgresCommitPoller
 
   /// Connects to a server and makes the tables of the store, if they are not there.
   ///
@@ -28,7 +28,7 @@ public final class PostgresEngine: Engine {
     try configuration.validate()
     core = PostgresCore(conninfo, configuration)
     replicas = configuration.replicas.map { PostgresCore($0, configuration) }
-    watch = CommitWatch(core)
+    watch = PostgresCommitPoller(core)
     do {
       try core.reporting { try prepare() }
     } catch {

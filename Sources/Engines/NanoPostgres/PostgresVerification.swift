@@ -54,7 +54,7 @@ struct PostgresVerification {
     _ rows: PostgresResult, _ row: Int, _ collection: PostgresCollection, _ paths: PathTrie,
     _ problems: inout [VerificationProblem]
   ) throws {
-    let asked = StoredBody.compact(rows.bytes(row, 2))
+    let asked = QueryableBody.compact(rows.bytes(row, 2))
     let object: DocumentObject
     if rows.isNull(row, 1) {
       object = try asked.withUnsafeBytes { bytes in
@@ -67,7 +67,7 @@ struct PostgresVerification {
       try paths.observe(source)
       var reader = JSONReader(source)
       object = try reader.object()
-      let sent = try StoredBody.json(source).changed ?? Array(source)
+      let sent = try QueryableBody.json(source).changed ?? Array(source)
       let expected = try decoded(sent)
       let actual = try asked.withUnsafeBytes { bytes in
         var reader = JSONReader(bytes)

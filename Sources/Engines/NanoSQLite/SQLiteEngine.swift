@@ -36,7 +36,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   /// Who hears of commits, posted while `writing` is held.
   let commits = CommitBroadcast()
   /// Looks for commits of other connections while there is an observer.
-  let watch: RepeatedLook
+  let watch: CommitPoller
 
   public var capabilities: Capabilities {
     var all: Capabilities = [
@@ -64,7 +64,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     let configuration = configuration.withImplied
     self.configuration = configuration
     self.observer = observer
-    watch = RepeatedLook(every: configuration.changeInterval)
+    watch = CommitPoller(every: configuration.changeInterval)
     let isNew: Bool
     (path, isNew) = try DatabaseFile.prepare(location, configuration)
     do {

@@ -10,7 +10,7 @@ public import NanoDocument
 /// ```swift
 /// struct PersonID: RawRepresentable, ModelKey { var rawValue: String }
 /// ```
-public protocol ModelKey: FieldValue {
+public protocol ModelKey: FieldCodable {
   /// The key; nil to have one made.
   ///
   /// - Throws: ``StoreError/Code/invalidKey``.

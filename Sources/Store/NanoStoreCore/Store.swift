@@ -35,7 +35,7 @@ public final class Store: Sendable {
   /// Who observes what is committed.
   let hub = ChangeHub()
   let cache = DocumentCache()
-  let companions = Companions()
+  let companions = AssociatedObjects()
   /// See ``droppedDefinitions``.
   let drops = Atomic(0)
   /// See ``allowsPeriodsInNames``.
@@ -92,7 +92,7 @@ public final class Store: Sendable {
     warnsAboutUnknownFields: Bool = false,
     opening open: @escaping @Sendable (QueryObserver?) throws -> any Engine
   ) throws {
-    try DispatchStart.ensure()
+    try DispatchWarmup.ensure()
     self.file = file
     let tuner = indexTuning == .off ? nil : IndexTuner(indexTuning, logger)
     let observer = tuner?.makeObserver()
@@ -101,7 +101,7 @@ public final class Store: Sendable {
     unknownFieldWarnings = warnsAboutUnknownFields ? UnknownFieldWarnings(logger) : nil
     self.open = {
       let engine = try open(observer)
-      do { try EncryptionMark.check(engine) } catch {
+      do { try EncryptionMarker.check(engine) } catch {
         try? engine.close()
         throw error
       }

@@ -43,7 +43,7 @@ enum FailureReport {
   private static func exit(with failure: UsageFailure) -> Never {
     let path = CommandTree.path(of: failure.command)
     let usage = Nanostore.usageString(for: failure.command)
-    say(Printable.text(failure.message))
+    say(TerminalText.text(failure.message))
     Diagnostics.print("Usage: \(usage)\n  See '\(path) --help' for more information.")
     Foundation.exit(Nanostore.exitCode(for: ValidationError("")).rawValue)
   }
@@ -54,7 +54,7 @@ enum FailureReport {
     if code == .success { Nanostore.exit(withError: error) }
     let lines = Nanostore.fullMessage(for: error).split(
       separator: "\n", omittingEmptySubsequences: false)
-    for line in lines { Diagnostics.print(Printable.text(String(line))) }
+    for line in lines { Diagnostics.print(TerminalText.text(String(line))) }
     Foundation.exit(code.rawValue)
   }
 
@@ -67,7 +67,7 @@ enum FailureReport {
 
   /// One line: what, where, what to do. All details are shown, as they belong to who asks.
   static func sentence(_ error: StoreError, in context: Context = .call) -> String {
-    if CommandLine.arguments.contains("--debug") { return Printable.text(error.debugDescription) }
+    if CommandLine.arguments.contains("--debug") { return TerminalText.text(error.debugDescription) }
     let details = error.details.compactMap { name, value -> String? in
       switch name {
       case _ where value.isEmpty: nil
@@ -85,7 +85,7 @@ enum FailureReport {
     var sentence = error.message
     if !details.isEmpty { sentence += ": " + details.joined(separator: ", ") }
     if let hint = error[.hint] { sentence += " (\(hint))" }
-    return Printable.text(sentence)
+    return TerminalText.text(sentence)
   }
 
   /// The same of a record of an input, after its place there.
@@ -102,9 +102,9 @@ enum FailureReport {
     guard lines.indices.contains(number - 1) else { return [] }
     let line = lines[number - 1]
     // What is printed may be wider than it is long: both lines go through the same function.
-    let before = Printable.text(String(line.prefix(column - 1)))
+    let before = TerminalText.text(String(line.prefix(column - 1)))
     return [
-      "  " + Printable.text(String(line)),
+      "  " + TerminalText.text(String(line)),
       "  " + String(repeating: " ", count: DisplayWidth.of(before)) + "^",
     ]
   }

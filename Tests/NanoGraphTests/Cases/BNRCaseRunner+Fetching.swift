@@ -167,9 +167,9 @@ extension BNRCaseRunner {
   ) throws -> DocumentObject {
     try prepareTextIndexes(type, isNeeded: true)
     guard try !store[type.collectionName].textIndexes().isEmpty else { return ["isNil": true] }
-    let query = TextQuery.field(
+    let query = FullTextQuery.field(
       FieldPath(step["key"]?.string ?? ""),
-      TextQuery(bnrExpression: step["expression"]?.string ?? ""))
+      FullTextQuery(bnrExpression: step["expression"]?.string ?? ""))
     func open<Object: CaseObject>(_ type: Object.Type) throws -> [any CaseObject] {
       try context.search(type, query).faults()
     }

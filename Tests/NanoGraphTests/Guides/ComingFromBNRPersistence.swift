@@ -144,7 +144,7 @@ struct ComingFromBNRPersistence {
 
   private func texts(_ context: ObjectContext, _ store: Store) async throws {
     try await store["Song"].createTextIndex("title", tokens: .substrings)
-    let query = TextQuery.field("title", TextQuery(bnrExpression: "gi && in"))
+    let query = FullTextQuery.field("title", FullTextQuery(bnrExpression: "gi && in"))
     let found = try await context.search(Song.self, query).faults()
     #expect(found.count == 1)
   }

@@ -9,7 +9,7 @@ import Testing
   var country = "UK"
 }
 
-enum Role: String, Codable, FieldValue { case guest, member, editor }
+enum Role: String, Codable, FieldCodable { case guest, member, editor }
 
 struct ISBN: RawRepresentable, ModelKey {
   var rawValue: String

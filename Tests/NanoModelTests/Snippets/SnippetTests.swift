@@ -9,7 +9,7 @@ import Testing
 struct SnippetTests {
   private static let articles: [String] = {
     let catalogues = [
-      "Sources/NanoStore/NanoStore.docc", "Sources/NanoStoreModels/NanoStoreModels.docc",
+      "Sources/Products/NanoStore/NanoStore.docc", "Sources/Products/NanoStoreModels/NanoStoreModels.docc",
     ]
     return catalogues.flatMap { SwiftBlocks.files(in: $0, ".md") } + ["README.md"]
   }()

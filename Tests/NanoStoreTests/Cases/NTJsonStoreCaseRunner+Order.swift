@@ -58,7 +58,7 @@ extension NTJsonStoreCaseRunner {
     DispatchQueue.main.setSpecific(key: key, value: "main")
     let collection = try collection(step)
     let (order, found) = (Log(), DispatchSemaphore(value: 0))
-    func place(_ from: DispatchQueue, _ place: CompletionPlace) -> String {
+    func place(_ from: DispatchQueue, _ place: CompletionTarget) -> String {
       let seen = Log()
       from.async {
         collection.enqueue(completingOn: place) { _ in

@@ -84,8 +84,8 @@ extension NanoStoreCaseRunner {
   func addedSearch(_ step: DocumentObject) throws -> DocumentObject {
     var search = Search(type: step["filterClass"]?.string)
     let moment = Date().addingTimeInterval(step["secondsFromNow"]?.double ?? 0)
-    search.added = AddedMatch(
-      step["when"]?.string.flatMap(AddedMatch.Relation.init) ?? .before, moment)
+    search.added = AddedDateMatch(
+      step["when"]?.string.flatMap(AddedDateMatch.Relation.init) ?? .before, moment)
     return try result(search.documents(in: objects), step)
   }
 

@@ -31,7 +31,7 @@ public struct IndexCandidates: Sendable, Hashable {
   ///     stored.
   public init(
     _ query: Query, ordersText: Bool = true, defaults: FieldDefaults? = nil,
-    observed: @escaping (FieldPath) -> PathFacts?
+    observed: @escaping (FieldPath) -> PathSummary?
   ) {
     let reading = Reading(ordersText: ordersText, defaults: defaults, observed: observed)
     let parts = Self.conjuncts(query.condition)
@@ -81,7 +81,7 @@ private struct Choice {
 private struct Reading {
   let ordersText: Bool
   let defaults: FieldDefaults?
-  let observed: (FieldPath) -> PathFacts?
+  let observed: (FieldPath) -> PathSummary?
 
   /// Equality before ranges, since it finds less as a rule; fields before elements, since an index on
   /// several fields serves several parts at once; a choice only where nothing else is.
@@ -181,15 +181,15 @@ extension Reading {
     switch part {
     case .comparison(.field(let path), let comparison, .value(let value)),
       .comparison(.value(let value), let comparison, .field(let path)):
-      guard comparison != .notEqual, let lookUp = PathFacts.lookUp(value) else { return nil }
+      guard comparison != .notEqual, let lookUp = PathSummary.lookUp(value) else { return nil }
       return made(path, comparison == .equal ? .equality : .range, [lookUp], part)
     case .between(.field(let path), .value(let low), .value(let high)):
-      guard let lookUp = PathFacts.lookUp(low), lookUp == PathFacts.lookUp(high) else { return nil }
+      guard let lookUp = PathSummary.lookUp(low), lookUp == PathSummary.lookUp(high) else { return nil }
       return made(path, .range, [lookUp], part)
     case .membership(.field(let path), let list):
-      var lookUps: [PathFacts.LookUp] = []
+      var lookUps: [PathSummary.LookUp] = []
       for case .value(let value) in list {
-        guard let lookUp = PathFacts.lookUp(value) else { return nil }
+        guard let lookUp = PathSummary.lookUp(value) else { return nil }
         lookUps.append(lookUp)
       }
       guard lookUps.count == list.count, list.count <= Self.longestList else { return nil }
@@ -205,7 +205,7 @@ extension Reading {
   }
 
   private func made(
-    _ path: FieldPath, _ kind: PartUse.Kind, _ lookUps: [PathFacts.LookUp], _ part: Condition
+    _ path: FieldPath, _ kind: PartUse.Kind, _ lookUps: [PathSummary.LookUp], _ part: Condition
   ) -> PartUse? {
     guard path.isIndexable, let facts = observed(path) else { return nil }
     let isFound = lookUps.allSatisfy {

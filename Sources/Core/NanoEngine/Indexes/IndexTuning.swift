@@ -13,7 +13,7 @@ public enum IndexTuning: String, Sendable, Hashable, CaseIterable {
 }
 
 /// An index that is being filled.
-public struct UnfinishedIndex: Sendable, Hashable {
+public struct PendingIndex: Sendable, Hashable {
   public var collection: String {
     get { exactCollection.text }
     set { exactCollection = ExactName(newValue) }
@@ -27,7 +27,7 @@ public struct UnfinishedIndex: Sendable, Hashable {
 }
 
 /// What the store layer keeps of one possible index; engines do not look into it.
-public struct IndexLedgerRow: Sendable, Hashable {
+public struct IndexCostRecord: Sendable, Hashable {
   public var collection: String {
     get { exactCollection.text }
     set { exactCollection = ExactName(newValue) }
@@ -50,8 +50,8 @@ public struct IndexLedgerRow: Sendable, Hashable {
 
 /// What engines do that make every index in one step, and keep no ledger.
 extension EngineReader {
-  public func unfinishedIndexes() throws -> [UnfinishedIndex] { [] }
-  public func indexLedger() throws -> [IndexLedgerRow] { [] }
+  public func unfinishedIndexes() throws -> [PendingIndex] { [] }
+  public func indexLedger() throws -> [IndexCostRecord] { [] }
 }
 
 extension EngineWriter {
@@ -62,5 +62,5 @@ extension EngineWriter {
   public func continueIndex(
     _ name: String, in collection: String, documents: Int
   ) throws -> Bool { true }
-  public func setIndexLedger(_ rows: [IndexLedgerRow], of collection: String) throws {}
+  public func setIndexLedger(_ rows: [IndexCostRecord], of collection: String) throws {}
 }

@@ -8,7 +8,7 @@ import NanoQuery
 /// Turns grouped aggregates into one statement of the server, where it computes what ``Aggregation`` does:
 /// over fields with one value at most in each document.
 struct PostgresAggregateCompiler {
-  let facts: QueryFacts
+  let facts: PostgresCollectionMetadata
 
   struct Compiled {
     var sql: PostgresSQL
@@ -40,7 +40,7 @@ struct PostgresAggregateCompiler {
     }
     let split = PostgresConditionCompiler(facts: facts).split(query.query.condition)
     guard split.rest == nil else { return nil }
-    var values = TakenValues()
+    var values = ProjectedValues()
     var selected: [String] = []
     var order: [String] = []
     var columns: [Column] = []
@@ -86,7 +86,7 @@ struct PostgresAggregateCompiler {
 
   /// What is selected of a group, and what groups are sorted by. What is missing is in the group of null.
   private func group(
-    _ name: String, _ single: QueryFacts.Single, _ values: inout TakenValues
+    _ name: String, _ single: PostgresCollectionMetadata.Single, _ values: inout ProjectedValues
   ) -> (selected: [String], order: [String]) {
     let types = single.types.subtracting(.null)
     if types == .string {
@@ -97,14 +97,14 @@ struct PostgresAggregateCompiler {
       )
     }
     values.make("coalesce(\(values.take(single.place.value)), 'null')", as: name)
-    let place = FieldPlace(value: name, facts.names)
+    let place = PostgresFieldExpression(value: name, facts.names)
     let isNumber = types.isSubset(of: [.int, .double])
     return (
       [
         "\(place.number)::text", isNumber ? "''" : place.text,
         types.contains(.string) ? place.tail : "''",
       ],
-      PostgresQueryCompiler.expressions(QueryFacts.Single(place: place, types: single.types))
+      PostgresQueryCompiler.expressions(PostgresCollectionMetadata.Single(place: place, types: single.types))
     )
   }
 
@@ -117,7 +117,7 @@ struct PostgresAggregateCompiler {
   }
 
   private func aggregate(
-    _ aggregate: Aggregate, _ values: inout TakenValues
+    _ aggregate: Aggregate, _ values: inout ProjectedValues
   ) -> (Column, [String])? {
     guard let path = aggregate.field else { return (.count, ["count(*)::text"]) }
     if let defaults = facts.collection.defaults, defaults.reaches(path) { return nil }
@@ -178,7 +178,7 @@ extension PostgresAggregateCompiler.Compiled {
   ) throws -> DocumentValue {
     switch column {
     case .count: return .int(Int64(texts[0]) ?? 0)
-    case .group, .value: return try ComparedValue.value(texts[0], texts[1], texts[2])
+    case .group, .value: return try ComparisonKey.value(texts[0], texts[1], texts[2])
     case .average:
       guard let count = Double(texts[1]), count > 0, let sum = Double(texts[0]) else {
         return .null
@@ -191,7 +191,7 @@ extension PostgresAggregateCompiler.Compiled {
   }
 }
 
-extension ComparedValue {
+extension ComparisonKey {
   /// The value that a number, a text and a tail stand for.
   static func value(
     _ number: String, _ text: String, _ tail: String

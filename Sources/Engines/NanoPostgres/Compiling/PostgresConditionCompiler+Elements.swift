@@ -48,11 +48,11 @@ struct ElementIndexExpression {
   /// Nil if the path addresses an element by number, or a name cannot stand in jsonb.
   init?(_ path: FieldPath, _ names: PostgresNames) {
     guard !path.addressesElement,
-      let place = FieldPlace(FieldPath(components: [path.components[0]]), names)
+      let place = PostgresFieldExpression(FieldPath(components: [path.components[0]]), names)
     else { return nil }
     column = place.value
     // `**` is what stands here at any depth: more than the elements of arrays in arrays.
-    let steps = path.components.map { JSONPathLiteral.name(FieldPlace.storedName($0)) }
+    let steps = path.components.map { JSONPathLiteral.name(PostgresFieldExpression.storedName($0)) }
     let inner = steps.dropFirst().map { "." + $0 + ".**" }.joined()
     self.path = "$.**" + inner
     wholePath = "$." + steps[0] + ".**" + inner
@@ -68,7 +68,7 @@ enum JSONPathLiteral {
     switch value {
     case .string(let text): return text.utf8.contains(0) ? nil : name(text)
     case .int, .double:
-      return ComparedValue(value).map(\.number)
+      return ComparisonKey(value).map(\.number)
     case .bool(let flag): return flag ? "true" : "false"
     default: return nil
     }

@@ -6,11 +6,11 @@ import NanoQuery
 
 extension PostgresConditionCompiler {
   /// A search by text: the server finds at least what is searched for.
-  func searched(_ search: TextSearch) -> Answer? {
+  func searched(_ search: FullTextSearch) -> Answer? {
     guard let scope = search.scope,
       let index = facts.collection.textIndexes.first(where: { $0.definition.scope == scope }),
       let query = search.query.simplified(scope.tokens),
-      case let plan = TextPlan(query, scope.tokens), let node = plan.node,
+      case let plan = FullTextPlan(query, scope.tokens), let node = plan.node,
       // No lexeme holds it.
       !node.phrases.contains(where: { $0.text.utf8.contains(0) })
     else { return nil }
@@ -23,10 +23,10 @@ extension PostgresConditionCompiler {
 
 /// What the column of tokens is asked.
 ///
-/// Tokens are those of ``TextTokens``, put into the column one by one; nothing of the server's own
+/// Tokens are those of ``Tokenizer``, put into the column one by one; nothing of the server's own
 /// dictionaries takes part. Positions are not kept: what stands in a row is checked on the documents.
 enum TokenQuery {
-  static func text(_ node: TextPlan.Node, _ tokens: TextTokens) -> String {
+  static func text(_ node: FullTextPlan.Node, _ tokens: Tokenizer) -> String {
     switch node {
     case .phrase(let phrase): return self.phrase(phrase, tokens)
     case .near(let phrases, _):
@@ -39,7 +39,7 @@ enum TokenQuery {
   }
 
   /// Whether nothing else is found: single words, wherever they stand.
-  static func isExact(_ node: TextPlan.Node, _ scope: TextScope) -> Bool {
+  static func isExact(_ node: FullTextPlan.Node, _ scope: FullTextScope) -> Bool {
     switch node {
     case .phrase(let phrase):
       let words = scope.tokens.tokens(of: phrase.text)
@@ -51,7 +51,7 @@ enum TokenQuery {
     }
   }
 
-  private static func phrase(_ phrase: TextPhrase, _ tokens: TextTokens) -> String {
+  private static func phrase(_ phrase: FullTextPhrase, _ tokens: Tokenizer) -> String {
     let words = tokens.tokens(of: phrase.text)
     return joined(
       words.enumerated().map { number, word in
@@ -98,13 +98,13 @@ enum TextTokenList {
 
   /// The different tokens of a document, and how many there are with repetitions.
   static func tokens(
-    _ scope: TextScope, _ texts: (FieldPath) -> [String]
+    _ scope: FullTextScope, _ texts: (FieldPath) -> [String]
   ) -> (distinct: [String], count: Int) {
     var seen: Set<[UInt8]> = []
     var distinct: [String] = []
     var count = 0
     for field in scope.fields {
-      let text = texts(field).joined(separator: TextScope.separator)
+      let text = texts(field).joined(separator: FullTextScope.separator)
       for token in scope.tokens.tokens(of: text) {
         count += 1
         // A NUL is in no lexeme; no query asks for one.

@@ -11,7 +11,7 @@ import NanoSQL
 ///
 /// The SQL finds at least every document that fulfils the condition.
 struct PostgresConditionCompiler {
-  let facts: QueryFacts
+  let facts: PostgresCollectionMetadata
 
   struct Split {
     var sql: PostgresSQL?
@@ -104,7 +104,7 @@ extension PostgresConditionCompiler {
     _ path: FieldPath, _ comparison: Comparison, _ value: DocumentValue
   ) -> Answer? {
     guard let single = facts.single(path) else { return entered(path, comparison, value) }
-    guard let compared = ComparedValue(value) else { return nil }
+    guard let compared = ComparisonKey(value) else { return nil }
     let place = single.place
     switch compared.kind {
     case .ordered(.number):
@@ -130,7 +130,7 @@ extension PostgresConditionCompiler {
 
   /// Texts behind the letter of their type: nothing of another type is greater or smaller.
   private func ranged(
-    _ place: FieldPlace, _ comparison: Comparison, _ value: ComparedValue
+    _ place: PostgresFieldExpression, _ comparison: Comparison, _ value: ComparisonKey
   ) -> PostgresSQL {
     // A scalar: a mark behind it would make one character with it.
     let letter = value.text.unicodeScalars.first ?? "t"
@@ -150,7 +150,7 @@ extension PostgresConditionCompiler {
 
   /// A text that is as long as what stands in an index, or longer.
   private func long(
-    _ place: FieldPlace, _ comparison: Comparison, _ value: ComparedValue
+    _ place: PostgresFieldExpression, _ comparison: Comparison, _ value: ComparisonKey
   ) -> Answer? {
     guard comparison == .equal else { return nil }
     let sql =
@@ -168,7 +168,7 @@ extension PostgresConditionCompiler {
       guard case .value(let value) = element else { return nil }
       // Null is in no list.
       if value.isNull { continue }
-      guard let compared = ComparedValue(value) else { return nil }
+      guard let compared = ComparisonKey(value) else { return nil }
       switch compared.kind {
       case .ordered(.number): numbers.append(compared.number)
       case .ordered(.text) where !compared.mayGoOn: texts.append(compared.text)

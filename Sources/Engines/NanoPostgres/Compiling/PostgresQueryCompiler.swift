@@ -6,7 +6,7 @@ import NanoQuery
 
 /// Turns a query into one statement for the server, and says what it leaves to be done here.
 struct PostgresQueryCompiler {
-  let facts: QueryFacts
+  let facts: PostgresCollectionMetadata
 
   /// A statement and what is left of the query.
   struct Compiled {
@@ -117,7 +117,7 @@ extension PostgresQueryCompiler {
   }
 
   /// What a field is sorted and grouped by. Numbers have no text and no tail.
-  static func expressions(_ single: QueryFacts.Single) -> [String] {
+  static func expressions(_ single: PostgresCollectionMetadata.Single) -> [String] {
     let place = single.place
     let values = single.types.subtracting(.null)
     if values.isSubset(of: [.int, .double]) { return [place.number] }
@@ -157,10 +157,10 @@ extension PostgresQueryCompiler {
     case (.attribute(.type), .null): return [.text("")]
     case (.field, .null):
       return Array(
-        [.number(ComparedValue.none.number), .text(ComparedValue.none.text), .text("")]
+        [.number(ComparisonKey.none.number), .text(ComparisonKey.none.text), .text("")]
           .prefix(count))
     case (.field, _):
-      guard let compared = ComparedValue(value) else { return nil }
+      guard let compared = ComparisonKey(value) else { return nil }
       // A number stands where a collection of numbers has no text; nothing else does.
       if count == 1, case .ordered(.number) = compared.kind {} else if count == 1 { return nil }
       return Array(

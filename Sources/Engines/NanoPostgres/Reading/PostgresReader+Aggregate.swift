@@ -16,7 +16,7 @@ extension PostgresReader {
     }
     guard let (facts, compiled, results) = asked else { return GroupedAggregation(query).rows }
     if let compiled { return try compiled.rows(results[0], groups: query.groups.count) }
-    let program = AggregationProgram(query, defaults: facts.collection.defaults)
+    let program = CompiledAggregation(query, defaults: facts.collection.defaults)
     try find(query.query.whole, in: collection) { document in
       try program.add(document.body)
       return true

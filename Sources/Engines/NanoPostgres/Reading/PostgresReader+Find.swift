@@ -26,7 +26,7 @@ extension PostgresReader {
     let asked = try asking(collection) { facts in try plan(query, facts) }
     guard let (facts, plan, results) = asked else { return }
     let defaults = facts.collection.defaults
-    let matcher = try plan.compiled.rest.map { try ConditionProgram($0, defaults: defaults) }
+    let matcher = try plan.compiled.rest.map { try ConditionMatcher($0, defaults: defaults) }
     guard plan.compiled.isSorted, plan.query.after == nil || plan.compiled.isBehind else {
       return try findSorted(plan, facts, matcher, results, show)
     }
@@ -46,13 +46,13 @@ extension PostgresReader {
   }
 
   @inline(__always)
-  func matches(_ document: StoredDocument, _ matcher: ConditionProgram?) throws -> Bool {
+  func matches(_ document: StoredDocument, _ matcher: ConditionMatcher?) throws -> Bool {
     guard let matcher else { return true }
     return try matcher.holds(for: document.body) { document.value(of: $0) }
   }
 
   private func plan(
-    _ query: Query, _ facts: QueryFacts
+    _ query: Query, _ facts: PostgresCollectionMetadata
   ) throws -> (FindPlan, [PostgresStatement]) {
     let query = try facts.resolved(query)
     let compiler = PostgresQueryCompiler(facts: facts)
@@ -76,7 +76,7 @@ extension PostgresReader {
 
   /// Shows the rows of a query as the server gives them, page after page.
   func stream(
-    _ plan: FindPlan, _ facts: QueryFacts, _ results: [PostgresResult],
+    _ plan: FindPlan, _ facts: PostgresCollectionMetadata, _ results: [PostgresResult],
     _ show: (StoredDocument) throws -> Bool
   ) throws {
     let incarnation = facts.collection.incarnation
@@ -109,7 +109,7 @@ extension PostgresReader {
     return true
   }
 
-  func rowIDs(_ query: Query, in collection: String) throws -> FoundRowIDs {
+  func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult {
     guard !query.isRanked else { return try rowIDsOfFound(query, in: collection) }
     let asked = try asking(collection) { facts -> (Bool, [PostgresStatement]) in
       let compiled = PostgresQueryCompiler(facts: facts)
@@ -117,11 +117,11 @@ extension PostgresReader {
       return (compiled.isCut, compiled.isCut ? [compiled.sql.statement] : [])
     }
     guard let (facts, isExact, results) = asked else {
-      return FoundRowIDs([], incarnation: nil, state: nil)
+      return RowIDResult([], incarnation: nil, state: nil)
     }
     guard isExact else { return try rowIDsOfFound(query, in: collection) }
     let rows = results[0]
-    return FoundRowIDs(
+    return RowIDResult(
       (0..<rows.count).map { rows.int($0, 0) }, incarnation: facts.collection.incarnation,
       state: nil)
   }
@@ -171,7 +171,7 @@ extension PostgresStatement {
   var once: PostgresStatement { PostgresStatement(text, values, isKept: false) }
 }
 
-extension QueryFacts {
+extension PostgresCollectionMetadata {
   /// The query with the fields of the text indexes that it names.
   func resolved(_ query: Query) throws(StoreError) -> Query {
     try query.resolvingSearches(in: collection.textIndexes.map(\.definition))

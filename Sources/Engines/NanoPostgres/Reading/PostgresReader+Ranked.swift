@@ -14,7 +14,7 @@ extension PostgresReader {
     guard query.isRanked, let search = query.condition.rankingSearch, let scope = search.scope
     else { return try find(query, in: collection) { try show($0, 0) } }
     let (limit, offset) = (query.limit, query.offset)
-    let ranking = query.ranking ?? TextRanking()
+    let ranking = query.ranking ?? FullTextRanking()
     // Found without ranks first; then the whole page is read.
     query.ranking = nil
     query.limit = nil
@@ -41,22 +41,22 @@ extension PostgresReader {
   /// What ranks documents: how many there are, how long they are, and how many have each phrase. Nil where no
   /// index answers the search.
   private func ranker(
-    _ search: TextSearch, _ scope: TextScope, _ ranking: TextRanking, _ facts: QueryFacts,
+    _ search: FullTextSearch, _ scope: FullTextScope, _ ranking: FullTextRanking, _ facts: PostgresCollectionMetadata,
     _ collection: String
-  ) throws -> TextRanker? {
+  ) throws -> FullTextRanker? {
     guard let index = facts.collection.textIndexes.first(where: { $0.definition.scope == scope })
     else { return nil }
     let table = facts.collection.table
     let totals = try session.run(
       PostgresStatement(
         "SELECT count(*), coalesce(sum(\(index.lengthColumn)), 0)::bigint FROM \(table)"))
-    return try TextRanker(
+    return try FullTextRanker(
       search.query, in: scope, ranking, documents: Int(totals.int(0, 0)),
       tokens: Int(totals.int(0, 1))
-    ) { (phrase: TextPhrase) in
+    ) { (phrase: FullTextPhrase) in
       // A phrase is a search of its own.
-      let query: TextQuery = phrase.isPrefix ? .prefix(phrase.text) : .phrase(phrase.text)
-      let asked = TextSearch(
+      let query: FullTextQuery = phrase.isPrefix ? .prefix(phrase.text) : .phrase(phrase.text)
+      let asked = FullTextSearch(
         phrase.field.map { .field($0, query) } ?? query, index: index.definition.name)
       return try count(Query(.search(asked)), in: collection)
     }

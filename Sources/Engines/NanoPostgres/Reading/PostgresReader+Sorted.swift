@@ -14,12 +14,12 @@ extension PostgresReader {
   /// Shows what a query finds in an order that is made here: first only what documents are sorted by is kept,
   /// then those of the page are read.
   func findSorted(
-    _ plan: FindPlan, _ facts: QueryFacts, _ matcher: ConditionProgram?,
+    _ plan: FindPlan, _ facts: PostgresCollectionMetadata, _ matcher: ConditionMatcher?,
     _ results: [PostgresResult], _ show: (StoredDocument) throws -> Bool
   ) throws {
     let query = plan.query
     let programs = query.orderings.map {
-      OrderingProgram($0, defaults: facts.collection.defaults)
+      CompiledOrdering($0, defaults: facts.collection.defaults)
     }
     var places: [Place] = []
     try stream(plan, facts, results) { document in
@@ -53,7 +53,7 @@ extension PostgresReader {
 
   /// Shows documents in the order of their row ids in a list.
   func showDocuments(
-    _ ids: [Int64], _ facts: QueryFacts, _ columns: String,
+    _ ids: [Int64], _ facts: PostgresCollectionMetadata, _ columns: String,
     _ show: (StoredDocument) throws -> Bool
   ) throws {
     var rest = ids[...]

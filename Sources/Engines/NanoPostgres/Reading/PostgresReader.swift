@@ -24,7 +24,7 @@ class PostgresReader: EngineReader {
   var names: PostgresNames { core.names }
 
   /// What is known of the documents of a collection; a writer knows more than stands on the server.
-  func facts(_ collection: PostgresCollection) -> QueryFacts { QueryFacts(collection, names) }
+  func facts(_ collection: PostgresCollection) -> PostgresCollectionMetadata { PostgresCollectionMetadata(collection, names) }
 
   /// A collection as this snapshot has it; nil if there is none.
   func collection(_ name: String) throws -> PostgresCollection? {
@@ -53,8 +53,8 @@ class PostgresReader: EngineReader {
   ///
   /// - Parameter make: Makes statements and what is needed to read their results.
   func asking<Plan>(
-    _ name: String, _ make: (QueryFacts) throws -> (Plan, [PostgresStatement])
-  ) throws -> (facts: QueryFacts, plan: Plan, results: [PostgresResult])? {
+    _ name: String, _ make: (PostgresCollectionMetadata) throws -> (Plan, [PostgresStatement])
+  ) throws -> (facts: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
     let mayRestart = !session.hasBegun
     for _ in 0..<Self.maximumAttempts {
       do {
@@ -81,8 +81,8 @@ class PostgresReader: EngineReader {
   private struct ChangedCollection: Error {}
 
   private func askOnce<Plan>(
-    _ name: String, _ make: (QueryFacts) throws -> (Plan, [PostgresStatement])
-  ) throws -> (facts: QueryFacts, plan: Plan, results: [PostgresResult])? {
+    _ name: String, _ make: (PostgresCollectionMetadata) throws -> (Plan, [PostgresStatement])
+  ) throws -> (facts: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
     let folded = name.folded
     if verified[folded] == nil, !missing.contains(folded), let cached = core.cache[folded] {
       // Made before it is known whether the facts still hold; what they got wrong is not looked at.
@@ -188,7 +188,7 @@ class PostgresReader: EngineReader {
       .sorted { $0.name.isBefore($1.name) }
   }
 
-  func textIndexes(in collection: String) throws -> [TextIndexDefinition] {
+  func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
     (try self.collection(collection)?.textIndexes ?? []).map(\.definition)
       .sorted { $0.name.isBefore($1.name) }
   }
@@ -213,9 +213,9 @@ class PostgresReader: EngineReader {
   }
 
   /// Indexes are made in one step here.
-  func unfinishedIndexes() throws -> [UnfinishedIndex] { [] }
+  func unfinishedIndexes() throws -> [PendingIndex] { [] }
 
-  func indexLedger() throws -> [IndexLedgerRow] {
+  func indexLedger() throws -> [IndexCostRecord] {
     let rows = try session.run(
       PostgresStatement(
         """
@@ -223,7 +223,7 @@ class PostgresReader: EngineReader {
         ORDER BY collection, subject
         """))
     return (0..<rows.count).map {
-      IndexLedgerRow(
+      IndexCostRecord(
         collection: rows.text($0, 0), subject: rows.text($0, 1), state: rows.text($0, 2))
     }
   }
@@ -266,7 +266,7 @@ extension PostgresResult {
           incarnation: incarnation, body: body))
     }
     guard isNull(row, 6) else { return try shown(bytes(row, 6)) }
-    return try StoredBody.compact(bytes(row, 7)).withUnsafeBytes(shown)
+    return try QueryableBody.compact(bytes(row, 7)).withUnsafeBytes(shown)
   }
 
   /// The fields of a row's body, of which ``PostgresQueryCompiler/body`` stands from a column on.
@@ -276,6 +276,6 @@ extension PostgresResult {
       return try reader.object()
     }
     guard isNull(row, column) else { return try object(bytes(row, column)) }
-    return try StoredBody.compact(bytes(row, column + 1)).withUnsafeBytes(object)
+    return try QueryableBody.compact(bytes(row, column + 1)).withUnsafeBytes(object)
   }
 }

@@ -16,7 +16,7 @@ class SQLPostgresReader: PostgresReader, SQLReader {
     _ text: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
     try SQLText(text).refuseTransactionControl()
-    let statement = try ForeignStatement(text, arguments)
+    let statement = try UserStatement(text, arguments)
     if mayWrite, !SQLText(text).isReading { try refuseInternal(statement) }
     let result = try session.run([Self.searchPath(names.schema), statement.sent])[1]
     let columns = (0..<result.columns).map { result.name($0) }
@@ -38,7 +38,7 @@ class SQLPostgresReader: PostgresReader, SQLReader {
 
   /// - Throws: ``StoreError/Code/notPermitted`` for a statement that would write to tables of the store: what
   ///   is known of documents would not be true any more.
-  private func refuseInternal(_ statement: ForeignStatement) throws {
+  private func refuseInternal(_ statement: UserStatement) throws {
     let schema = names.schema
     let tables = try session.run(
       PostgresStatement("SELECT table_name FROM \(names.qualified("nano_collections"))"))
@@ -80,8 +80,8 @@ class SQLPostgresReader: PostgresReader, SQLReader {
 
   func explain(sql text: String) throws -> Explanation {
     try SQLText(text).refuseTransactionControl()
-    let count = ForeignStatement.parameters(in: text)
-    let statement = try ForeignStatement(
+    let count = UserStatement.parameters(in: text)
+    let statement = try UserStatement(
       text, SQLArguments(Array(repeating: .null, count: count)))
     let results = try session.run([
       Self.searchPath(names.schema), .once("EXPLAIN " + statement.sent.text, statement.sent.values),

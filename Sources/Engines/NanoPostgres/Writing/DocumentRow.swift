@@ -46,7 +46,7 @@ struct DocumentRow {
     self.id = id
     self.document = document
     self.revision = revision
-    let json = try StoredBody.json(document.body)
+    let json = try QueryableBody.json(document.body)
     changedBody = json.changed
     keepsSource = collection.keepsSource || json.losesValues
     tokens = try Self.tokens(document.body, collection)

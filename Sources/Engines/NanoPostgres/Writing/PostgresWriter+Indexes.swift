@@ -122,7 +122,7 @@ extension PostgresWriter {
     var tails: [String] = []
     var conditions: [String] = []
     for column in index.columns {
-      guard let place = FieldPlace(column.path, names) else {
+      guard let place = PostgresFieldExpression(column.path, names) else {
         throw refused(column.path, "A field of this name cannot be indexed")
       }
       let direction = column.descending ? " DESC" : ""

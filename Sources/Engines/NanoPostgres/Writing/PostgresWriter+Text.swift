@@ -6,7 +6,7 @@ import NanoQuery
 import NanoSQL
 
 extension PostgresWriter {
-  func createTextIndex(_ index: TextIndexDefinition, in collection: String) throws {
+  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     try index.validate()
     try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection)

@@ -25,9 +25,9 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   /// What it sees may be undone.
   func committedState() throws -> CommittedState? { nil }
 
-  override func facts(_ collection: PostgresCollection) -> QueryFacts {
+  override func facts(_ collection: PostgresCollection) -> PostgresCollectionMetadata {
     guard let table = touched[collection.folded] else { return super.facts(collection) }
-    return QueryFacts(collection, names) { table.paths.facts(at: $0) }
+    return PostgresCollectionMetadata(collection, names) { table.paths.facts(at: $0) }
   }
 
   override func collection(_ name: String) throws -> PostgresCollection? {
@@ -35,8 +35,8 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   }
 
   override func asking<Plan>(
-    _ name: String, _ make: (QueryFacts) throws -> (Plan, [PostgresStatement])
-  ) throws -> (facts: QueryFacts, plan: Plan, results: [PostgresResult])? {
+    _ name: String, _ make: (PostgresCollectionMetadata) throws -> (Plan, [PostgresStatement])
+  ) throws -> (facts: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
     guard let table = try table(name) else { return nil }
     let facts = facts(table.collection)
     let (plan, statements) = try make(facts)

@@ -15,28 +15,28 @@ class Program {
 
 final class MatchProgram: Program {
   static let kind: StaticString = "nano_condition"
-  let condition: ConditionProgram
+  let condition: ConditionMatcher
   /// Documents that fulfilled it.
   var matches = 0
   init(_ condition: Condition, _ defaults: FieldDefaults?) throws(StoreError) {
-    self.condition = try ConditionProgram(condition, defaults: defaults)
+    self.condition = try ConditionMatcher(condition, defaults: defaults)
   }
 }
 
 final class SortProgram: Program {
   static let kind: StaticString = "nano_ordering"
-  let ordering: OrderingProgram
+  let ordering: CompiledOrdering
   init(_ ordering: Ordering, _ defaults: FieldDefaults?) {
-    self.ordering = OrderingProgram(ordering, defaults: defaults)
+    self.ordering = CompiledOrdering(ordering, defaults: defaults)
   }
 }
 
 final class AggregateProgram: Program {
   static let kind: StaticString = "nano_aggregates"
-  let aggregation: AggregationProgram
+  let aggregation: CompiledAggregation
   init(_ query: AggregateQuery, _ defaults: FieldDefaults?, spills: Bool) {
-    aggregation = AggregationProgram(
-      query, defaults: defaults, makeSpill: TemporarySpill.maker(spills))
+    aggregation = CompiledAggregation(
+      query, defaults: defaults, makeSpill: TemporarySorter.maker(spills))
   }
 }
 
@@ -45,6 +45,6 @@ final class DistinctProgram: Program {
   let values: DistinctValues
   init(_ field: FieldPath, _ defaults: FieldDefaults?, spills: Bool) {
     values = DistinctValues(
-      field, defaults: defaults, makeSpill: TemporarySpill.maker(spills))
+      field, defaults: defaults, makeSpill: TemporarySorter.maker(spills))
   }
 }

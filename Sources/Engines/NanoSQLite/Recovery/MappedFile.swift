@@ -38,7 +38,7 @@ final class MappedFile {
   }
 
   private static func unreadable(_ path: String) -> StoreError {
-    SystemFailure.error("The file cannot be read", path: path, errno)
+    SystemError.error("The file cannot be read", path: path, errno)
   }
 }
 

@@ -118,7 +118,7 @@ struct RecoveredDocument {
       encoding == .utf8 && text != nil
       ? bytes : Array((text ?? encoding.repairedText(bytes)).utf8)
     let failure = body.withUnsafeBytes { bytes -> StoreError? in
-      do throws(StoreError) { try BodyCheck.readObject(bytes) } catch { return error }
+      do throws(StoreError) { try BodyValidator.readObject(bytes) } catch { return error }
       return nil
     }
     if let failure {

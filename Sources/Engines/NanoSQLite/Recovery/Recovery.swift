@@ -7,13 +7,13 @@ import NanoEngine
 struct Recovery {
   private let pages: PageFile
   private let reader: TreeReader
-  private let catalogue: RecoveredCatalogue
+  private let catalogue: RecoveredCatalog
 
   init(_ damaged: DamagedCopy) throws {
     pages = PageFile(
       try MappedFile(damaged.path), log: try damaged.log.map { path in try MappedFile(path) })
     reader = TreeReader(pages)
-    catalogue = RecoveredCatalogue(reader, Self.encoding(pages))
+    catalogue = RecoveredCatalog(reader, Self.encoding(pages))
   }
 
   func run(

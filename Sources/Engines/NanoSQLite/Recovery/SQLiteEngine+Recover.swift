@@ -94,10 +94,10 @@ struct DamagedCopy {
   }
 
   private func unreadable(_ suffix: String) -> StoreError {
-    SystemFailure.error("The damaged file cannot be read", path: source + suffix, errno)
+    SystemError.error("The damaged file cannot be read", path: source + suffix, errno)
   }
   private var unwritable: StoreError {
-    SystemFailure.error(
+    SystemError.error(
       "The damaged file cannot be copied to where the new file is to be", path: target.path, errno)
   }
 

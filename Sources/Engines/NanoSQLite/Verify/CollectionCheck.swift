@@ -67,7 +67,7 @@ struct CollectionCheck {
     let paths = PathTrie()
     try connection.addStoredPaths(of: name, to: paths)
     let bodies = BodyComparison(connection, table)
-    var parts: DocumentParts = []
+    var parts: AttributeUsage = []
     var unindexed = 0
     try connection.with(
       "SELECT \(ForeignRow.columns), revision, json_valid(body) "
@@ -81,7 +81,7 @@ struct CollectionCheck {
         let hasType = !row.isNull(3) || !row.isNull(4)
         for complaint in complaints(row, isForeign: isForeign) { note(id, complaint) }
         do {
-          try BodyCheck.check(row.bytes(1))
+          try BodyValidator.check(row.bytes(1))
           if isForeign {
             if let index = try bodies.refusal(of: ForeignRow(row)) {
               note(id, "cannot be adopted: \(index) has its value already")
@@ -146,7 +146,7 @@ struct CollectionCheck {
   }
 
   /// How many of the leaves that were gathered from a document are not in their table.
-  private func missing(_ id: Int64, _ leaves: LeafIndex) throws -> Int {
+  private func missing(_ id: Int64, _ leaves: WildcardIndex) throws -> Int {
     defer { leaves.buffer.discard() }
     return try leaves.buffer.gathered.count { entry in
       var entry = entry
@@ -155,7 +155,7 @@ struct CollectionCheck {
     }
   }
 
-  private func texts(_ schema: TextIndexSchema) throws -> [VerificationProblem] {
+  private func texts(_ schema: FullTextIndexSchema) throws -> [VerificationProblem] {
     let count = try schema.difference(connection)
     return count == 0
       ? [] : [problem("index \(schema.index.name) differs from the documents in \(count) entries")]

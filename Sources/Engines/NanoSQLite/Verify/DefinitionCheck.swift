@@ -107,7 +107,7 @@ struct DefinitionCheck {
       do {
         guard let table = try connection.table(name) else { continue }
         var sql = Schema.collection(name)
-        if table.leaves != nil { sql += LeafIndex.create(name) }
+        if table.leaves != nil { sql += WildcardIndex.create(name) }
         for schema in table.allSchemas { sql += try schema.create() }
         for schema in table.text?.schemas ?? [] { sql += try schema.create() }
         try scratch.connection.execute(sql)

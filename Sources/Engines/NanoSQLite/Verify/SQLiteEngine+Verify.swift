@@ -14,7 +14,7 @@ extension SQLiteEngine {
       return try read(.snapshot, nil) { reader in
         guard let connection = (reader as? SQLiteReader)?.connection else { throw Self.closed }
         var problems = try Self.damage(to: "file") { try Self.integrity(connection) }
-        let catalogue = CatalogueCheck(connection)
+        let catalogue = CatalogCheck(connection)
         problems += try Self.damage(to: "file") { try catalogue.problems() }
         let names = try catalogue.collectionNames()
         problems += try Self.damage(to: "file") {

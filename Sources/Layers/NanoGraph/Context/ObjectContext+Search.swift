@@ -8,12 +8,12 @@ extension ObjectContext {
   /// ``ModelCollection/search(_:in:)``.
   ///
   /// ```swift
-  /// let query = TextQuery.field("title", TextQuery(bnrExpression: "[[gin*]]"))
+  /// let query = FullTextQuery.field("title", FullTextQuery(bnrExpression: "[[gin*]]"))
   /// let songs = try context.search(Song.self, query).faults()
   /// ```
   ///
   /// - Parameter index: The text index to ask; the one that serves the query if not given.
   public func search<Object: GraphObject>(
-    _ type: Object.Type, _ query: TextQuery, in index: String? = nil
+    _ type: Object.Type, _ query: FullTextQuery, in index: String? = nil
   ) -> ObjectQuery<Object> { ObjectQuery(self, models(Object.self).search(query, in: index)) }
 }

@@ -18,7 +18,7 @@ public struct ObjectSearchResult<Object: GraphObject> {
   public var rank: Double { match.rank }
 
   /// The part of a text in which most was found, with markers; see
-  /// ``TextResult/snippet(of:words:begin:end:ellipsis:)``. It is taken from what is stored.
+  /// ``FullTextResult/snippet(of:words:begin:end:ellipsis:)``. It is taken from what is stored.
   public func snippet(words: Int = 16, begin: String = "[", end: String = "]") -> String? {
     match.snippet(words: words, begin: begin, end: end)
   }
@@ -55,7 +55,7 @@ extension ObjectQuery {
     return try found.compactMap { try result($0) }
   }
 
-  private func result(_ found: TextResult) throws -> ObjectSearchResult<Object>? {
+  private func result(_ found: FullTextResult) throws -> ObjectSearchResult<Object>? {
     try object(found.document).map { ObjectSearchResult($0, ModelSearchMatch(found)) }
   }
 }

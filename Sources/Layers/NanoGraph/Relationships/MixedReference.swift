@@ -3,7 +3,7 @@
 import NanoDocument
 
 /// A reference to an object of any class, as documents keep it: `{"collection":"Song","id":7}`.
-struct MixedReference: FieldValue {
+struct MixedReference: FieldCodable {
   let collection: String
   let id: Int64
 

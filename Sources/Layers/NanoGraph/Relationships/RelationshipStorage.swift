@@ -3,7 +3,7 @@
 public import NanoDocument
 
 /// What the property of a relationship keeps: row ids as they are read, and objects once someone looks.
-public protocol RelationshipStorage: FieldValue {
+public protocol RelationshipStorage: FieldCodable {
   init()
   /// The class at the other end; nil if it may be any.
   static var target: (any GraphObject.Type)? { get }
@@ -28,7 +28,7 @@ public protocol RelationshipStorage: FieldValue {
   mutating func dissolve()
 }
 
-extension FieldValue where Self: RelationshipStorage {
+extension FieldCodable where Self: RelationshipStorage {
   /// A document without the field relates to nothing.
   @inlinable
   public static var missingValue: Self? { Self() }

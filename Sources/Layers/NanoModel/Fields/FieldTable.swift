@@ -10,25 +10,25 @@ final class FieldTable: Sendable {
   struct Entry: Sendable {
     let keyPath: any AnyKeyPath & Sendable
     let optionalKeyPath: any AnyKeyPath & Sendable
-    let place: FieldPlace
+    let place: PropertyLocation
   }
   let fields: [Entry]
   /// The names that fields have, and had.
   let names: Set<ExactName>
   private let indexed: Set<FieldPath>
-  private let places: Mutex<[AnyKeyPathBox: FieldPlace?]>
+  private let places: Mutex<[AnyKeyPathBox: PropertyLocation?]>
 
   init<M: Model>(_ type: M.Type) {
     fields = M.modelFields.map { field in
       Entry(
         keyPath: field.keyPath, optionalKeyPath: field.optionalKeyPath,
-        place: FieldPlace(steps: [FieldStep(field)]))
+        place: PropertyLocation(steps: [FieldStep(field)]))
     }
     names = Set(M.modelFields.flatMap { [$0.name] + $0.formerNames }.map { ExactName($0) })
     indexed = Set(
       M.modelFields.filter { !$0.traits.isDisjoint(with: [.indexed, .unique]) }
         .map { FieldPath(components: [$0.name]) })
-    var known: [AnyKeyPathBox: FieldPlace?] = [:]
+    var known: [AnyKeyPathBox: PropertyLocation?] = [:]
     for field in fields { known[AnyKeyPathBox(field.keyPath)] = field.place }
     places = Mutex(known)
   }
@@ -40,7 +40,7 @@ final class FieldTable: Sendable {
   var hasKey: Bool { fields.contains { $0.place.isKey } }
 
   /// Where the property stands that a key path leads to; nil if it leads to none that is stored.
-  func place(of keyPath: any AnyKeyPath & Sendable) -> FieldPlace? {
+  func place(of keyPath: any AnyKeyPath & Sendable) -> PropertyLocation? {
     let box = AnyKeyPathBox(keyPath)
     if let known = places.withLock({ $0[box] }) { return known }
     let found = search(keyPath)
@@ -51,10 +51,10 @@ final class FieldTable: Sendable {
   /// Looks through the fields of nested models, those of the nearest ones first.
   ///
   /// A key path can be compared, but not taken apart.
-  private func search(_ wanted: AnyKeyPath) -> FieldPlace? {
+  private func search(_ wanted: AnyKeyPath) -> PropertyLocation? {
     var level = fields.map { (way: $0.keyPath as AnyKeyPath, place: $0.place) }
     for _ in 1..<Self.maximumDepth {
-      var next: [(way: AnyKeyPath, place: FieldPlace)] = []
+      var next: [(way: AnyKeyPath, place: PropertyLocation)] = []
       for (way, place) in level {
         guard let model = place.nested else { continue }
         for inner in model.fieldTable.fields {

@@ -6,16 +6,16 @@ public import NanoDocument
 /// value, or by Codable, whichever comes first. The compiler chooses, once for each property.
 public enum ModelCoding {
   @inlinable @inline(__always)
-  public static func write<V: FieldValue>(_ value: V, _ writer: inout JSONWriter) {
+  public static func write<V: FieldCodable>(_ value: V, _ writer: inout JSONWriter) {
     value.write(to: &writer)
   }
   @inlinable @inline(__always)
   public static func write<V: RawRepresentable>(_ value: V, _ writer: inout JSONWriter)
-  where V.RawValue: FieldValue { value.rawValue.write(to: &writer) }
+  where V.RawValue: FieldCodable { value.rawValue.write(to: &writer) }
   @inlinable @inline(__always)
-  public static func write<V: RawRepresentable & FieldValue>(
+  public static func write<V: RawRepresentable & FieldCodable>(
     _ value: V, _ writer: inout JSONWriter
-  ) where V.RawValue: FieldValue { value.write(to: &writer) }
+  ) where V.RawValue: FieldCodable { value.write(to: &writer) }
   @_disfavoredOverload
   public static func write<V: Encodable>(_ value: V, _ writer: inout JSONWriter) {
     writer.codable(value)
@@ -27,17 +27,17 @@ public enum ModelCoding {
   }
 
   @inlinable @inline(__always)
-  public static func read<V: FieldValue>(
+  public static func read<V: FieldCodable>(
     _ type: V.Type, _ reader: inout JSONReader
   ) throws(StoreError) -> V { try V(reading: &reader) }
   @inlinable @inline(__always)
   public static func read<V: RawRepresentable>(
     _ type: V.Type, _ reader: inout JSONReader
-  ) throws(StoreError) -> V where V.RawValue: FieldValue { try reader.rawRepresentable() }
+  ) throws(StoreError) -> V where V.RawValue: FieldCodable { try reader.rawRepresentable() }
   @inlinable @inline(__always)
-  public static func read<V: RawRepresentable & FieldValue>(
+  public static func read<V: RawRepresentable & FieldCodable>(
     _ type: V.Type, _ reader: inout JSONReader
-  ) throws(StoreError) -> V where V.RawValue: FieldValue { try V(reading: &reader) }
+  ) throws(StoreError) -> V where V.RawValue: FieldCodable { try V(reading: &reader) }
   @_disfavoredOverload
   public static func read<V: Decodable>(
     _ type: V.Type, _ reader: inout JSONReader
@@ -90,7 +90,7 @@ public enum ModelCoding {
     for text in emptyValues {
       let value: V? = Array(text.utf8).withUnsafeBytes { bytes in
         var reader = JSONReader(bytes)
-        if let type = V.self as? any FieldValue.Type {
+        if let type = V.self as? any FieldCodable.Type {
           return (try? type.init(reading: &reader)) as? V
         }
         if let type = V.self as? any Decodable.Type { return decoded(type, &reader) as? V }
@@ -126,7 +126,7 @@ public enum ModelCoding {
 
   /// What a property has that the document does not hold; nil if it must be there.
   @inlinable @inline(__always)
-  public static func missing<V: FieldValue>(_ type: V.Type) -> V? { V.missingValue }
+  public static func missing<V: FieldCodable>(_ type: V.Type) -> V? { V.missingValue }
   @inlinable @inline(__always)
   @_disfavoredOverload
   public static func missing<V>(_ type: V.Type) -> V? { nil }
@@ -136,7 +136,7 @@ public enum ModelCoding {
 
   /// Whether a property is left out of the document.
   @inlinable @inline(__always)
-  public static func isMissing<V: FieldValue>(_ value: V) -> Bool { value.isMissing }
+  public static func isMissing<V: FieldCodable>(_ value: V) -> Bool { value.isMissing }
   @inlinable @inline(__always)
   @_disfavoredOverload
   public static func isMissing<V>(_ value: V) -> Bool { false }

@@ -14,7 +14,7 @@ import NanoEngine
 ///
 /// It is made when the program first writes to the collection; see `prepare()` of ``ModelCollection``.
 public struct ModelIndex<Root: Model>: Sendable {
-  let places: Result<[(place: FieldPlace, descending: Bool)], StoreError>
+  let places: Result<[(place: PropertyLocation, descending: Bool)], StoreError>
   let isUnique: Bool
 
   /// Over these properties, most important first.
@@ -33,7 +33,7 @@ public struct ModelIndex<Root: Model>: Sendable {
   private init(_ orderings: [ModelOrdering<Root>], isUnique: Bool) {
     self.isUnique = isUnique
     places = Result { () throws(StoreError) in
-      var places: [(place: FieldPlace, descending: Bool)] = []
+      var places: [(place: PropertyLocation, descending: Bool)] = []
       for ordering in orderings { places.append((try ordering.place.get(), ordering.descending)) }
       return places
     }

@@ -13,13 +13,13 @@ public enum PropertyCheck {
   }
 
   /// Whether documents can hold the type.
-  public static func stored<V: FieldValue>(_ type: V.Type) -> Passed { Passed() }
+  public static func stored<V: FieldCodable>(_ type: V.Type) -> Passed { Passed() }
   public static func stored<V: RawRepresentable>(_ type: V.Type) -> Passed
-  where V.RawValue: FieldValue { Passed() }
-  public static func stored<V: RawRepresentable & FieldValue>(_ type: V.Type) -> Passed
-  where V.RawValue: FieldValue { Passed() }
+  where V.RawValue: FieldCodable { Passed() }
+  public static func stored<V: RawRepresentable & FieldCodable>(_ type: V.Type) -> Passed
+  where V.RawValue: FieldCodable { Passed() }
   public static func stored<V: RawValueContainer>(_ type: V.Type) -> Passed { Passed() }
-  public static func stored<V: RawValueContainer & FieldValue>(_ type: V.Type) -> Passed {
+  public static func stored<V: RawValueContainer & FieldCodable>(_ type: V.Type) -> Passed {
     Passed()
   }
   @_disfavoredOverload

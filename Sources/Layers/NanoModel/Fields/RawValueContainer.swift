@@ -8,14 +8,14 @@ public import NanoDocument
 /// where `Suit` is an enum with raw values and nothing else.
 public protocol RawValueContainer {
   /// The same with elements that write and read themselves.
-  associatedtype Stored: FieldValue
+  associatedtype Stored: FieldCodable
   var stored: Stored { get }
   init(stored: Stored)
 }
 
 /// A value with a raw value, stored as the raw value.
-public struct RawValueElement<Value: RawRepresentable>: FieldValue
-where Value.RawValue: FieldValue {
+public struct RawValueElement<Value: RawRepresentable>: FieldCodable
+where Value.RawValue: FieldCodable {
   @usableFromInline let value: Value
 
   @inlinable init(_ value: Value) { self.value = value }
@@ -31,19 +31,19 @@ extension RawValueElement: Equatable where Value: Equatable {}
 extension RawValueElement: Hashable where Value: Hashable {}
 
 extension Optional: RawValueContainer
-where Wrapped: RawRepresentable, Wrapped.RawValue: FieldValue {
+where Wrapped: RawRepresentable, Wrapped.RawValue: FieldCodable {
   @inlinable public var stored: RawValueElement<Wrapped>? { map { RawValueElement($0) } }
   @inlinable public init(stored: RawValueElement<Wrapped>?) { self = stored?.value }
 }
 
 extension Array: RawValueContainer
-where Element: RawRepresentable, Element.RawValue: FieldValue {
+where Element: RawRepresentable, Element.RawValue: FieldCodable {
   @inlinable public var stored: [RawValueElement<Element>] { map { RawValueElement($0) } }
   @inlinable public init(stored: [RawValueElement<Element>]) { self = stored.map(\.value) }
 }
 
 extension Set: RawValueContainer
-where Element: RawRepresentable, Element.RawValue: FieldValue {
+where Element: RawRepresentable, Element.RawValue: FieldCodable {
   @inlinable public var stored: Set<RawValueElement<Element>> {
     Set<RawValueElement<Element>>(map { RawValueElement($0) })
   }
@@ -52,7 +52,7 @@ where Element: RawRepresentable, Element.RawValue: FieldValue {
 
 extension Dictionary: RawValueContainer
 where
-  Key: FieldNameConvertible, Value: RawRepresentable, Value.RawValue: FieldValue
+  Key: FieldNameConvertible, Value: RawRepresentable, Value.RawValue: FieldCodable
 {
   @inlinable public var stored: [Key: RawValueElement<Value>] {
     mapValues { RawValueElement($0) }
@@ -68,7 +68,7 @@ extension ModelCoding {
     value.stored.write(to: &writer)
   }
   @inlinable @inline(__always)
-  public static func write<V: RawValueContainer & FieldValue>(
+  public static func write<V: RawValueContainer & FieldCodable>(
     _ value: V, _ writer: inout JSONWriter
   ) { value.write(to: &writer) }
   @inlinable @inline(__always)
@@ -76,7 +76,7 @@ extension ModelCoding {
     (value?.stored).write(to: &writer)
   }
   @inlinable @inline(__always)
-  public static func write<V: RawValueContainer & FieldValue>(
+  public static func write<V: RawValueContainer & FieldCodable>(
     _ value: V?, _ writer: inout JSONWriter
   ) { value.write(to: &writer) }
 
@@ -85,7 +85,7 @@ extension ModelCoding {
     _ type: V.Type, _ reader: inout JSONReader
   ) throws(StoreError) -> V { V(stored: try V.Stored(reading: &reader)) }
   @inlinable @inline(__always)
-  public static func read<V: RawValueContainer & FieldValue>(
+  public static func read<V: RawValueContainer & FieldCodable>(
     _ type: V.Type, _ reader: inout JSONReader
   ) throws(StoreError) -> V { try V(reading: &reader) }
   @inlinable @inline(__always)
@@ -93,7 +93,7 @@ extension ModelCoding {
     _ type: V?.Type, _ reader: inout JSONReader
   ) throws(StoreError) -> V? { try V.Stored?(reading: &reader).map { V(stored: $0) } }
   @inlinable @inline(__always)
-  public static func read<V: RawValueContainer & FieldValue>(
+  public static func read<V: RawValueContainer & FieldCodable>(
     _ type: V?.Type, _ reader: inout JSONReader
   ) throws(StoreError) -> V? { try V?(reading: &reader) }
 }

@@ -19,7 +19,7 @@ enum StoredValues {
     _ stored: DocumentValue, _ type: Any.Type
   ) throws(StoreError) -> Any {
     switch type {
-    case let type as any FieldValue.Type: try type.init(stored: stored)
+    case let type as any FieldCodable.Type: try type.init(stored: stored)
     case let type as any CompoundValue.Type: try type.value(stored)
     case let type as any RawRepresentable.Type: try raw(type, stored)
     case let type as any Decodable.Type: try decoded(type, stored)

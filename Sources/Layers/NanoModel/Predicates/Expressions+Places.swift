@@ -46,7 +46,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
   }
 
   /// The property of a model itself; longer ways are several key paths in a predicate.
-  private func field() -> FieldPlace? {
+  private func field() -> PropertyLocation? {
     guard let model = Root.Output.self as? any Model.Type,
       let field = model.fieldTable.place(of: keyPath), field.path.components.count == 1
     else { return nil }
@@ -93,7 +93,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 
   /// A field as the type reads it: under its name, under a former one, or else its default. A null stands
   /// for itself in an optional, and for nothing in a property that has a default.
-  private func fields(_ field: FieldPlace, in outer: Place, countsFormerNames: Bool) -> Term {
+  private func fields(_ field: PropertyLocation, in outer: Place, countsFormerNames: Bool) -> Term {
     let type = StoredType(Output.self)
     var open = Condition.constant(true)
     var cases: [Term.Case] = []

@@ -141,7 +141,7 @@ func storedForm(_ value: Any) throws(StoreError) -> DocumentValue? {
   guard let value = unwrapped(value) else { return .null }
   switch value {
   case let value as DocumentValue: return value
-  case let value as any FieldValue: return try value.storedValue
+  case let value as any FieldCodable: return try value.storedValue
   case let value as any RawRepresentable: return try storedRaw(value)
   case let values as any Sequence: return try storedList(values)
   default: return nil

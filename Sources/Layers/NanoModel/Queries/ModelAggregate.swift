@@ -13,7 +13,7 @@ import NanoStoreCore
 public struct ModelAggregate<M: Model, Result: Sendable>: Sendable {
   let aggregate: Swift.Result<Aggregate, StoreError>
   /// The property that it is computed of.
-  let place: FieldPlace?
+  let place: PropertyLocation?
   let result: @Sendable (DocumentValue) throws(StoreError) -> Result
 
   private init(

@@ -10,7 +10,7 @@ import NanoQuery
 /// people.find().sorted(using: .reverse(\.age), .forward(\.lastName))
 /// ```
 public struct ModelOrdering<Root: Model>: Sendable {
-  let place: Result<FieldPlace, StoreError>
+  let place: Result<PropertyLocation, StoreError>
   let descending: Bool
 
   /// By a property, the smallest first; what is absent comes before everything.
@@ -56,7 +56,7 @@ public struct ModelOrdering<Root: Model>: Sendable {
   }
 }
 
-extension FieldPlace {
+extension PropertyLocation {
   /// What the property is read as, in documents of every version.
   fileprivate var expression: QueryExpression {
     var branches: [QueryExpression.Branch] = []

@@ -36,14 +36,14 @@ public struct ModelProperties<Root: Model>: Sendable {
 /// ```
 @dynamicMemberLookup
 public struct ModelPath<Root: Model, Value>: Sendable {
-  let place: Result<FieldPlace, StoreError>
+  let place: Result<PropertyLocation, StoreError>
 
   /// A property that a key path leads to, as `\.address.country` does.
   public init(_ keyPath: any KeyPath<Root, Value> & Sendable) {
     place = Result { () throws(StoreError) in try Root.place(of: keyPath) }
   }
 
-  init(_ place: Result<FieldPlace, StoreError>) { self.place = place }
+  init(_ place: Result<PropertyLocation, StoreError>) { self.place = place }
 
   /// A property of the value.
   public subscript<Inner>(
@@ -74,7 +74,7 @@ public struct ModelPath<Root: Model, Value>: Sendable {
 
   private func entry<Entry>(_ name: String, _ type: Entry.Type) -> ModelPath<Root, Entry?> {
     ModelPath<Root, Entry?>(
-      place.map { $0.appending(FieldPlace(steps: [FieldStep(entry: name, Entry.self)])) })
+      place.map { $0.appending(PropertyLocation(steps: [FieldStep(entry: name, Entry.self)])) })
   }
 
   private func inner<Nested: Model, Inner>(
@@ -89,7 +89,7 @@ public struct ModelPath<Root: Model, Value>: Sendable {
   }
 }
 
-extension FieldPlace {
+extension PropertyLocation {
   /// What is at the other end of a relationship stands in other documents, which no condition reaches.
   ///
   /// - Throws: ``StoreError/Code/unsupported`` if values of the model do not stand in the field.
@@ -106,7 +106,7 @@ extension FieldPlace {
 
 extension Model {
   /// - Throws: ``StoreError/Code/invalidArgument`` if the property is not stored.
-  static func place(of keyPath: any AnyKeyPath & Sendable) throws(StoreError) -> FieldPlace {
+  static func place(of keyPath: any AnyKeyPath & Sendable) throws(StoreError) -> PropertyLocation {
     if let place = fieldTable.place(of: keyPath) { return place }
     throw StoreError(
       .invalidArgument, "A query names a property that is not stored as a field of a model",
@@ -122,7 +122,7 @@ extension ModelPath {
   ///
   /// - Parameter build: The condition on an expression for the property.
   func condition(
-    _ build: (QueryExpression, FieldPlace) throws(StoreError) -> Condition
+    _ build: (QueryExpression, PropertyLocation) throws(StoreError) -> Condition
   ) -> ModelCondition<Root> {
     do throws(StoreError) {
       let place = try place.get()
@@ -159,7 +159,7 @@ extension Condition {
     _ steps: ArraySlice<FieldStep>, _ base: [String], formerNames: Bool,
     _ named: (FieldPath) throws(StoreError) -> Condition
   ) throws(StoreError) {
-    let cases = FieldPlace.cases(steps, base, formerNames)
+    let cases = PropertyLocation.cases(steps, base, formerNames)
     let path = FieldPath(components: base + steps.map(\.name))
     let plain = try named(path)
     let isTrueOfNothing = try Evaluator(DocumentSubject([:])).holds(plain)

@@ -53,7 +53,7 @@ extension ModelQuery {
   }
 
   func rows<each Result: Sendable>(
-    groups: [FieldPlace], _ aggregates: repeat ModelAggregate<M, each Result>
+    groups: [PropertyLocation], _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> [AggregateRow] {
     var asked: [Aggregate] = []
     var places = groups
@@ -65,14 +65,14 @@ extension ModelQuery {
     let question = AggregateQuery(
       query.query, groups: groups.map(\.path), aggregates: asked)
     guard try hasVariants(of: places) else { return try query.rows(question) }
-    let program = AggregationProgram(question)
+    let program = CompiledAggregation(question)
     try eachFields { (fields) throws(StoreError) in try program.add(try fields.asRead()) }
     return program.rows
   }
 
   /// Whether some document has one of the fields in another way than today's. Then what is computed is
   /// computed of what is read, which takes longer.
-  func hasVariants(of places: [FieldPlace]) throws -> Bool {
+  func hasVariants(of places: [PropertyLocation]) throws -> Bool {
     let conditions = places.filter { $0.hasVariants || $0.hasComputedDefault }.map { place in
       place.isList ? Condition.not(.exists(place.path)) : .isNull(.field(place.path))
     }
@@ -126,7 +126,7 @@ extension Model {
   ///   ``StoreError/Code/unsupported`` for the key, which is no field.
   static func aggregatedPlace(
     of keyPath: any AnyKeyPath & Sendable
-  ) throws(StoreError) -> FieldPlace {
+  ) throws(StoreError) -> PropertyLocation {
     let place = try place(of: keyPath)
     guard !place.isKey else {
       throw StoreError(

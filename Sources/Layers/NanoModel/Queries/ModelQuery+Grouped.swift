@@ -123,7 +123,7 @@ extension Model {
   /// - Throws: ``StoreError/Code/unsupported`` for a list, which has several values in a document.
   fileprivate static func singlePlace(
     of keyPath: any AnyKeyPath & Sendable
-  ) throws(StoreError) -> FieldPlace {
+  ) throws(StoreError) -> PropertyLocation {
     let place = try aggregatedPlace(of: keyPath)
     guard !place.isList else {
       throw StoreError(
@@ -155,7 +155,7 @@ extension ModelQuery {
     }
   }
 
-  private func distinct(_ place: FieldPlace) throws -> [DocumentValue] {
+  private func distinct(_ place: PropertyLocation) throws -> [DocumentValue] {
     guard try hasVariants(of: [place]) else { return try documentQuery().distinct("\(place.path)") }
     let found = DistinctValues(place.path)
     try eachFields { (fields) throws(StoreError) in try found.add(try fields.asRead()) }

@@ -15,13 +15,13 @@ extension ModelCollection {
   ///
   /// Any text can be given; docs/TEXT-SEARCH.md says what it means. A document that has such a property under
   /// a former name is found when it was saved or upgraded.
-  public func search(_ text: String) -> ModelQuery<M> { search(TextQuery(text)) }
+  public func search(_ text: String) -> ModelQuery<M> { search(FullTextQuery(text)) }
 
   /// The values that a query finds, the best fit first.
   ///
   /// - Parameter index: The name of a text index; the one of the model if nil.
-  public func search(_ query: TextQuery, in index: String? = nil) -> ModelQuery<M> {
-    find(ModelCondition(.search(query, in: index))).changed { $0.ranking = TextRanking() }
+  public func search(_ query: FullTextQuery, in index: String? = nil) -> ModelQuery<M> {
+    find(ModelCondition(.search(query, in: index))).changed { $0.ranking = FullTextRanking() }
   }
 }
 
@@ -31,7 +31,7 @@ public struct ModelSearchResult<M: Model> {
   public let stored: Stored<M>
   private let match: ModelSearchMatch<M>
 
-  init(_ result: TextResult, _ collection: ModelCollection<M>) throws {
+  init(_ result: FullTextResult, _ collection: ModelCollection<M>) throws {
     match = ModelSearchMatch(result)
     stored = try collection.stored(result.document)
   }
@@ -41,7 +41,7 @@ public struct ModelSearchResult<M: Model> {
   /// How well it fits: the larger, the better, beside the other results of the same search.
   public var rank: Double { match.rank }
 
-  /// The part of a text in which most was found, with markers; see ``TextResult/snippet(of:words:begin:end:ellipsis:)``.
+  /// The part of a text in which most was found, with markers; see ``FullTextResult/snippet(of:words:begin:end:ellipsis:)``.
   public func snippet(words: Int = 16, begin: String = "[", end: String = "]") -> String? {
     match.snippet(words: words, begin: begin, end: end)
   }
@@ -56,9 +56,9 @@ public struct ModelSearchResult<M: Model> {
 
 /// How well a document matches a search by text, and where, by the properties of a model.
 package struct ModelSearchMatch<M: Model>: Sendable {
-  private let result: TextResult
+  private let result: FullTextResult
 
-  package init(_ result: TextResult) { self.result = result }
+  package init(_ result: FullTextResult) { self.result = result }
 
   package var rank: Double { result.rank }
   package func snippet(words: Int, begin: String, end: String) -> String? {

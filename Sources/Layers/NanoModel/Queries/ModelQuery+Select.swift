@@ -130,7 +130,7 @@ struct ReadFields<M: Model>: ~Copyable {
 /// How one property is read from a document without the others.
 private struct SelectedField<M: Model, Value> {
   let names: [StoredName]
-  let place: FieldPlace
+  let place: PropertyLocation
   /// Whether a document without the field may be read as something else than nothing.
   let hasVariants: Bool
   let read: (inout JSONReader) throws(StoreError) -> Value
@@ -141,7 +141,7 @@ private struct SelectedField<M: Model, Value> {
     place = try M.place(of: keyPath)
     names = place.path.components.map { StoredName($0) }
     hasVariants = place.hasVariants || place.hasComputedDefault
-    if let type = Value.self as? any FieldValue.Type {
+    if let type = Value.self as? any FieldCodable.Type {
       read = Self.reading(type)
       missing = Self.missing(type)
     } else {
@@ -151,7 +151,7 @@ private struct SelectedField<M: Model, Value> {
   }
 
   /// - Parameter type: `Value`, known to be a field's value.
-  private static func reading<Field: FieldValue>(
+  private static func reading<Field: FieldCodable>(
     _ type: Field.Type
   ) -> (inout JSONReader) throws(StoreError) -> Value {
     { (reader) throws(StoreError) in
@@ -160,7 +160,7 @@ private struct SelectedField<M: Model, Value> {
     }
   }
 
-  private static func missing<Field: FieldValue>(_ type: Field.Type) -> Value? {
+  private static func missing<Field: FieldCodable>(_ type: Field.Type) -> Value? {
     type.missingValue.map { unsafeBitCast($0, to: Value.self) }
   }
 

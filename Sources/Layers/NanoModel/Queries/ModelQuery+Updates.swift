@@ -35,7 +35,7 @@ extension ModelQuery {
 /// try people.update("ada", .set(\.age, 37), .remove(\.nickname))
 /// ```
 public struct ModelChange<M: Model>: Sendable {
-  let place: Result<FieldPlace, StoreError>
+  let place: Result<PropertyLocation, StoreError>
   let value: Result<DocumentValue?, StoreError>
 
   /// Gives the property a value.

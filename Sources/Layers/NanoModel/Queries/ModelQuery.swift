@@ -24,7 +24,7 @@ public struct ModelQuery<M: Model>: Sendable {
   var offset = 0
   var after: PagePosition?
   /// How the best fit of a search comes first, where nothing else says the order.
-  var ranking: TextRanking?
+  var ranking: FullTextRanking?
 
   init(_ collection: ModelCollection<M>, _ condition: ModelCondition<M>) {
     self.collection = collection

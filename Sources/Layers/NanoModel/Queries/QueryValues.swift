@@ -5,7 +5,7 @@ public import NanoDocument
 
 /// A field's value that conditions compare as a whole: what is stored as one number, text, boolean, date,
 /// URL or data.
-public protocol QueryValue: FieldValue {}
+public protocol QueryValue: FieldCodable {}
 
 extension String: QueryValue {}
 extension Bool: QueryValue {}
@@ -34,7 +34,7 @@ extension Optional: QueryValue where Wrapped: QueryValue {}
 /// A `Decimal` is stored as text, "9" after "10", and is none: keep an amount as an integer of its smallest unit.
 public protocol OrderedQueryValue: QueryValue {
   /// The type itself; of an optional, the type that it wraps.
-  associatedtype Unwrapped: FieldValue & Sendable = Self
+  associatedtype Unwrapped: FieldCodable & Sendable = Self
 }
 
 extension String: OrderedQueryValue {}
@@ -61,7 +61,7 @@ extension Optional: OrderedQueryValue where Wrapped: OrderedQueryValue {
 /// A `Decimal` is stored as text and is none: keep an amount as an integer of its smallest unit.
 public protocol NumericQueryValue: SendableMetatype {
   /// The number itself; of optionals and lists, the type of the numbers in them.
-  associatedtype Number: FieldValue & Sendable = Self
+  associatedtype Number: FieldCodable & Sendable = Self
 }
 
 extension Double: NumericQueryValue {}

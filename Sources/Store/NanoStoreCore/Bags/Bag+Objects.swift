@@ -26,6 +26,6 @@ extension BagPart {
   public func objects(
     limit: Int? = nil, offset: Int = 0
   ) async throws -> sending [any StorableObject] {
-    try await bag.onReader { HandedOver(try self.objects(limit: limit, offset: offset)) }.take()
+    try await bag.onReader { SendingBox(try self.objects(limit: limit, offset: offset)) }.take()
   }
 }

@@ -14,7 +14,7 @@ struct BagSearch {
   let bag: BagReader
   private let query: Query
   private let only: String?
-  private let programs: BagPrograms
+  private let programs: BagMatchers
 
   struct Match {
     let position: Int64
@@ -27,7 +27,7 @@ struct BagSearch {
     self.bag = bag
     self.query = query
     self.only = only?.foldingASCII
-    programs = try BagPrograms(query, bag.reader)
+    programs = try BagMatchers(query, bag.reader)
   }
 
   /// What is found, sorted and cut.

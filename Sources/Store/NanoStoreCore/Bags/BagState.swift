@@ -128,7 +128,7 @@ struct UncommittedSave: Sendable {
   /// Tells its transaction from others.
   let owner: ObjectIdentifier
 
-  init(changes: BagChanges, by compensations: Compensations) {
+  init(changes: BagChanges, by compensations: RollbackActions) {
     self.changes = changes
     owner = ObjectIdentifier(compensations)
   }
@@ -137,7 +137,7 @@ struct UncommittedSave: Sendable {
 extension BagState {
   /// The state as those see it who take part in this transaction, or in none if it is nil: what another one saves is
   /// not saved before it is committed.
-  func seen(in transaction: Compensations?) -> BagState {
+  func seen(in transaction: RollbackActions?) -> BagState {
     let owner = transaction.map { ObjectIdentifier($0) }
     var state = self
     for save in uncommitted.reversed() where save.owner != owner { state.restore(save.changes) }

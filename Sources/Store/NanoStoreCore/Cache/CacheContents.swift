@@ -8,8 +8,8 @@ struct CacheContents {
   /// See ``DocumentCollection/cacheSize``.
   var size: Int
   private var incarnation: Int64?
-  private(set) var kept = KeptDocuments()
-  private var inUse = DocumentsInUse()
+  private(set) var kept = LRUDocuments()
+  private var inUse = UniquedDocuments()
   /// Bytes of what is kept.
   private(set) var bytes = 0
   /// Whether asking for row ids alone is likely to spare reading documents: more than 0 if it was of
@@ -35,7 +35,7 @@ extension CacheContents {
     var isKnown = false
     if incarnation == version.incarnation {
       var wasKnown = false
-      func isSame(_ content: inout KnownContent) -> Bool {
+      func isSame(_ content: inout CachedContent) -> Bool {
         guard content.revision == version.revision else { return false }
         if let state {
           wasKnown = content.isKnown(in: state)
@@ -59,17 +59,17 @@ extension CacheContents {
       removeAll()
       incarnation = version.incarnation
     }
-    keep(document, rowID, KnownContent(revision: version.revision, in: state), inPlace: isKnown)
+    keep(document, rowID, CachedContent(revision: version.revision, in: state), inPlace: isKnown)
     return (document, false)
   }
 
-  private func known(_ rowID: Int64) -> (document: Document, content: KnownContent)? {
+  private func known(_ rowID: Int64) -> (document: Document, content: CachedContent)? {
     kept.content(of: rowID) ?? inUse.content(of: rowID)
   }
 
   /// - Parameter inPlace: Whether a document of this row is known.
   private mutating func keep(
-    _ document: Document, _ rowID: Int64, _ content: KnownContent, inPlace: Bool
+    _ document: Document, _ rowID: Int64, _ content: CachedContent, inPlace: Bool
   ) {
     if inPlace { drop(rowID) }
     guard size > 0 else { return inUse.insert(document, rowID, content) }
@@ -136,7 +136,7 @@ extension CacheContents {
   /// - Returns: The places of those that are not; nil if they are so many that reading all of them is
   ///   faster.
   mutating func documents(
-    of found: FoundRowIDs, in state: CommittedState, into documents: inout [Document]
+    of found: RowIDResult, in state: CommittedState, into documents: inout [Document]
   ) -> [Int]? {
     guard found.incarnation == incarnation else { return nil }
     let most = found.rowIDs.count / 4

@@ -57,7 +57,7 @@ extension DocumentQuery {
 
   /// Puts the documents of missing places between the others.
   private func filling(
-    _ known: [Document], _ missing: [Int], _ found: FoundRowIDs, _ reader: any EngineReader,
+    _ known: [Document], _ missing: [Int], _ found: RowIDResult, _ reader: any EngineReader,
     _ cache: CollectionCache
   ) throws -> [Document] {
     var documents: [Document] = []

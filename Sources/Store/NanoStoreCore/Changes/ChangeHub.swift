@@ -16,7 +16,7 @@ final class ChangeHub: Sendable {
     /// What is listened to; nil without observers.
     var engine: (any Engine)?
     var observation: CommitObservation?
-    var watches: [ObjectIdentifier: Watch] = [:]
+    var watches: [ObjectIdentifier: InvalidationSignal] = [:]
     var feeds: [ObjectIdentifier: FeedBuffer] = [:]
     /// How many watches there are for each collection, so that most commits concern nobody.
     var watched: [ExactName: Int] = [:]
@@ -32,7 +32,7 @@ final class ChangeHub: Sendable {
   private static let pause = DispatchTimeInterval.milliseconds(2)
 
   /// - Throws: ``StoreError/Code/unsupported``, ``StoreError/Code/closed``.
-  func add(_ watch: Watch, on engine: any Engine) throws {
+  func add(_ watch: InvalidationSignal, on engine: any Engine) throws {
     try listen(to: engine) { state in
       state.watches[ObjectIdentifier(watch)] = watch
       state.watched[ExactName(watch.collection), default: 0] += 1
@@ -59,7 +59,7 @@ final class ChangeHub: Sendable {
     stale.map(Self.end)
   }
 
-  func remove(_ watch: Watch) {
+  func remove(_ watch: InvalidationSignal) {
     watch.end()
     state.withLock { state in
       guard state.watches.removeValue(forKey: ObjectIdentifier(watch)) != nil else { return }
@@ -119,7 +119,7 @@ extension ChangeHub {
 
   /// Tells those whose answer may be another one. While commits come, it comes back after a pause.
   private func look() {
-    let task = state.withLock { state -> (Commit, [Watch], any Engine)? in
+    let task = state.withLock { state -> (Commit, [InvalidationSignal], any Engine)? in
       guard let commit = state.inbox, let engine = state.engine else {
         state.isLooking = false
         return nil
@@ -129,7 +129,7 @@ extension ChangeHub {
     }
     guard let (commit, watches, engine) = task else { return }
     if commit.isEverything { endFeedsIfReplaced(engine) }
-    var asking: [ExactName: (change: Change, watches: [Watch])] = [:]
+    var asking: [ExactName: (change: Change, watches: [InvalidationSignal])] = [:]
     for watch in watches {
       switch watch.verdict(on: commit) {
       case .untouched: break
@@ -155,7 +155,7 @@ extension ChangeHub {
   }
 
   /// Touches the watches whose condition a changed document fulfils.
-  private static func ask(_ watches: [Watch], about change: Change, _ engine: any Engine) {
+  private static func ask(_ watches: [InvalidationSignal], about change: Change, _ engine: any Engine) {
     let there = (change.rows ?? [:]).filter { $0.value != .deleted }.keys
     do {
       try engine.read(.snapshot, nil) { reader in

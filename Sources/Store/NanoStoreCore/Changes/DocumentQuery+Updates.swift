@@ -95,8 +95,8 @@ extension DocumentQuery {
   private func question<Value: Sendable>(
     _ query: Query, _ fields: [FieldPath],
     _ read: @escaping @Sendable (any EngineReader) throws -> LiveAnswer<Value>
-  ) -> LiveQuestion<Value> {
-    LiveQuestion(store: collection.store, collection: collection.name, query: query) {
+  ) -> LiveQueryEvaluator<Value> {
+    LiveQueryEvaluator(store: collection.store, collection: collection.name, query: query) {
       [self] reader in
       try collection.checkFailure()
       try logUnknown(fields, reader)
@@ -107,7 +107,7 @@ extension DocumentQuery {
   /// The documents, and what is made of them.
   private func question<Value: Sendable>(
     _ make: @escaping @Sendable ([Document]) throws -> Value
-  ) -> LiveQuestion<Value> {
+  ) -> LiveQueryEvaluator<Value> {
     question(query, query.usedFields) { [self] reader in
       var documents: [Document] = []
       var marks: [DocumentMark] = []

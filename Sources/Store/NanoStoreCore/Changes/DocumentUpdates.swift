@@ -10,7 +10,7 @@
 /// between are left out. docs/CHANGES.md says what is promised.
 public struct DocumentUpdates<Document: Sendable>: LiveSequence {
   public typealias Element = [Document]
-  let question: LiveQuestion<[Document]>
+  let question: LiveQueryEvaluator<[Document]>
 
   public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(question)) }
 
@@ -29,7 +29,7 @@ public struct DocumentUpdates<Document: Sendable>: LiveSequence {
 /// ```
 public struct ValueUpdates<Value: Sendable>: LiveSequence {
   public typealias Element = Value
-  let question: LiveQuestion<Value>
+  let question: LiveQueryEvaluator<Value>
 
   public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(question)) }
 
@@ -60,7 +60,7 @@ extension DocumentUpdates {
 /// What a query finds, each time with the difference from the time before.
 public struct DifferenceUpdates<Document: Sendable>: LiveSequence {
   public typealias Element = DocumentsUpdate<Document>
-  let question: LiveQuestion<[Document]>
+  let question: LiveQueryEvaluator<[Document]>
 
   public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(question)) }
 

@@ -7,15 +7,15 @@ import NanoEngine
 ///
 /// Confined to the task that iterates. Letting go of it ends everything.
 final class LiveReader<Value: Sendable> {
-  private let question: LiveQuestion<Value>
-  private let watch: Watch
+  private let question: LiveQueryEvaluator<Value>
+  private let watch: InvalidationSignal
   private var last: AnswerMark?
   private var isStarted = false
   private var isOver = false
 
-  init(_ question: LiveQuestion<Value>) {
+  init(_ question: LiveQueryEvaluator<Value>) {
     self.question = question
-    watch = Watch(question.query, in: question.collection)
+    watch = InvalidationSignal(question.query, in: question.collection)
   }
 
   deinit { question.store.hub.remove(watch) }

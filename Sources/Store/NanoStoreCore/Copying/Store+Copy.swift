@@ -135,14 +135,14 @@ extension Store {
     guard source !== target else { throw Self.isSame }
     let probe = DocumentValue.int(.random(in: .min ... .max))
     let before = try target.write(nil) { writer in
-      let before = try writer.metadata(CopyMark.name)
-      try writer.setMetadata(probe, CopyMark.name)
+      let before = try writer.metadata(CopyCheckpoint.name)
+      try writer.setMetadata(probe, CopyCheckpoint.name)
       return before
     }
     let isSeen = Result {
-      try source.read(.call, nil) { try $0.metadata(CopyMark.name) == probe }
+      try source.read(.call, nil) { try $0.metadata(CopyCheckpoint.name) == probe }
     }
-    try target.write(nil) { try $0.setMetadata(before, CopyMark.name) }
+    try target.write(nil) { try $0.setMetadata(before, CopyCheckpoint.name) }
     if try isSeen.get() { throw Self.isSame }
   }
 

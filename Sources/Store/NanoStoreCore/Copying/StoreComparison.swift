@@ -105,8 +105,8 @@ extension StoreComparison {
     if try Self.stored(.object(settings.0.object)) != Self.stored(.object(settings.1.object)) {
       note(name, "the settings differ")
     }
-    let expected = Set(try Definitions(of: name, source).all.map(Self.comparable))
-    let actual = Set(try Definitions(of: name, target).all.map(Self.comparable))
+    let expected = Set(try CollectionDefinitions(of: name, source).all.map(Self.comparable))
+    let actual = Set(try CollectionDefinitions(of: name, target).all.map(Self.comparable))
     for definition in expected.subtracting(actual)
     where !leftOut.contains(where: {
       $0.collection.isSame(as: name) && $0.definition.isSame(as: definition.name)
@@ -126,7 +126,7 @@ extension StoreComparison {
   }
 
   /// Why an index was made once does not matter.
-  private static func comparable(_ definition: Definitions.Definition) -> Definitions.Definition {
+  private static func comparable(_ definition: CollectionDefinitions.Definition) -> CollectionDefinitions.Definition {
     guard case .index(var index) = definition else { return definition }
     index.reason = nil
     return .index(index)
@@ -135,7 +135,7 @@ extension StoreComparison {
   private func compareMetadata() throws {
     let all = try source.metadataNames() + target.metadataNames()
     let names = Set(all.map { ExactName($0) })
-    for name in names.subtracting(Definitions.ownNames).sorted().map(\.text) {
+    for name in names.subtracting(CollectionDefinitions.ownNames).sorted().map(\.text) {
       let expected = try source.metadata(name).map(Self.stored)
       let found = try target.metadata(name).map(Self.stored)
       if expected != found { note("metadata", "\(name) differs") }

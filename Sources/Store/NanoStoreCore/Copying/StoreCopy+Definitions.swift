@@ -10,7 +10,7 @@ extension StoreCopy {
   /// - Throws: If the target is not for this copy, or cannot have what the source has. It is as it was.
   func prepare(_ collections: [CollectionDescription]) throws {
     try target.write(nil) { writer in
-      let known = try writer.metadata(CopyMark.name).flatMap { CopyMark($0) }
+      let known = try writer.metadata(CopyCheckpoint.name).flatMap { CopyCheckpoint($0) }
       isContinued = known.map { $0.isOfSameSource(as: mark) } ?? false
       let isEmpty = try writer.collections().isEmpty && writer.metadataNames().isEmpty
       guard isEmpty || isContinued || options.replacing else {
@@ -33,7 +33,7 @@ extension StoreCopy {
         if !isContinued { try requireSupport(collection.name, writer) }
       }
       // As they are now; those of collections that were dropped are of no use.
-      try writer.setMetadata(mark.value, CopyMark.name)
+      try writer.setMetadata(mark.value, CopyCheckpoint.name)
     }
   }
 
@@ -56,7 +56,7 @@ extension StoreCopy {
         continue
       }
       let name = collection.name
-      let definitions = try Definitions(of: name, source)
+      let definitions = try CollectionDefinitions(of: name, source)
       for index in try writer.indexes(in: name)
       where !definitions.indexes.contains(where: {
         $0.name.isSame(as: index.name) && $0.isSame(as: index)
@@ -75,7 +75,7 @@ extension StoreCopy {
   /// Makes each definition in the collection, which is empty still, and takes it back.
   private func requireSupport(_ collection: String, _ writer: any EngineWriter) throws {
     guard !options.skippingUnsupported else { return }
-    for definition in try Definitions(of: collection, source).all {
+    for definition in try CollectionDefinitions(of: collection, source).all {
       do {
         try attempt(definition, collection, writer)
       } catch let error as StoreError where error.code == .unsupported {
@@ -86,7 +86,7 @@ extension StoreCopy {
 
   /// Why the engine cannot have a definition; nil if it can.
   func refusal(
-    of definition: Definitions.Definition, _ collection: String, _ writer: any EngineWriter
+    of definition: CollectionDefinitions.Definition, _ collection: String, _ writer: any EngineWriter
   ) throws -> String? {
     do {
       try attempt(definition, collection, writer)
@@ -98,7 +98,7 @@ extension StoreCopy {
 
   /// Makes a definition and takes it back.
   private func attempt(
-    _ definition: Definitions.Definition, _ collection: String, _ writer: any EngineWriter
+    _ definition: CollectionDefinitions.Definition, _ collection: String, _ writer: any EngineWriter
   ) throws {
     do {
       try writer.savepoint {
@@ -112,7 +112,7 @@ extension StoreCopy {
   func define(_ collection: String) throws {
     progress.collection = collection
     let settings = try source.settings(of: collection)
-    let definitions = try Definitions(of: collection, source)
+    let definitions = try CollectionDefinitions(of: collection, source)
     try target.write(nil) { writer in
       if try writer.settings(of: collection) != settings {
         try writer.setSettings(settings, of: collection)
@@ -138,10 +138,10 @@ extension StoreCopy {
 
   func copyMetadata() throws {
     let wanted = Set(try source.metadataNames().map { ExactName($0) })
-      .subtracting(Definitions.ownNames)
+      .subtracting(CollectionDefinitions.ownNames)
     try target.write(nil) { writer in
       for name in try writer.metadataNames().map({ ExactName($0) })
-      where !wanted.contains(name) && !Definitions.ownNames.contains(name) {
+      where !wanted.contains(name) && !CollectionDefinitions.ownNames.contains(name) {
         try writer.setMetadata(nil, name.text)
       }
       for name in wanted.sorted().map(\.text) {

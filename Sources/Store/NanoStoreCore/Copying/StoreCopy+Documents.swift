@@ -58,7 +58,7 @@ extension StoreCopy {
     do {
       try target.write(nil) { writer in
         try batch.write(into: collection, writer)
-        try writer.setMetadata(mark.value, CopyMark.name)
+        try writer.setMetadata(mark.value, CopyCheckpoint.name)
       }
     } catch let error as StoreError {
       if let rowID = batch.undecodable {

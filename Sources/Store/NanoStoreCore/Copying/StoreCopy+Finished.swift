@@ -33,7 +33,7 @@ extension StoreCopy {
     _ collections: [CollectionDescription], _ target: any EngineReader
   ) throws -> Bool {
     let found = try target.collections()
-    guard try target.metadata(CopyMark.name) == nil,
+    guard try target.metadata(CopyCheckpoint.name) == nil,
       try !found.isEmpty || !Self.metadata(of: target).isEmpty,
       Set(found) == Set(collections), try Self.metadata(of: target) == Self.metadata(of: source)
     else { return false }
@@ -43,7 +43,7 @@ extension StoreCopy {
   }
 
   private static func metadata(of reader: any EngineReader) throws -> Set<ExactName> {
-    Set(try reader.metadataNames().map { ExactName($0) }).subtracting(Definitions.ownNames)
+    Set(try reader.metadataNames().map { ExactName($0) }).subtracting(CollectionDefinitions.ownNames)
   }
 
   /// Notes the definitions that the target lacks because its engine cannot have them; false if it lacks one for
@@ -52,8 +52,8 @@ extension StoreCopy {
     guard options.skippingUnsupported else { return true }
     return try target.write(nil) { writer in
       for collection in collections.map(\.name) {
-        let known = Set(try Definitions(of: collection, writer).all.map { ExactName($0.name) })
-        for definition in try Definitions(of: collection, source).all
+        let known = Set(try CollectionDefinitions(of: collection, writer).all.map { ExactName($0.name) })
+        for definition in try CollectionDefinitions(of: collection, source).all
         where !known.contains(ExactName(definition.name)) {
           guard let reason = try refusal(of: definition, collection, writer) else { return false }
           leftOut.append(

@@ -13,7 +13,7 @@ final class StoreCopy {
   let options: CopyOptions
   let notify: ((CopyProgress) throws -> Void)?
   var progress = CopyProgress(phase: .documents)
-  var mark = CopyMark(sources: [:])
+  var mark = CopyCheckpoint(sources: [:])
   /// Whether the target has a part of the documents already.
   var isContinued = false
   /// Documents written by this call, by name of their collection.
@@ -33,9 +33,9 @@ final class StoreCopy {
   }
 
   func run() throws -> CopyReport {
-    guard try source.metadata(CopyMark.name) == nil else { throw Self.isUnfinished }
+    guard try source.metadata(CopyCheckpoint.name) == nil else { throw Self.isUnfinished }
     let all = try source.collections()
-    mark = try CopyMark(of: source)
+    mark = try CopyCheckpoint(of: source)
     for collection in all { progress.total += try source.count(Query(), in: collection.name) }
     if !options.replacing, let report = try finished(all) { return report }
     try prepare(all)
@@ -55,13 +55,13 @@ final class StoreCopy {
     try copyMetadata()
 
     let report = try verified()
-    try target.write(nil) { try $0.setMetadata(nil, CopyMark.name) }
+    try target.write(nil) { try $0.setMetadata(nil, CopyCheckpoint.name) }
     return report
   }
 
   private static let isUnfinished = StoreError(
     .invalidArgument, "The source holds the mark of an unfinished copy",
-    [.hint: "complete that copy first, or remove the metadata \(CopyMark.name)"])
+    [.hint: "complete that copy first, or remove the metadata \(CopyCheckpoint.name)"])
 
   private func begin(_ phase: CopyProgress.Phase) throws {
     progress.phase = phase

@@ -59,8 +59,8 @@ package struct RecordReader: Sendable {
   private func document(_ given: [UInt8]) throws(StoreError) -> Document {
     var bytes = given
     var header = Document.Header()
-    if dialect == .extended, let range = ExportHeader.range(in: bytes) {
-      header = try ExportHeader.parse(bytes, range.value)
+    if dialect == .extended, let range = ExportMetadata.range(in: bytes) {
+      header = try ExportMetadata.parse(bytes, range.value)
       // The offsets of errors behind it must stay right.
       for index in range.whole { bytes[index] = 0x20 }
     }

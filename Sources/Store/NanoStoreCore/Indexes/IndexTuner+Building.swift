@@ -69,7 +69,7 @@ extension IndexTuner {
         try reader.count(Query(), in: plan.collection)
       )
     }
-    return Double(found) * CollectionLedger.lookUpFactor < Double(all)
+    return Double(found) * CollectionCostModel.lookUpFactor < Double(all)
   }
 
   private struct Made {
@@ -95,9 +95,9 @@ extension IndexTuner {
       guard try isWanted(plan, writer) else { return nil }
       began(plan, interruption)
       defer { state.withLock { $0.build = nil } }
-      let start = ProcessorClock.seconds
+      let start = ThreadCPUClock.seconds
       try writer.createIndex(plan.index, in: plan.collection)
-      var made = Made(seconds: ProcessorClock.seconds - start)
+      var made = Made(seconds: ThreadCPUClock.seconds - start)
       for old in try writer.indexes(in: plan.collection) where plan.index.supersedes(old) {
         if try writer.dropIndex(old.name, in: plan.collection) { made.superseded.append(old.name) }
       }
@@ -192,9 +192,9 @@ extension IndexTuner {
         throw StoreError(.interrupted, "The operation was cancelled")
       }
       let (isComplete, seconds) = try engine.write(nil) { writer in
-        let start = ProcessorClock.seconds
+        let start = ThreadCPUClock.seconds
         let isComplete = try writer.continueIndex(index, in: collection, documents: documents)
-        return (isComplete, ProcessorClock.seconds - start)
+        return (isComplete, ThreadCPUClock.seconds - start)
       }
       total += seconds
       if isComplete { return total }
@@ -208,7 +208,7 @@ extension IndexTuner {
   }
 
   /// Goes on with an index that an earlier run began.
-  func goOn(_ begun: UnfinishedIndex) {
+  func goOn(_ begun: PendingIndex) {
     guard let engine = state.withLock({ $0.engine }) else { return }
     do {
       let seconds = try fill(begun.index.name, begun.collection, engine)
@@ -276,9 +276,9 @@ extension IndexTuner {
     }
   }
 
-  private func settle(_ plan: BuildPlan, _ change: (inout CollectionLedger) -> Void) {
+  private func settle(_ plan: BuildPlan, _ change: (inout CollectionCostModel) -> Void) {
     state.withLock { state in
-      change(&state.ledger.collections[ExactName(plan.collection), default: CollectionLedger()])
+      change(&state.ledger.collections[ExactName(plan.collection), default: CollectionCostModel()])
       state.changed.insert(ExactName(plan.collection))
     }
     saveNow()

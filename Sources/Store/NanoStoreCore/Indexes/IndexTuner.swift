@@ -10,7 +10,7 @@ import Synchronization
 /// the queries and outside of every transaction of a caller.
 final class IndexTuner: Sendable {
   struct State {
-    var ledger = TuningLedger()
+    var ledger = IndexCostModel()
     /// Nil while the store is closed.
     var engine: (any Engine)?
     var isLoaded = false
@@ -41,7 +41,7 @@ final class IndexTuner: Sendable {
   /// What the engine is to be opened with; made once.
   func makeObserver() -> QueryObserver {
     let observer = QueryObserver(
-      minimumRows: CollectionLedger.minimumDocuments,
+      minimumRows: CollectionCostModel.minimumDocuments,
       scanned: { [weak self] in self?.scanned($0) },
       written: { [weak self] in self?.wrote($0, $1, commits: $2) },
       writerWaits: { [weak self] in self?.writerWaits() },
@@ -63,7 +63,7 @@ final class IndexTuner: Sendable {
     queue.sync {}
     if let engine { save(on: engine) }
     state.withLock { state in
-      state.ledger = TuningLedger()
+      state.ledger = IndexCostModel()
       state.isLoaded = false
       state.isLoading = false
       state.changed = []
@@ -97,7 +97,7 @@ extension IndexTuner {
   }
 
   /// Changes the ledger, and does what follows.
-  func change(_ collection: String, _ change: (inout TuningLedger) -> Void) {
+  func change(_ collection: String, _ change: (inout IndexCostModel) -> Void) {
     let (loads, saves, due) = state.withLock { state -> (Bool, Bool, [TuningDecision]) in
       guard state.engine != nil else { return (false, false, []) }
       change(&state.ledger)
@@ -168,7 +168,7 @@ extension IndexTuner {
         (try $0.indexLedger(), try $0.unfinishedIndexes())
       }
       let decisions = state.withLock { state -> [TuningDecision] in
-        var ledger = TuningLedger(rows: rows)
+        var ledger = IndexCostModel(rows: rows)
         ledger.add(state.ledger)
         state.ledger = ledger
         state.isLoaded = true
@@ -190,7 +190,7 @@ extension IndexTuner {
 
   private func save(on engine: any Engine) {
     noteUses()
-    let rows = state.withLock { state -> [ExactName: [IndexLedgerRow]] in
+    let rows = state.withLock { state -> [ExactName: [IndexCostRecord]] in
       guard state.isLoaded else { return [:] }
       defer { state.changed = [] }
       state.saved = .now

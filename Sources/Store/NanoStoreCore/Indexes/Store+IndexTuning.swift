@@ -127,7 +127,7 @@ extension Store {
       let rows = try reading(.call) { try $0.indexLedger() }
       tuner.state.withLock { state in
         guard !state.isLoaded else { return }
-        var ledger = TuningLedger(rows: rows)
+        var ledger = IndexCostModel(rows: rows)
         ledger.add(state.ledger)
         state.ledger = ledger
         state.isLoaded = true
@@ -137,7 +137,7 @@ extension Store {
   }
 }
 
-extension TuningLedger {
+extension IndexCostModel {
   fileprivate var advice: [IndexAdvice] {
     let made = collections.flatMap { name, ledger in
       ledger.plans(name.text).map { plan in

@@ -48,7 +48,7 @@ extension DocumentQuery {
       let defaults =
         query.orderings.isEmpty
         ? nil : FieldDefaults(try reader.settings(of: collection.name).defaults)
-      let programs = query.orderings.map { OrderingProgram($0, defaults: defaults) }
+      let programs = query.orderings.map { CompiledOrdering($0, defaults: defaults) }
       try reader.find(asked.query, in: collection.name) { stored in
         if documents.count == size {
           hasMore = true
@@ -72,7 +72,7 @@ extension DocumentQuery {
   }
 
   static func position(
-    _ stored: StoredDocument, _ programs: [OrderingProgram]
+    _ stored: StoredDocument, _ programs: [CompiledOrdering]
   ) throws(StoreError) -> PagePosition {
     var values: [DocumentValue] = []
     for program in programs {

@@ -34,7 +34,7 @@ public struct Search: Sendable, Hashable {
   /// Only documents stored as this class.
   public var type: String?
   /// Only documents added before, on or after a moment or day.
-  public var added: AddedMatch?
+  public var added: AddedDateMatch?
   /// How many at most, counted after sorting; nil or 0 for all.
   public var limit: Int?
   public var offset: Int
@@ -47,7 +47,7 @@ public struct Search: Sendable, Hashable {
   public init(
     attribute: String? = nil, match: Match = .contains, value: DocumentValue? = nil,
     key: String? = nil, expressions: [SearchExpression] = [], type: String? = nil,
-    added: AddedMatch? = nil, limit: Int? = nil, offset: Int = 0,
+    added: AddedDateMatch? = nil, limit: Int? = nil, offset: Int = 0,
     orderings: [SearchOrdering] = [], groupsValues: Bool = false, fields: [String] = []
   ) {
     self.attribute = attribute
@@ -138,7 +138,7 @@ public struct SearchOrdering: Sendable, Hashable, Codable {
 }
 
 /// When a document was added.
-public struct AddedMatch: Sendable, Hashable, Codable {
+public struct AddedDateMatch: Sendable, Hashable, Codable {
   public enum Relation: String, Sendable, Hashable, Codable { case before, on, after }
   public var relation: Relation
   public var date: Date

@@ -131,7 +131,7 @@ extension Store {
   private func beginning<Result>(
     _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
-    let compensations = Compensations { [self] in noteDroppedDefinition() }
+    let compensations = RollbackActions { [self] in noteDroppedDefinition() }
     // Around the commit too, which may fail.
     return try compensations.settling {
       try engine().write(Interruption.current) { writer in

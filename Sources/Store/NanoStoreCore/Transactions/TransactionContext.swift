@@ -25,7 +25,7 @@ final class TransactionContext: @unchecked Sendable {
   private let thread = pthread_self()
   private var isActive = true
   /// What is to be done if the writes are undone.
-  let compensations: Compensations?
+  let compensations: RollbackActions?
   /// Whether the database holds bags; nil before somebody asked.
   var hasBags: Bool?
   /// Documents that are being written, some of which the engine may not have yet.
@@ -33,7 +33,7 @@ final class TransactionContext: @unchecked Sendable {
 
   private init(
     _ store: Store, _ reader: any EngineReader, _ writer: (any EngineWriter)?,
-    _ compensations: Compensations?, _ outer: TransactionContext?
+    _ compensations: RollbackActions?, _ outer: TransactionContext?
   ) {
     self.store = ObjectIdentifier(store)
     self.reader = reader
@@ -69,7 +69,7 @@ final class TransactionContext: @unchecked Sendable {
   }
 
   static func writing<Result>(
-    _ store: Store, _ writer: any EngineWriter, _ compensations: Compensations,
+    _ store: Store, _ writer: any EngineWriter, _ compensations: RollbackActions,
     _ work: () throws -> Result
   ) throws -> Result {
     try run(TransactionContext(store, writer, writer, compensations, innermost), work)

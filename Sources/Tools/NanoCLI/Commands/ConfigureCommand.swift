@@ -25,7 +25,7 @@ struct ConfigureCommand: ParsableCommand {
     try database.withStore(.creating) { try $0.apply(StoreSetup(collections: wanted.collections)) }
     try Output.run { output in
       for (name, collection) in wanted.collections.sorted(by: { $0.key < $1.key }) {
-        try output.line(Printable.text("\(name): \(Self.summary(collection))"))
+        try output.line(TerminalText.text("\(name): \(Self.summary(collection))"))
       }
     }
   }
@@ -36,7 +36,7 @@ struct ConfigureCommand: ParsableCommand {
     let wanted = try StoreSetup(contentsOf: setup, ignored: &ignored)
     for problem in ignored {
       Diagnostics.print(
-        Printable.text(
+        TerminalText.text(
           "note: left out \(problem[.field] ?? ""), expected \(problem[.expected] ?? "")"))
     }
     return wanted

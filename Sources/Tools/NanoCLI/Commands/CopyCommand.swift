@@ -55,7 +55,7 @@ struct CopyCommand: ParsableCommand {
     }
     try Output.run { output in
       if json {
-        try output.line(Printable.json(Self.object(report).jsonString(pretty: true)))
+        try output.line(TerminalText.json(Self.object(report).jsonString(pretty: true)))
       } else {
         try write(report, line.elapsed, to: output)
       }
@@ -75,7 +75,7 @@ struct CopyCommand: ParsableCommand {
       as StoreError where error.code == .alreadyExists && error[.collection] == nil
     {
       throw CommandFailure(
-        message: Printable.text("\(error.message): \(self.target) (--replace removes it)"))
+        message: TerminalText.text("\(error.message): \(self.target) (--replace removes it)"))
     }
   }
 
@@ -83,7 +83,7 @@ struct CopyCommand: ParsableCommand {
     let place = progress.collection.map { " of \($0)" } ?? ""
     line.show(
       progress.total == 0 ? nil : Double(progress.documents) / Double(progress.total),
-      Printable.text("\(progress.phase.rawValue)\(place), ")
+      TerminalText.text("\(progress.phase.rawValue)\(place), ")
         + Quantity.documents(progress.documents))
   }
 }
@@ -95,15 +95,15 @@ extension CopyCommand {
         collection.isEqual
         ? Self.text(collection.source)
         : "\(Self.text(collection.source)); in the target \(Self.text(collection.target))"
-      try output.line(Printable.text("\(collection.name): \(contents)"))
+      try output.line(TerminalText.text("\(collection.name): \(contents)"))
     }
     for definition in report.leftOut {
       try output.line(
-        Printable.text(
+        TerminalText.text(
           "left out: \(definition.collection), \(definition.definition): \(definition.reason)"))
     }
     for difference in report.differences {
-      try output.line(Printable.text("differs: \(difference.subject): \(difference.message)"))
+      try output.line(TerminalText.text("differs: \(difference.subject): \(difference.message)"))
     }
     if verifyOnly {
       if report.isEqual { try output.line("no differences") }

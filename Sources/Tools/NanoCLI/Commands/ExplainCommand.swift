@@ -24,15 +24,15 @@ struct ExplainCommand: ParsableCommand {
         guard !json else { return try Self.writeJSON(explanation, to: output) }
         let indexes = explanation.indexes.joined(separator: ", ")
         for field in explanation.unknownFields {
-          try output.line("unknown    \(Printable.text(Self.sentence(field)))")
+          try output.line("unknown    \(TerminalText.text(Self.sentence(field)))")
         }
-        try output.line("indexes    \(Printable.text(indexes.isEmpty ? "none" : indexes))")
+        try output.line("indexes    \(TerminalText.text(indexes.isEmpty ? "none" : indexes))")
         if let rest = explanation.checkedPerDocument {
-          try output.line("checked    \(Printable.text(rest))")
+          try output.line("checked    \(TerminalText.text(rest))")
         }
-        try output.line("statement  \(Printable.text(explanation.statement))")
+        try output.line("statement  \(TerminalText.text(explanation.statement))")
         for (number, step) in explanation.plan.enumerated() {
-          try output.line((number == 0 ? "plan       " : "           ") + Printable.text(step))
+          try output.line((number == 0 ? "plan       " : "           ") + TerminalText.text(step))
         }
       }
     }

@@ -35,7 +35,7 @@ struct ExportCommand: ParsableCommand {
       let query = try condition.query(in: collection)
       try Output.run { output in
         var writer = JSONWriter()
-        var unfaithful = UnfaithfulDocuments()
+        var unfaithful = UnrepresentableDocuments()
         let isByRowID = try collection.store.collections().contains {
           $0.name.folded == collection.name.folded && $0.identity == .rowID
         }
@@ -56,9 +56,9 @@ struct ExportCommand: ParsableCommand {
 
   private func write(_ document: Document, isByRowID: Bool, to writer: inout JSONWriter) throws {
     if header, !plain {
-      return try ExportHeader.write(document, isByRowID: isByRowID, to: &writer)
+      return try ExportMetadata.write(document, isByRowID: isByRowID, to: &writer)
     }
-    let fields = try ExportHeader.fields(of: document)
+    let fields = try ExportMetadata.fields(of: document)
     guard plain else { return fields.withUnsafeBytes { writer.raw($0) } }
     writer.text(.object(try document.object()), dialect: .plain)
   }

@@ -64,14 +64,14 @@ struct FindCommand: ParsableCommand {
   /// Nothing was found, perhaps because of a misspelled field.
   private static func explainNothing(_ query: DocumentQuery) throws {
     for field in try query.explain().unknownFields {
-      Diagnostics.print("note: the query uses \(Printable.text(ExplainCommand.sentence(field)))")
+      Diagnostics.print("note: the query uses \(TerminalText.text(ExplainCommand.sentence(field)))")
     }
   }
 
   private func showKeys(_ query: Found, _ output: Output) throws {
     // A collection known by row ids has no keys to show.
     try query.each([]) { document in
-      try output.line(Printable.text(document.key ?? "\(document.rowID ?? 0)"))
+      try output.line(TerminalText.text(document.key ?? "\(document.rowID ?? 0)"))
     }
   }
 

@@ -30,7 +30,7 @@ struct GetCommand: ParsableCommand {
       guard let document = try find(in: collection) else {
         let name = rowID ? "row id" : "key"
         throw CommandFailure(
-          message: Printable.text(
+          message: TerminalText.text(
             "There is no document with the \(name) \(key) in \(collection.name)"), status: 2)
       }
       try Output.run { output in

@@ -105,10 +105,10 @@ extension IndexCommand {
         let drops = try store.indexAdvice().filter { $0.action == .drop }
         let made = try store.applyIndexAdvice()
         try Output.run { output in
-          for index in made { try output.line(Printable.text("made index \(index.name)")) }
+          for index in made { try output.line(TerminalText.text("made index \(index.name)")) }
           for item in drops {
             try output.line(
-              Printable.text("dropped index \(item.index.name) on \(item.collection)"))
+              TerminalText.text("dropped index \(item.index.name) on \(item.collection)"))
           }
           if made.isEmpty && drops.isEmpty { try output.line("nothing is due") }
         }
@@ -139,7 +139,7 @@ extension IndexCommand {
             "uniqueIndexes": .array(indexes.filter(\.isUnique).map { .string($0.declaration) }),
           ]
           for (name, tokens) in [
-            ("textIndexes", TextTokens.words), ("substringIndexes", .substrings),
+            ("textIndexes", Tokenizer.words), ("substringIndexes", .substrings),
           ] {
             let found = textIndexes.filter { $0.tokens == tokens }
             guard !found.isEmpty else { continue }

@@ -27,7 +27,7 @@ extension IndexCommand {
       }
       try Output.run { output in
         try output.line(
-          Printable.text(
+          TerminalText.text(
             "made text index \(index.name) on \(place.collection) of \(index.tokens.rawValue)"))
       }
     }

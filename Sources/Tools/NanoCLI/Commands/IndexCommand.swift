@@ -62,7 +62,7 @@ struct IndexCommand: ParsableCommand {
       }
       try Output.run { output in
         let kind = index.kind == .elements ? " of the elements of lists" : ""
-        try output.line(Printable.text("made index \(index.name) on \(place.collection)\(kind)"))
+        try output.line(TerminalText.text("made index \(index.name) on \(place.collection)\(kind)"))
       }
     }
 
@@ -93,12 +93,12 @@ struct IndexCommand: ParsableCommand {
             try collection.indexes().map(\.name) + collection.textIndexes().map(\.name)
           let names = all.joined(separator: ", ")
           throw CommandFailure(
-            message: Printable.text(
+            message: TerminalText.text(
               "There is no index \(index) on \(collection.name); "
                 + "there are: \(names.isEmpty ? "none" : names)"))
         }
       }
-      try Output.run { try $0.line(Printable.text("dropped index \(index)")) }
+      try Output.run { try $0.line(TerminalText.text("dropped index \(index)")) }
     }
   }
 }

@@ -31,7 +31,7 @@ struct IndexPolicyCommand: ParsableCommand {
         case .everything: "every value is indexed"
         case .declared: "only the indexes that were made are kept"
         }
-      try output.line(Printable.text("\(place.collection): \(what)"))
+      try output.line(TerminalText.text("\(place.collection): \(what)"))
     }
   }
 
@@ -62,6 +62,6 @@ struct IndexRebuildCommand: ParsableCommand {
       defer { line.clear() }
       try collection.rebuildIndexes { line.show($0, "indexed") }
     }
-    try Output.run { try $0.line(Printable.text("made the indexes of \(place.collection) anew")) }
+    try Output.run { try $0.line(TerminalText.text("made the indexes of \(place.collection) anew")) }
   }
 }

@@ -15,7 +15,7 @@ struct VerifyCommand: ParsableCommand {
     let problems = try database.withStore(.reading) { try $0.verify() }
     try Output.run { output in
       for problem in problems {
-        try output.line(Printable.text("\(problem.subject): \(problem.message)"))
+        try output.line(TerminalText.text("\(problem.subject): \(problem.message)"))
       }
       if problems.isEmpty { try output.line("no problems") }
     }
@@ -63,7 +63,7 @@ struct BackupCommand: ParsableCommand {
         try store.backup(to: $0, replacing: $1) { done in line.show(done, "copied") }
       }
     }
-    try Output.run { try $0.line(Printable.text("copied to \(new.destination)")) }
+    try Output.run { try $0.line(TerminalText.text("copied to \(new.destination)")) }
   }
 }
 
@@ -91,7 +91,7 @@ struct StatsCommand: ParsableCommand {
       for collection in statistics.collections {
         let indexes = collection.indexes == 1 ? "1 index" : "\(collection.indexes) indexes"
         try line(
-          Printable.text(collection.name), "\(Quantity.documents(collection.documents)), \(indexes)"
+          TerminalText.text(collection.name), "\(Quantity.documents(collection.documents)), \(indexes)"
         )
       }
       for (name, value) in statistics.settings.sorted(by: { $0.key < $1.key }) {

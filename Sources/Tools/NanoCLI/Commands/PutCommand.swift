@@ -42,6 +42,6 @@ struct PutCommand: ParsableCommand {
         try collection.save(json: text, key: key, dialect: dialect)
       }
     }
-    try Output.run { try $0.line(Printable.text("stored \(key) in \(place.collection)")) }
+    try Output.run { try $0.line(TerminalText.text("stored \(key) in \(place.collection)")) }
   }
 }

@@ -24,7 +24,7 @@ struct RecoverCommand: ParsableCommand {
     try Output.run { try Self.write(report, to: $0) }
     guard report.isComplete else {
       throw CommandFailure(
-        message: Printable.text(
+        message: TerminalText.text(
           "Not everything could be saved; \(new.destination) holds what is listed above"))
     }
   }
@@ -32,7 +32,7 @@ struct RecoverCommand: ParsableCommand {
   private func recover(_ line: ProgressLine) throws -> RecoveryReport {
     defer { line.clear() }
     guard StoreLocation.exists(database.database) else {
-      throw CommandFailure(message: Printable.text("There is no file at \(database.database)"))
+      throw CommandFailure(message: TerminalText.text("There is no file at \(database.database)"))
     }
     return try new.make {
       try Store.recover(from: database.database, to: $0, replacing: $1) { line.show($0, "read") }
@@ -43,17 +43,17 @@ struct RecoverCommand: ParsableCommand {
     for collection in report.collections {
       let skipped = collection.skipped == 0 ? "" : ", \(collection.skipped) skipped"
       try output.line(
-        Printable.text(collection.name) + ": \(Quantity.documents(collection.saved)) saved"
+        TerminalText.text(collection.name) + ": \(Quantity.documents(collection.saved)) saved"
           + skipped)
     }
     for skipped in report.skipped {
       let key = skipped.key.map { " (\($0))" } ?? ""
       try output.line(
-        Printable.text(
+        TerminalText.text(
           "skipped: \(skipped.collection), document \(skipped.rowID)\(key): \(skipped.reason)"))
     }
     for loss in report.losses {
-      try output.line(Printable.text("lost: \(loss.subject): \(loss.message)"))
+      try output.line(TerminalText.text("lost: \(loss.subject): \(loss.message)"))
     }
   }
 }

@@ -20,7 +20,7 @@ struct SchemaCommand: ParsableCommand {
   func run() throws {
     try place.withCollection(.reading) { collection in
       var survey = PathSurvey()
-      var unfaithful = UnfaithfulDocuments()
+      var unfaithful = UnrepresentableDocuments()
       var writer = JSONWriter()
       try condition.query(in: collection).each { document in
         writer.removeAll()

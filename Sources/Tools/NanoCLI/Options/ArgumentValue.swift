@@ -31,7 +31,7 @@ package enum ArgumentValue {
 
   /// Text in a form that ``parse(_:)`` gives back as it was.
   package static func quoted(_ text: String) -> String {
-    Printable.quoted(text, by: "'")
+    TerminalText.quoted(text, by: "'")
   }
 
   private static func unquoted(_ text: String) -> String? {

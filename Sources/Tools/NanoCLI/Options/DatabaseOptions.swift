@@ -76,6 +76,6 @@ struct CollectionOptions: ParsableArguments {
     // SQLite's table names, and so ours, ignore the case of ASCII letters.
     guard !names.contains(where: { $0.folded == name.folded }) else { return nil }
     let known = names.isEmpty ? "none yet" : names.joined(separator: ", ")
-    return Printable.text("There is no collection \(name); there are: \(known)")
+    return TerminalText.text("There is no collection \(name); there are: \(known)")
   }
 }

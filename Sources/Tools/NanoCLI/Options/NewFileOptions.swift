@@ -17,7 +17,7 @@ struct NewFileOptions: ParsableArguments {
       where error.code == .alreadyExists
     {
       throw CommandFailure(
-        message: Printable.text("\(destination) is there already (--force replaces it)"))
+        message: TerminalText.text("\(destination) is there already (--force replaces it)"))
     }
   }
 }

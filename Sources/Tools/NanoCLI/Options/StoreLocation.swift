@@ -99,7 +99,7 @@ enum StoreLocation {
   ) throws -> Store {
     guard access == .creating || exists(file) else {
       throw CommandFailure(
-        message: Printable.text(
+        message: TerminalText.text(
           "There is no database at \(file) (nanostore import and nanostore put make one)"))
     }
     var configuration = Store.Configuration()

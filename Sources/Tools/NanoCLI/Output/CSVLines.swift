@@ -55,7 +55,7 @@ final class CSVLines {
 
   private func append(_ value: DocumentValue) {
     var text = CellText.csv(value)
-    if isPrintable { text = Printable.text(text) }
+    if isPrintable { text = TerminalText.text(text) }
     text.withUTF8 { bytes in
       let isPlain =
         bytes.first != UInt8(ascii: " ") && bytes.last != UInt8(ascii: " ")

@@ -8,7 +8,7 @@ enum CellText {
   /// For people: lists without their brackets, nothing that moves the cursor.
   static func table(_ value: DocumentValue?) -> String {
     if case .double(let number) = value, number.isFinite { return rounded(number) }
-    return Printable.text(
+    return TerminalText.text(
       plain(value) { elements in
         elements.contains { $0.array != nil || $0.object != nil }
           ? nil : elements.map { table($0) }.joined(separator: ", ")

@@ -72,7 +72,7 @@ final class RowPrinter {
   private static let namesInNote = 10
 
   private static func list(_ names: ArraySlice<String>) -> String {
-    let listed = names.prefix(namesInNote).map(Printable.text).joined(separator: ", ")
+    let listed = names.prefix(namesInNote).map(TerminalText.text).joined(separator: ", ")
     let others = names.count - namesInNote
     return others > 0 ? "\(listed), and \(Quantity.count(others)) more fields" : listed
   }
@@ -100,7 +100,7 @@ final class ObjectPrinter {
   private let output: Output
   private var isFirst = true
   private var writer = JSONWriter()
-  private var unfaithful = UnfaithfulDocuments()
+  private var unfaithful = UnrepresentableDocuments()
 
   init(isArray: Bool, isPlain: Bool, isPretty: Bool, to output: Output) {
     self.isArray = isArray
@@ -139,7 +139,7 @@ final class ObjectPrinter {
     if isArray { try output.write(isFirst ? "[\n" : ",\n") }
     isFirst = false
     if Terminal.isOutput {
-      try output.write(Printable.json(writer.text))
+      try output.write(TerminalText.json(writer.text))
     } else {
       try output.write(writer.bytes)
     }

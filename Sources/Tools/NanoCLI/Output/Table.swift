@@ -46,7 +46,7 @@ final class Table {
   }
 
   private func begin() throws {
-    let names = candidates.map(Printable.text)
+    let names = candidates.map(TerminalText.text)
     let natural = names.indices.map { column in
       kept.reduce(DisplayWidth.of(names[column])) { max($0, DisplayWidth.of($1[column].text)) }
     }

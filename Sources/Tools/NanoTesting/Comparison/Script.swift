@@ -8,7 +8,7 @@ public struct Script: Sendable {
   public enum Step: Sendable, Hashable {
     /// One transaction.
     case write([Operation])
-    case ask(Question)
+    case ask(EngineRequest)
   }
 
   /// What is done and asked, in order.
@@ -70,7 +70,7 @@ public struct Script: Sendable {
   }
 
   private func ask(
-    _ question: Question, _ engine: any Engine, _ reference: ReferenceEngine, _ step: Int,
+    _ question: EngineRequest, _ engine: any Engine, _ reference: ReferenceEngine, _ step: Int,
     _ comparesRevisions: Bool
   ) throws -> Mismatch? {
     let expected = try reference.read(.snapshot, nil) {

@@ -63,7 +63,7 @@ public struct ScriptGenerator {
     for _ in 0..<count { steps.append(.ask(try question())) }
   }
 
-  private mutating func question() throws -> Question {
+  private mutating func question() throws -> EngineRequest {
     var query = conditions.query()
     query.condition = try conditions.throughText(query.condition)
     switch random.number(0...9) {

@@ -23,7 +23,7 @@ package struct ScriptShrinker {
     return best
   }
 
-  /// Smaller scripts, the much smaller ones first.
+  /// Shrinker scripts, the much smaller ones first.
   private func candidates(_ script: Script) -> some Sequence<Script> {
     let count = script.steps.count
     let withoutSteps = [count / 2, count / 4, 1].filter { $0 > 0 }.lazy.flatMap { size in

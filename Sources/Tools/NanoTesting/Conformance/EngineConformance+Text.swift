@@ -13,8 +13,8 @@ extension EngineConformance {
         }
         return
       }
-      let words = TextIndexDefinition(fields: ["a", "b.c"])
-      let parts = TextIndexDefinition(name: "it's \"x\"", fields: ["a"], tokens: .substrings)
+      let words = FullTextIndexDefinition(fields: ["a", "b.c"])
+      let parts = FullTextIndexDefinition(name: "it's \"x\"", fields: ["a"], tokens: .substrings)
       try probe.write { writer in
         for index in [words, parts, words] { try writer.createTextIndex(index, in: "c") }
         try expectError(.alreadyExists, "another definition") {
@@ -142,7 +142,7 @@ extension EngineConformance {
           ("rum", "rum"), ("gin", "y"), ("rum", "whisky"), ("", "vodka"), ("z", "z"),
         ] { try writer.insert(["a": .string(a), "b": .string(b)], into: "c") }
       }
-      var query = Query(.search("gin"), ranking: TextRanking())
+      var query = Query(.search("gin"), ranking: FullTextRanking())
       var ranks: [Double] = []
       var ids: [Int64] = []
       try probe.read { reader in
@@ -160,7 +160,7 @@ extension EngineConformance {
       try expectEqual(try probe.ids(query), [2, 5], "a page")
       query.condition = .all([query.condition, .comparison(.field("b"), .equal, .value("y"))])
       try expectEqual(try probe.ids(query), [5], "a page of those that fulfil a condition")
-      query = Query(.search("gin"), limit: 2, ranking: TextRanking(weights: ["a": 100]))
+      query = Query(.search("gin"), limit: 2, ranking: FullTextRanking(weights: ["a": 100]))
       try expectEqual(try probe.ids(query), [2, 5], "with weights")
       try expectEqual(try probe.read { try $0.count(query, in: "c") }, 2, "count of a page")
       let values = try probe.read { try $0.distinct("b", query, in: "c") }

@@ -78,7 +78,7 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
   }
 
   private func running<Result>(
-    _ interruption: Interruption?, _ work: (StopFlag) throws -> Result
+    _ interruption: Interruption?, _ work: (CancellationFlag) throws -> Result
   ) throws -> Result {
     try lock.withLock {
       guard !isClosed else { throw StoreError(.closed, "The store is closed") }
@@ -90,7 +90,7 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
       lock.broadcast()
       lock.unlock()
     }
-    let stop = StopFlag()
+    let stop = CancellationFlag()
     guard let interruption else { return try work(stop) }
     return try interruption.whileRunning(stop: { stop.set() }, { try work(stop) })
   }

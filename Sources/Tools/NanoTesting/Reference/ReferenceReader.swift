@@ -7,11 +7,11 @@ import NanoQuery
 /// A state and the questions one may ask of it.
 class ReferenceReader: EngineReader {
   var state: ReferenceState
-  let stop: StopFlag
+  let stop: CancellationFlag
   /// The number of the engine.
   let observer: UInt32
 
-  init(_ state: ReferenceState, _ observer: UInt32, _ stop: StopFlag) {
+  init(_ state: ReferenceState, _ observer: UInt32, _ stop: CancellationFlag) {
     self.state = state
     self.observer = observer
     self.stop = stop
@@ -100,7 +100,7 @@ class ReferenceReader: EngineReader {
     }
   }
 
-  func textIndexes(in collection: String) throws -> [TextIndexDefinition] {
+  func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
     (state[collection]?.textIndexes ?? []).sorted { $0.name.isBefore($1.name) }
   }
 
@@ -160,8 +160,8 @@ extension ReferenceReader {
   private func ranks(_ query: Query, in collection: String) -> [Int64: Double] {
     guard let search = query.condition.rankingSearch, let scope = search.scope else { return [:] }
     let documents = state[collection]?.documents ?? []
-    let ranker = TextRanker(
-      search.query, in: scope, query.ranking ?? TextRanking(),
+    let ranker = FullTextRanker(
+      search.query, in: scope, query.ranking ?? FullTextRanking(),
       documents: documents.map { document in { document.subject(nil).texts(at: $0) } })
     return Dictionary(
       uniqueKeysWithValues: documents.enumerated().map {

@@ -28,7 +28,7 @@ struct ReferenceCollection {
   /// The largest row id ever given.
   var lastRowID: Int64 = 0
   var indexes: [IndexDefinition] = []
-  var textIndexes: [TextIndexDefinition] = []
+  var textIndexes: [FullTextIndexDefinition] = []
   /// Kept to be told again; answers do not depend on it.
   var indexing = IndexingPolicy.declared
   var settings = CollectionSettings()

@@ -133,7 +133,7 @@ final class ReferenceWriter: ReferenceReader, EngineWriter {
     state[collection] = found
   }
 
-  func createTextIndex(_ index: TextIndexDefinition, in collection: String) throws {
+  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     try index.validate()
     var found = try collectionForWriting(collection)
     if found.textIndexes.contains(index) { return }

@@ -14,7 +14,7 @@ func questions(_ wines: DocumentCollection, _ bag: Bag, _ position: PagePosition
   let all = wines.find().where(Field("year") > 1990).sorted(by: "year").offset(5).limit(5)
   print(all.after(position).select("year"), try all.sorted(byText: "[year] DESC"))
   print(wines.search("red").ranked(weights: ["name": 2]), all.fieldsAsColumns())
-  print(wines.search(TextQuery.phrase("red"), in: "byName"), wines.find(type: "Wine"))
+  print(wines.search(FullTextQuery.phrase("red"), in: "byName"), wines.find(type: "Wine"))
   print(try wines.find("[year] > ?", arguments: [1990]), wines.find(Query()))
   print(bag.find().where(Field("year") > 1990).sorted(by: "year").limit(5).select("year"))
   var search = Search()

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+
+/// Where a byte of JSON text stands, for errors.
+enum JSONLocation {
+  private enum Level {
+    /// In an object, after this name: from its opening quote to behind its closing one.
+    case field(Range<Int>)
+    case element(Int)
+  }
+
+  /// The path to the object around a place; nil if it is the outermost one.
+  ///
+  /// - Precondition: What stands before the place is valid.
+  static func path(
+    of place: UnsafePointer<UInt8>, from start: UnsafePointer<UInt8>
+  ) -> FieldPath? {
+    let text = UnsafeRawBufferPointer(start: start, count: place - start)
+    var levels: [Level] = []
+    var index = 0
+    var string = 0..<0
+    while index < text.count {
+      switch text[index] {
+      case ASCII.quote:
+        string = index..<endOfString(text, from: index + 1)
+        index = string.upperBound - 1
+      case ASCII.colon:
+        levels.removeLast()
+        levels.append(.field(string))
+      case ASCII.openBrace: levels.append(.field(0..<0))
+      case ASCII.openBracket: levels.append(.element(0))
+      case ASCII.closeBrace, ASCII.closeBracket: levels.removeLast()
+      case ASCII.comma:
+        if case .element(let number)? = levels.last {
+          levels.removeLast()
+          levels.append(.element(number + 1))
+        }
+      default: break
+      }
+      index += 1
+    }
+    let names = levels.dropLast().map { level -> String in
+      switch level {
+      case .element(let number): "\(number)"
+      case .field(let range): name(text[range])
+      }
+    }
+    return names.isEmpty ? nil : FieldPath(components: names)
+  }
+
+  private static func endOfString(_ text: UnsafeRawBufferPointer, from first: Int) -> Int {
+    var index = first
+    while index < text.count, text[index] != ASCII.quote {
+      index += text[index] == ASCII.backslash ? 2 : 1
+    }
+    return min(index + 1, text.count)
+  }
+
+  private static func name(_ quoted: Slice<UnsafeRawBufferPointer>) -> String {
+    var parser = StrictParser(UnsafeRawBufferPointer(rebasing: quoted), .plain)
+    guard case .string(let name)? = try? parser.text() else { return "?" }
+    return name
+  }
+}

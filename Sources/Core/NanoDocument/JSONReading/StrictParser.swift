@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+
+/// Parses JSON text from outside in one pass over its bytes, and believes nothing.
+struct StrictParser {
+  let start: UnsafePointer<UInt8>
+  let end: UnsafePointer<UInt8>
+  var cursor: UnsafePointer<UInt8>
+  let isExtended: Bool
+
+  init(_ bytes: UnsafeRawBufferPointer, _ dialect: JSONDialect) {
+    let reader = JSONReader(bytes)
+    start = reader.start
+    end = reader.end
+    cursor = reader.cursor
+    isExtended = dialect == .extended
+  }
+
+  /// The whole text: one value with nothing but white space around it.
+  mutating func text() throws(StoreError) -> DocumentValue {
+    if end - start >= 3, start[0] == 0xEF, start[1] == 0xBB, start[2] == 0xBF {
+      throw error("A text begins with a byte order mark", at: start, "JSON in UTF-8 without one")
+    }
+    skipWhitespace()
+    let value = try value(depth: 0)
+    skipWhitespace()
+    guard cursor == end else { throw unexpected("Something follows the value", "the end") }
+    return value
+  }
+
+  mutating func objectText() throws(StoreError) -> DocumentObject {
+    guard case .object(let object) = try text() else {
+      cursor = start
+      skipWhitespace()
+      throw error("The value is not an object", at: cursor, "an object")
+    }
+    return object
+  }
+
+  /// - Parameter depth: How many objects and arrays are open around the value.
+  private mutating func value(depth: Int) throws(StoreError) -> DocumentValue {
+    guard cursor < end else { throw ended("a value") }
+    switch cursor.pointee {
+    case ASCII.quote: return .string(try string())
+    case ASCII.openBrace: return try object(depth: depth + 1)
+    case ASCII.openBracket: return try array(depth: depth + 1)
+    case 0x30...0x39, ASCII.minus: return try number()
+    case 0x74:
+      try literal("true")
+      return .bool(true)
+    case 0x66:
+      try literal("false")
+      return .bool(false)
+    case 0x6E:
+      try literal("null")
+      return .null
+    default: throw unexpected("A value is missing", "a value")
+    }
+  }
+
+  private mutating func array(depth: Int) throws(StoreError) -> DocumentValue {
+    guard depth <= DocumentValue.maximumDepth else { throw tooDeep() }
+    cursor += 1
+    skipWhitespace()
+    var elements: [DocumentValue] = []
+    if take(ASCII.closeBracket) { return .array(elements) }
+    while true {
+      elements.append(try value(depth: depth))
+      skipWhitespace()
+      if take(ASCII.closeBracket) { return .array(elements) }
+      let comma = cursor
+      guard take(ASCII.comma) else {
+        throw unexpected("An array goes on without a comma", "',' or ']'")
+      }
+      skipWhitespace()
+      if cursor < end, cursor.pointee == ASCII.closeBracket {
+        throw error("A comma stands before a closing bracket", at: comma, "']'")
+      }
+    }
+  }
+
+  private mutating func object(depth: Int) throws(StoreError) -> DocumentValue {
+    guard depth <= DocumentValue.maximumDepth else { throw tooDeep() }
+    if let form = storedForm(depth: depth) { return form }
+    cursor += 1
+    skipWhitespace()
+    if take(ASCII.closeBrace) { return .object(DocumentObject()) }
+    var fields = FieldCollector()
+    var form = FormCandidate()
+    while true {
+      let nameStart = cursor
+      let name = try fieldName(&form)
+      guard !fields.contains(name.text, trace: name.trace) else {
+        throw error("An object has two fields of one name", at: nameStart, "another name")
+      }
+      skipWhitespace()
+      guard take(ASCII.colon) else { throw unexpected("A name has no colon after it", "':'") }
+      skipWhitespace()
+      form.value(at: cursor)
+      fields.append(name.text, try value(depth: depth), trace: name.trace)
+      skipWhitespace()
+      if take(ASCII.closeBrace) { break }
+      let comma = cursor
+      guard take(ASCII.comma) else {
+        throw unexpected("An object goes on without a comma", "',' or '}'")
+      }
+      skipWhitespace()
+      if cursor < end, cursor.pointee == ASCII.closeBrace {
+        throw error("A comma stands before a closing brace", at: comma, "'}'")
+      }
+    }
+    let object = fields.object()
+    return form.isPossible ? try recognise(object, form) : .object(object)
+  }
+
+  private mutating func fieldName(
+    _ form: inout FormCandidate
+  ) throws(StoreError) -> (text: String, trace: UInt64) {
+    guard cursor < end else { throw ended("a name") }
+    guard cursor.pointee == ASCII.quote else {
+      throw unexpected("A field's name is not in double quotes", "'\"'")
+    }
+    let first = cursor + 1
+    var text = try string()
+    let bytes = UnsafeRawBufferPointer(start: first, count: cursor - first - 1)
+    let isReserved = isExtended && text.utf8.first == ASCII.dollar
+    if _slowPath(isReserved) {
+      if text.utf8.dropFirst().first == ASCII.dollar {
+        text.removeFirst()
+        form.name(isReserved: false)
+      } else {
+        form.name(isReserved: true)
+      }
+      return (text, 0)
+    }
+    form.name(isReserved: false)
+    // An escape changes the length: then the bytes say nothing about the name.
+    return (text, text.utf8.count == bytes.count ? FieldCollector.trace(bytes) : 0)
+  }
+
+  /// A date or data just as a store writes it, as in what was exported from one.
+  private mutating func storedForm(depth: Int) -> DocumentValue? {
+    guard isExtended, depth < DocumentValue.maximumDepth else { return nil }
+    var reader = JSONReader(start: start, cursor: cursor, end: end)
+    guard let form = reader.storedForm() else { return nil }
+    // An exact interval is a number, and this reader is not strict about numbers.
+    if case .date = form, reader.cursor - cursor != #"{"$date":""}"#.utf8.count + DateText.length {
+      return nil
+    }
+    cursor = reader.cursor
+    return form
+  }
+
+  private func recognise(
+    _ object: DocumentObject, _ form: FormCandidate
+  ) throws(StoreError) -> DocumentValue {
+    switch ExtendedJSON.recognise(object) {
+    case .none: return .object(object)
+    case .value(let value): return value
+    case .wrong(let index, let expected, let message):
+      let place = (index == 0 ? form.values.0 : form.values.1) ?? start
+      let failure = error(message, at: place, expected)
+      guard let path = JSONLocation.path(of: place, from: start) else { throw failure }
+      throw failure.adding(.field, path.description)
+    }
+  }
+}
+
+/// What is known of an object's names while it is parsed: whether it may be a form such as
+/// `{"$date":…}`, and where its values stand.
+private struct FormCandidate {
+  /// Where the first two values stand.
+  private(set) var values: (UnsafePointer<UInt8>?, UnsafePointer<UInt8>?)
+  private var count = 0
+  private var isReserved = true
+
+  /// All names begin with one `$`, and there are no more than any form has.
+  var isPossible: Bool { isReserved && count <= 2 }
+
+  mutating func name(isReserved: Bool) { self.isReserved = self.isReserved && isReserved }
+
+  mutating func value(at place: UnsafePointer<UInt8>) {
+    if count == 0 { values.0 = place } else if count == 1 { values.1 = place }
+    count += 1
+  }
+}

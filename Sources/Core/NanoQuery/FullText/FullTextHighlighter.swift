@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+
+/// Shows where a query was found in a text.
+public struct FullTextHighlighter: Sendable {
+  private let tokens: Tokenizer
+  private let phrases: [FullTextPhrase]
+  private let parts: [String]
+
+  /// - Parameter field: The field that the texts are of; what is looked for elsewhere is not marked.
+  public init(_ query: FullTextQuery, in scope: FullTextScope, field: FieldPath) {
+    tokens = scope.tokens
+    let (phrases, parts) = query.simplified(scope.tokens)?.marked(field, within: nil) ?? ([], [])
+    // A part of a text may be shorter than a token.
+    let isByPart = scope.tokens == .substrings
+    self.phrases = isByPart ? [] : phrases
+    self.parts = (parts + (isByPart ? phrases.map(\.text) : [])).map { scope.tokens.folded($0) }
+  }
+
+  /// The text with a marker before and one behind each place.
+  ///
+  /// ```swift
+  /// highlighter.highlighted("Sloe gin fizz", "<b>", "</b>")    // "Sloe <b>gin</b> fizz"
+  /// ```
+  public func highlighted(_ text: String, _ begin: String, _ end: String) -> String {
+    let bytes = Array(text.utf8)
+    return Self.marked(bytes, ranges(in: text, bytes), within: bytes.indices, begin, end)
+  }
+
+  /// The part of a text in which most is found, with markers.
+  ///
+  /// - Parameters:
+  ///   - words: How many words it has at most.
+  ///   - ellipsis: Stands where something is left out.
+  /// - Returns: The part, and how much is found in it.
+  public func snippet(
+    _ text: String, words: Int, _ begin: String, _ end: String, ellipsis: String
+  ) -> (text: String, found: Int) {
+    let bytes = Array(text.utf8)
+    let found = ranges(in: text, bytes)
+    let places = Tokenizer.words.tokens(of: text).map(\.range)
+    guard places.count > max(1, words) else {
+      return (Self.marked(bytes, found, within: bytes.indices, begin, end), found.count)
+    }
+    let window = Self.window(places, found, max(1, words))
+    let isFirst = window.lowerBound == 0
+    let isLast = window.upperBound == places.count
+    let start = isFirst ? 0 : places[window.lowerBound].lowerBound
+    let stop = isLast ? bytes.count : places[window.upperBound - 1].upperBound
+    let inside = found.filter { $0.lowerBound < stop && $0.upperBound > start }
+    let shown = Self.marked(bytes, inside, within: start..<stop, begin, end)
+    return ((isFirst ? "" : ellipsis) + shown + (isLast ? "" : ellipsis), inside.count)
+  }
+
+  /// The words around most of what is found, with as many before the first place as behind the last.
+  private static func window(
+    _ words: [Range<Int>], _ found: [Range<Int>], _ length: Int
+  ) -> Range<Int> {
+    func count(from start: Int) -> Int {
+      let (first, last) = (words[start].lowerBound, words[start + length - 1].upperBound)
+      return found.count { $0.lowerBound >= first && $0.upperBound <= last }
+    }
+    let starts = 0...(words.count - length)
+    var best = 0
+    var most = count(from: 0)
+    var lastOfBest = 0
+    for start in starts.dropFirst() {
+      let here = count(from: start)
+      if here > most { (best, most) = (start, here) }
+      if here == most, start - best <= length { lastOfBest = start }
+    }
+    // The windows from the first best one to the last begin earlier and earlier before what they show.
+    let middle = lastOfBest > best && most > 0 ? (best + lastOfBest) / 2 : best
+    let chosen = count(from: middle) == most ? middle : best
+    return chosen..<(chosen + length)
+  }
+
+  /// Where something is found, in UTF-8, in order and apart.
+  private func ranges(in text: String, _ bytes: [UInt8]) -> [Range<Int>] {
+    let contents = TextContents(FullTextScope([.element], tokens: tokens)) { _ in [text] }
+    let places = contents.tokens[0]
+    var found = phrases.flatMap { phrase in
+      contents.spans(of: phrase, 0).map {
+        places[$0.lowerBound].range.lowerBound..<places[$0.upperBound - 1].range.upperBound
+      }
+    }
+    found += parts.flatMap { tokens.ranges(of: $0, in: text) }
+    return Self.joined(found)
+  }
+
+  private static func joined(_ ranges: [Range<Int>]) -> [Range<Int>] {
+    var joined: [Range<Int>] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      guard let last = joined.last, range.lowerBound < last.upperBound else {
+        joined.append(range)
+        continue
+      }
+      joined[joined.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+    }
+    return joined
+  }
+
+  private static func marked(
+    _ bytes: [UInt8], _ found: [Range<Int>], within: Range<Int>, _ begin: String, _ end: String
+  ) -> String {
+    var marked: [UInt8] = []
+    var place = within.lowerBound
+    for range in found {
+      let range = range.clamped(to: within)
+      marked += bytes[place..<range.lowerBound]
+      marked += begin.utf8
+      marked += bytes[range]
+      marked += end.utf8
+      place = range.upperBound
+    }
+    marked += bytes[place..<within.upperBound]
+    return String(decoding: marked, as: UTF8.self)
+  }
+}
+
+extension Tokenizer {
+  /// Where a text that is in the form for comparison stands in another one, in UTF-8 of the other.
+  fileprivate func ranges(of wanted: String, in text: String) -> [Range<Int>] {
+    var places: [Int] = []
+    var folded: [UInt8] = []
+    var place = 0
+    for scalar in text.unicodeScalars {
+      for byte in UnicodeTokenizer.folded(scalar, self).map({ Array(String($0).utf8) }) ?? [] {
+        folded.append(byte)
+        places.append(place)
+      }
+      place += UTF8.width(scalar)
+    }
+    places.append(place)
+    return folded.ranges(of: Array(wanted.utf8)).filter { !$0.isEmpty }
+      .map { places[$0.lowerBound]..<places[$0.upperBound] }
+  }
+}
+
+extension FullTextQuery {
+  /// What is marked in a field: not what is excluded.
+  fileprivate func marked(
+    _ field: FieldPath, within path: FieldPath?
+  ) -> (phrases: [FullTextPhrase], parts: [String]) {
+    switch self {
+    case .phrase(let text) where path == nil || path == field: return ([FullTextPhrase(text: text)], [])
+    case .prefix(let text) where path == nil || path == field:
+      return ([FullTextPhrase(text: text, isPrefix: true)], [])
+    case .near(let texts, _) where path == nil || path == field:
+      return (texts.map { FullTextPhrase(text: $0) }, [])
+    case .part(let text, _) where path == nil || path == field: return ([], [text])
+    case .phrase, .prefix, .near, .part: return ([], [])
+    case .all(let queries), .any(let queries):
+      return queries.map { $0.marked(field, within: path) }.reduce(into: ([], [])) {
+        $0.0 += $1.phrases
+        $0.1 += $1.parts
+      }
+    case .excluding(let query, _): return query.marked(field, within: path)
+    case .field(let inner, let query): return query.marked(field, within: inner)
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+
+/// A word, or three characters, of a text.
+public struct FullTextToken: Sendable, Hashable {
+  /// In the form in which tokens are compared.
+  public var text: String
+  /// Where it stands, in UTF-8.
+  public var range: Range<Int>
+}
+
+extension Tokenizer {
+  /// The tokens of a text, in order.
+  ///
+  /// ```swift
+  /// Tokenizer.words.tokens(of: "Crème, brûlée!").map(\.text)     // ["creme", "brulee"]
+  /// Tokenizer.substrings.tokens(of: "Café").map(\.text)          // ["caf", "afé"]
+  /// ```
+  public func tokens(of text: String) -> [FullTextToken] {
+    switch self {
+    case .words: Self.words(of: text)
+    case .substrings: Self.trigrams(of: text)
+    }
+  }
+
+  /// A text in the form in which it is compared.
+  public func folded(_ text: String) -> String {
+    var folded = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if let scalar = UnicodeTokenizer.folded(scalar, self) { folded.append(scalar) }
+    }
+    return String(folded)
+  }
+
+  private static func words(of text: String) -> [FullTextToken] {
+    var tokens: [FullTextToken] = []
+    var word = String.UnicodeScalarView()
+    var start = 0
+    var place = 0
+    func end() {
+      if !word.isEmpty { tokens.append(FullTextToken(text: String(word), range: start..<place)) }
+      word = String.UnicodeScalarView()
+    }
+    for scalar in text.unicodeScalars {
+      defer { place += UTF8.width(scalar) }
+      let isInside = UnicodeTokenizer.isInWord(scalar)
+      // An accent of its own goes on with a word and begins none.
+      guard isInside || (!word.isEmpty && UnicodeTokenizer.isAccent(scalar)) else {
+        end()
+        continue
+      }
+      if word.isEmpty { start = place }
+      if let folded = UnicodeTokenizer.folded(scalar, .words) { word.append(folded) }
+    }
+    end()
+    return tokens
+  }
+
+  private static func trigrams(of text: String) -> [FullTextToken] {
+    var scalars: [(scalar: Unicode.Scalar, start: Int, end: Int)] = []
+    var place = 0
+    for scalar in text.unicodeScalars {
+      let end = place + UTF8.width(scalar)
+      if let folded = UnicodeTokenizer.folded(scalar, .substrings) {
+        scalars.append((folded, place, end))
+      }
+      place = end
+    }
+    guard scalars.count >= trigramLength else { return [] }
+    return (0...(scalars.count - trigramLength)).map { first in
+      let run = scalars[first..<(first + trigramLength)]
+      var text = String.UnicodeScalarView()
+      text.append(contentsOf: run.lazy.map(\.scalar))
+      return FullTextToken(text: String(text), range: run.first!.start..<run.last!.end)
+    }
+  }
+
+  /// Characters of a token in an index of substrings.
+  static let trigramLength = 3
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Characters as SQLite's tokenizer `unicode61` sees them (https://sqlite.org/fts5.html#unicode61_tokenizer):
+/// by the tables of Unicode 6.1, with which every character that came later is one of a word.
+enum UnicodeTokenizer {
+  /// Letters, digits, and characters of private use.
+  static func isInWord(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.value < 0x80 { return isASCIIWord(scalar.value) }
+    switch scalar.properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
+      .decimalNumber, .letterNumber, .otherNumber, .privateUse:
+      return !lettersSince.contains(scalar.value)
+    case .unassigned: return true
+    default: return isNewer(scalar) || lettersThen.contains(scalar.value)
+    }
+  }
+
+  /// Characters of New Tai Lue and Vedic that were marks in Unicode 6.1, and Mongolian ones that were
+  /// letters.
+  private static let lettersSince: Set<UInt32> = Set(0x19B0...0x19C0).union([
+    0x19C8, 0x19C9, 0x1CF2, 0x1CF3,
+  ])
+  private static let lettersThen: Set<UInt32> = [0x1885, 0x1886]
+
+  private static func isASCIIWord(_ value: UInt32) -> Bool {
+    (0x30...0x39).contains(value) || (0x41...0x5A).contains(value) || (0x61...0x7A).contains(value)
+  }
+
+  private static func isNewer(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.age.map { $0 > (6, 1) } ?? true
+  }
+
+  /// Marks that stand above or below the letter before them.
+  static func isAccent(_ scalar: Unicode.Scalar) -> Bool {
+    guard (0x300...0x331).contains(scalar.value) else { return false }
+    switch scalar.value {
+    case 0x300...0x304, 0x306...0x30C, 0x30F, 0x311, 0x31B, 0x323...0x328, 0x32D, 0x32E, 0x330,
+      0x331:
+      return true
+    default: return false
+    }
+  }
+
+  /// The character that stands for it in comparisons; nil if none does.
+  static func folded(_ scalar: Unicode.Scalar, _ tokens: Tokenizer) -> Unicode.Scalar? {
+    if scalar.value < 0x80 {
+      return (0x41...0x5A).contains(scalar.value) ? lowercase(scalar) : scalar
+    }
+    guard tokens == .words else { return lowercase(scalar) }
+    return isAccent(scalar) ? nil : withoutAccents(lowercase(scalar))
+  }
+
+  /// To lower case by way of upper case, so that both small sigmas are one letter.
+  private static func lowercase(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+    if scalar.value < 0x80 { return Unicode.Scalar(scalar.value | 0x20) ?? scalar }
+    // The dotless i would become one with a dot.
+    guard scalar.value != 0x131, !isNewer(scalar) else { return scalar }
+    let upper = single(scalar.properties.uppercaseMapping) ?? scalar
+    return single(upper.properties.lowercaseMapping) ?? single(scalar.properties.lowercaseMapping)
+      ?? scalar
+  }
+
+  private static func single(_ mapping: String) -> Unicode.Scalar? {
+    let scalars = mapping.unicodeScalars
+    guard let first = scalars.first, scalars.count == 1 else { return nil }
+    // A letter that is newer than the tables has no part in them.
+    return isNewer(first) ? nil : first
+  }
+
+  private static func withoutAccents(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+    guard let index = Int(exactly: scalar.value), index < accented.count else {
+      return scalar
+    }
+    let base = accented[index]
+    return base == 0 ? scalar : Unicode.Scalar(base)
+  }
+
+  /// The letters that Latin ones with accents are taken for; 0 for all others. Those of more than one
+  /// accent stand from U+1E00 on.
+  private static let accented: [UInt8] = (0..<0x1F00).map { value in
+    let isLatin = (0xC0..<0x250).contains(value) || value >= 0x1E00
+    guard isLatin, let scalar = Unicode.Scalar(UInt32(value)) else { return 0 }
+    let parts = String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars
+    guard let base = parts.first, parts.count > 1, isASCIIWord(base.value),
+      !withTwoAccents.contains(value)
+    else { return 0 }
+    return UInt8(lowercase(base).value)
+  }
+
+  /// The one letter of two accents that SQLite leaves as it is: `ǡ`.
+  private static let withTwoAccents = 0x1E0...0x1E1
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+
+/// Aggregates over the bytes of many stored documents.
+///
+/// Confined to one thread at a time.
+public final class CompiledAggregation {
+  private var groups: GroupedAggregation
+  private var document: DocumentBytes
+  private let paths: [FieldPath: CountedPath]
+  /// The path and the aggregation of each aggregate, where no groups are asked for.
+  private var plain: [(path: CountedPath?, aggregation: Aggregation)] = []
+
+  /// - Parameters:
+  ///   - defaults: What stands for fields that a document does not have.
+  ///   - makeSpill: Where groups go that memory has no room for; nil to keep all.
+  public init(
+    _ query: AggregateQuery, defaults: FieldDefaults? = nil, makeSpill: SpillMaker? = nil
+  ) {
+    groups = GroupedAggregation(query, makeSpill: makeSpill)
+    var names = FieldNames()
+    var paths: [FieldPath: CountedPath] = [:]
+    for path in query.groups + query.aggregates.compactMap(\.field) {
+      paths[path] = CountedPath(path, &names, defaults)
+    }
+    self.paths = paths
+    document = DocumentBytes(names.names)
+    if query.groups.isEmpty {
+      plain = query.aggregates.map { ($0.field.flatMap { paths[$0] }, Aggregation($0)) }
+    }
+  }
+
+  /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/tooComplex``.
+  public func add(_ body: UnsafeRawBufferPointer) throws(StoreError) {
+    document.reset(body)
+    if groups.query.groups.isEmpty { return try addPlain() }
+    let paths = paths
+    try groups.add { (field) throws(StoreError) in try self.values(paths[field]) }
+  }
+
+  private func addPlain() throws(StoreError) {
+    for index in plain.indices {
+      plain[index].aggregation.addDocument()
+      guard let path = plain[index].path else { continue }
+      var aggregation = plain[index].aggregation
+      try path.each(&document) { aggregation.add($0) }
+      plain[index].aggregation = aggregation
+    }
+  }
+
+  private func values(_ path: CountedPath?) throws(StoreError) -> [DocumentValue] {
+    guard let path else { return [] }
+    var values: [DocumentValue] = []
+    try path.each(&document) { values.append($0) }
+    return values
+  }
+
+  /// The groups in sort order, over everything that was added.
+  public var rows: [AggregateRow] {
+    guard groups.query.groups.isEmpty else { return groups.rows }
+    return [AggregateRow(group: [], values: plain.map(\.aggregation.result))]
+  }
+
+  /// As ``rows``, one after the other until the closure says false.
+  public func eachRow(_ show: (AggregateRow) throws -> Bool) throws {
+    guard groups.query.groups.isEmpty else { return try groups.eachRow(show) }
+    for row in rows where try !show(row) { return }
+  }
+}
+
+/// A path whose values are counted: arrays that it reaches give their elements, not themselves.
+struct CountedPath {
+  private let path: BytePath
+  /// What is counted where a document has nothing there.
+  private let defaults: [DocumentValue]
+
+  init(_ path: FieldPath, _ names: inout FieldNames, _ defaults: FieldDefaults?) {
+    self.path = BytePath(path, &names)
+    self.defaults = defaults?.values(at: path).filter(Aggregation.counts) ?? []
+  }
+
+  @inline(__always)
+  func each(
+    _ document: inout DocumentBytes, _ show: (DocumentValue) -> Void
+  ) throws(StoreError) {
+    var isMissing = true
+    _ = try document.values(path) { (reader) throws(StoreError) in
+      isMissing = false
+      var reader = reader
+      if reader.kind() != .array { show(try reader.value()) }
+      return false
+    }
+    if isMissing { defaults.forEach(show) }
+  }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+
+/// What documents are sorted by, read from the bytes of many stored documents.
+///
+/// Confined to one thread at a time.
+public final class CompiledOrdering {
+  private let ordering: Ordering
+  private let defaults: FieldDefaults?
+  private var document: DocumentBytes
+  private let paths: [FieldPath: BytePath]
+
+  /// - Parameter defaults: What stands for fields that a document does not have.
+  public init(_ ordering: Ordering, defaults: FieldDefaults? = nil) {
+    self.ordering = ordering
+    self.defaults = defaults
+    var names = FieldNames()
+    var paths: [FieldPath: BytePath] = [:]
+    for path in ordering.expression.fields { paths[path] = BytePath(path, &names) }
+    self.paths = paths
+    document = DocumentBytes(names.names)
+  }
+
+  /// The value by which a document is sorted; null if it has none.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/tooComplex``.
+  public func value(
+    _ body: UnsafeRawBufferPointer, _ attributes: (Attribute) -> DocumentValue
+  ) throws(StoreError) -> DocumentValue {
+    document.reset(body)
+    var values: [DocumentValue] = []
+    if case .field(let field) = ordering.expression, let path = paths[field] {
+      _ = try document.ends(path) { (reader) throws(StoreError) in
+        var reader = reader
+        values.append(try reader.value())
+        return false
+      }
+      if values.isEmpty, let defaults { values = defaults.ends(at: field) }
+    } else {
+      let fields = ordering.expression.fields
+      let subject = try StoredSubject(
+        fields, paths, &document, attributes, defaults,
+        asksForLeaves: Condition.truth(ordering.expression).asksForLeaves)
+      do {
+        values = try Evaluator(subject).values(ordering.expression)
+      } catch {
+        throw error.naming(attributes(.rowID))
+      }
+    }
+    return ordering.sortValue(of: values)
+  }
+}
+
+extension Ordering {
+  /// The value by which a document in memory is sorted, by the definition.
+  public func value(for subject: DocumentSubject) throws(StoreError) -> DocumentValue {
+    if case .field(let path) = expression {
+      return sortValue(of: subject.ends(at: path))
+    }
+    return sortValue(of: try Evaluator(subject).values(expression))
+  }
+
+  /// Of several values the smallest, or descending the largest; null if there is none.
+  func sortValue(of values: [DocumentValue]) -> DocumentValue {
+    let first =
+      descending
+      ? values.max { ValueOrder.compare($0, $1) < 0 }
+      : values.min { ValueOrder.compare($0, $1) < 0 }
+    return first ?? .null
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+
+/// The distinct values that a field reaches in many stored documents.
+///
+/// Confined to one thread at a time.
+public final class DistinctValues {
+  private var seen: [[UInt8]: DocumentValue] = [:]
+  private var document: DocumentBytes
+  private let path: CountedPath
+  private var budget = SpillBudget()
+  private let makeSpill: SpillMaker?
+  private var spill: (any ExternalSorter)?
+  private var spilled = 0
+  private var writer = JSONWriter()
+
+  /// - Parameters:
+  ///   - defaults: What stands for the field where a document does not have it.
+  ///   - makeSpill: Where values go that memory has no room for; nil to keep all.
+  public init(
+    _ field: FieldPath, defaults: FieldDefaults? = nil, makeSpill: SpillMaker? = nil
+  ) {
+    var names = FieldNames()
+    path = CountedPath(field, &names, defaults)
+    document = DocumentBytes(names.names)
+    self.makeSpill = makeSpill
+  }
+
+  /// - Throws: ``StoreError/Code/corruptDocument``.
+  public func add(_ body: UnsafeRawBufferPointer) throws(StoreError) {
+    document.reset(body)
+    var failure: StoreError?
+    try path.each(&document) { value in
+      do throws(StoreError) { try add(value) } catch { failure = failure ?? error }
+    }
+    if let failure { throw failure }
+  }
+
+  private func add(_ value: DocumentValue) throws(StoreError) {
+    let key = SortKey.bytes(value)
+    guard seen[key] == nil else { return }
+    // A key that was spilled once is never kept: the first value of a key is the one that counts.
+    guard let makeSpill, spill != nil || !budget.keeps(key) else {
+      seen[key] = value
+      return
+    }
+    if spill == nil { spill = try makeSpill() }
+    writer.removeAll()
+    writer.value(value)
+    if let failure = writer.failure { throw failure }
+    try spill?.add(key, writer.bytes)
+    spilled += 1
+  }
+
+  /// In sort order. Only where nothing is spilled.
+  public var values: [DocumentValue] {
+    precondition(spill == nil, "Values that were spilled are given by all()")
+    return kept.map(\.value)
+  }
+
+  private var kept: [(key: [UInt8], value: DocumentValue)] {
+    seen.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { ($0.key, $0.value) }
+  }
+
+  /// In sort order.
+  public func all() throws -> [DocumentValue] {
+    guard let spill else { return values }
+    var kept = kept[...]
+    var all: [DocumentValue] = []
+    // Growing step by step would hold the values twice.
+    all.reserveCapacity(kept.count + spilled)
+    var last: [UInt8] = []
+    try spill.each { key, content in
+      guard !last.elementsEqual(key) else { return true }
+      last = Array(key)
+      while let first = kept.first, first.key.lexicographicallyPrecedes(key) {
+        all.append(first.value)
+        kept.removeFirst()
+      }
+      var reader = JSONReader(content)
+      all.append(try reader.value())
+      return true
+    }
+    all += kept.map(\.value)
+    return all
+  }
+}

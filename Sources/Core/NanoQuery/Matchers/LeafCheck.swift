@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+/// What a condition asks of one leaf, answered on the bytes of its value and of its path.
+class LeafCheck {
+  func passes(_ value: JSONReader, _ path: inout LeafPath) throws(StoreError) -> Bool { true }
+
+  /// Nil for a condition that asks for more than a value and its path.
+  static func make(_ condition: Condition) throws(StoreError) -> LeafCheck? {
+    switch condition {
+    case .constant(let truth): return truth ? LeafCheck() : NotLeaf(LeafCheck())
+    case .all(let parts):
+      // What the value is costs less to know than where it stands.
+      return try make(parts).map {
+        AllLeaves($0.filter { !($0 is PathLeaf) } + $0.filter { $0 is PathLeaf })
+      }
+    case .any(let parts): return try make(parts).map(AnyLeaf.init)
+    case .not(let part): return try make(part).map(NotLeaf.init)
+    case .isNull(.field(.element)): return NullLeaf()
+    default: return try single(condition)
+    }
+  }
+
+  private static func make(_ parts: [Condition]) throws(StoreError) -> [LeafCheck]? {
+    var checks: [LeafCheck] = []
+    for part in parts {
+      guard let check = try make(part) else { return nil }
+      checks.append(check)
+    }
+    return checks
+  }
+
+  /// A test of the value or of the path with constants.
+  private static func single(_ condition: Condition) throws(StoreError) -> LeafCheck? {
+    switch operand(condition) {
+    case .field(.element)?: return try ValueMatcher.make(condition).map(ValueLeaf.init)
+    case .attribute(.leafPath)?:
+      let onText = condition.replacingLeaves {
+        $0 == .attribute(.leafPath) ? .field(.element) : nil
+      }
+      return try ValueMatcher.make(onText).map(PathLeaf.init)
+    default: return nil
+    }
+  }
+
+  private static func operand(_ condition: Condition) -> QueryExpression? {
+    switch condition {
+    case .comparison(let operand, _, .value), .comparison(.value, _, let operand),
+      .between(let operand, .value, .value), .membership(let operand, _),
+      .text(let operand, _, .value):
+      operand
+    default: nil
+    }
+  }
+}
+
+private final class AllLeaves: LeafCheck {
+  let parts: [LeafCheck]
+  init(_ parts: [LeafCheck]) { self.parts = parts }
+  override func passes(_ value: JSONReader, _ path: inout LeafPath) throws(StoreError) -> Bool {
+    for part in parts where try !part.passes(value, &path) { return false }
+    return true
+  }
+}
+
+private final class AnyLeaf: LeafCheck {
+  let parts: [LeafCheck]
+  init(_ parts: [LeafCheck]) { self.parts = parts }
+  override func passes(_ value: JSONReader, _ path: inout LeafPath) throws(StoreError) -> Bool {
+    for part in parts where try part.passes(value, &path) { return true }
+    return false
+  }
+}
+
+private final class NotLeaf: LeafCheck {
+  let part: LeafCheck
+  init(_ part: LeafCheck) { self.part = part }
+  override func passes(_ value: JSONReader, _ path: inout LeafPath) throws(StoreError) -> Bool {
+    try !part.passes(value, &path)
+  }
+}
+
+private final class NullLeaf: LeafCheck {
+  override func passes(_ value: JSONReader, _ path: inout LeafPath) throws(StoreError) -> Bool {
+    value.isNull
+  }
+}
+
+private final class ValueLeaf: LeafCheck {
+  let test: ValueMatcher
+  init(_ test: ValueMatcher) { self.test = test }
+  override func passes(_ value: JSONReader, _ path: inout LeafPath) throws(StoreError) -> Bool {
+    try test.passes(value)
+  }
+}
+
+private final class PathLeaf: LeafCheck {
+  let test: ValueMatcher
+  init(_ test: ValueMatcher) { self.test = test }
+  override func passes(_ value: JSONReader, _ path: inout LeafPath) throws(StoreError) -> Bool {
+    try path.withText { test.passes(text: $0) }
+  }
+}

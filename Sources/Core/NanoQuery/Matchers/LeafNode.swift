@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+/// Some leaf fulfils a condition: the document's bytes are walked once, without making a tree.
+final class LeafNode: MatcherNode {
+  private let check: LeafCheck
+  private let needle: LeafPrefilter?
+  /// Answers where a document is of a form that only other programs write.
+  private let evaluated: MatcherNode
+  private var path = LeafPath()
+
+  init(_ check: LeafCheck, _ needle: LeafPrefilter?, evaluated: MatcherNode) {
+    self.check = check
+    self.needle = needle
+    self.evaluated = evaluated
+  }
+
+  private enum Outcome { case found, missing, unusual }
+
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool {
+    if let needle, needle.isMissing(in: document.bytes) { return false }
+    var reader = JSONReader(document.bytes)
+    guard reader.kind() == .object, !reader.isStoredForm else {
+      return try evaluated.holds(&document, attributes)
+    }
+    path.removeAll()
+    // Taken out, so that no access is checked at each step.
+    var walked = path
+    path = LeafPath()
+    defer { path = walked }
+    switch try object(&reader, &walked, 1) {
+    case .found: return true
+    case .missing: return false
+    case .unusual: return try evaluated.holds(&document, attributes)
+    }
+  }
+
+  private func object(
+    _ reader: inout JSONReader, _ path: inout LeafPath, _ depth: Int
+  ) throws(StoreError) -> Outcome {
+    // The evaluator says what is wrong with a document that is too deep.
+    guard depth <= DocumentValue.maximumDepth else { return .unusual }
+    _ = reader.peekConsume(UInt8(ascii: "{"))
+    let fields = reader
+    if reader.peekConsume(UInt8(ascii: "}")) { return .missing }
+    repeat {
+      path.push(try reader.rawName(), of: fields)
+      let outcome = try value(&reader, &path, depth)
+      if outcome != .missing { return outcome }
+      path.pop()
+    } while reader.peekConsume(UInt8(ascii: ","))
+    try reader.expect(UInt8(ascii: "}"))
+    return .missing
+  }
+
+  private func value(
+    _ reader: inout JSONReader, _ path: inout LeafPath, _ depth: Int
+  ) throws(StoreError) -> Outcome {
+    switch reader.kind() {
+    case .array: return try array(&reader, &path, depth + 1)
+    case .object where !reader.isStoredForm: return try object(&reader, &path, depth + 1)
+    case .object:
+      var copy = reader
+      if case .object = try copy.value() { return .unusual }
+    case .none: return .unusual
+    default: break
+    }
+    if try check.passes(reader, &path), try path.isFirst() { return .found }
+    try reader.skipValue()
+    return .missing
+  }
+
+  private func array(
+    _ reader: inout JSONReader, _ path: inout LeafPath, _ depth: Int
+  ) throws(StoreError) -> Outcome {
+    guard depth <= DocumentValue.maximumDepth else { return .unusual }
+    _ = reader.peekConsume(UInt8(ascii: "["))
+    if reader.peekConsume(UInt8(ascii: "]")) { return .missing }
+    repeat {
+      let outcome = try value(&reader, &path, depth)
+      if outcome != .missing { return outcome }
+    } while reader.peekConsume(UInt8(ascii: ","))
+    try reader.expect(UInt8(ascii: "]"))
+    return .missing
+  }
+}

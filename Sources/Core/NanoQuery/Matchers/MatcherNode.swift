@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+/// A part of a condition that is checked on bytes. Classes rather than cases, because taking a case
+/// apart copies what it holds, for every document.
+class MatcherNode {
+  typealias Attributes = (Attribute) -> DocumentValue
+
+  func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool { true }
+
+  static func make(
+    _ condition: Condition, _ paths: [FieldPath: BytePath], _ defaults: FieldDefaults? = nil
+  ) throws(StoreError) -> MatcherNode {
+    switch condition {
+    case .constant(let truth): return ConstantNode(truth)
+    case .all(let parts): return AllNode(try make(parts, paths, defaults))
+    case .any(let parts): return AnyNode(try make(parts, paths, defaults))
+    case .not(let part): return NotNode(try make(part, paths, defaults))
+    case .leaf(let inner):
+      let evaluated = EvaluatedNode(condition, paths)
+      guard let check = try LeafCheck.make(inner) else { return evaluated }
+      return LeafNode(check, LeafPrefilter(inner), evaluated: evaluated)
+    case .search(let search): return FullTextNode(try search.matcher(), paths)
+    case _ where defaults != nil: return try make(condition, paths, asking: defaults)
+    case .exists(let path):
+      return paths[path].map(ExistsNode.init) ?? EvaluatedNode(condition, paths)
+    default:
+      guard let path = singleField(condition).flatMap({ paths[$0] }),
+        let test = try ValueMatcher.make(condition)
+      else { return EvaluatedNode(condition, paths) }
+      if case .isNull = condition { return NullNode(path) }
+      return TestNode(path, test)
+    }
+  }
+
+  private static func make(
+    _ parts: [Condition], _ paths: [FieldPath: BytePath], _ defaults: FieldDefaults?
+  ) throws(StoreError) -> [MatcherNode] {
+    var nodes: [MatcherNode] = []
+    for part in parts { nodes.append(try make(part, paths, defaults)) }
+    return nodes
+  }
+
+  /// On the bytes as they are stored where a condition can say that, else by the evaluator.
+  private static func make(
+    _ condition: Condition, _ paths: [FieldPath: BytePath], asking defaults: FieldDefaults?
+  ) throws(StoreError) -> MatcherNode {
+    guard let stored = defaults.flatMap(condition.asStored) else {
+      return EvaluatedNode(condition, paths, defaults)
+    }
+    return try make(stored, paths)
+  }
+
+  private static func singleField(_ condition: Condition) -> FieldPath? {
+    switch condition {
+    case .comparison(.field(let path), _, .value), .comparison(.value, _, .field(let path)),
+      .between(.field(let path), _, _), .membership(.field(let path), _),
+      .text(.field(let path), _, _), .isNull(.field(let path)):
+      path
+    default: nil
+    }
+  }
+}
+
+private final class ConstantNode: MatcherNode {
+  let truth: Bool
+  init(_ truth: Bool) { self.truth = truth }
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool { truth }
+}
+
+private final class AllNode: MatcherNode {
+  let parts: [MatcherNode]
+  init(_ parts: [MatcherNode]) { self.parts = parts }
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool {
+    for part in parts where try !part.holds(&document, attributes) { return false }
+    return true
+  }
+}
+
+private final class AnyNode: MatcherNode {
+  let parts: [MatcherNode]
+  init(_ parts: [MatcherNode]) { self.parts = parts }
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool {
+    for part in parts where try part.holds(&document, attributes) { return true }
+    return false
+  }
+}
+
+private final class NotNode: MatcherNode {
+  let part: MatcherNode
+  init(_ part: MatcherNode) { self.part = part }
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool { try !part.holds(&document, attributes) }
+}
+
+/// Some value at the path passes a test.
+private final class TestNode: MatcherNode {
+  let path: BytePath
+  let test: ValueMatcher
+  init(_ path: BytePath, _ test: ValueMatcher) {
+    self.path = path
+    self.test = test
+  }
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool {
+    if path.rest.isEmpty {
+      guard var value = try document.field(path.first) else { return false }
+      guard value.kind() == .array else { return try test.passes(value) }
+    }
+    return try document.values(path) { (value) throws(StoreError) in try test.passes(value) }
+  }
+}
+
+/// Some value at the path is null, or there is none.
+private final class NullNode: MatcherNode {
+  let path: BytePath
+  init(_ path: BytePath) { self.path = path }
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool {
+    var isEmpty = true
+    let hasNull = try document.values(path) { (value) throws(StoreError) in
+      isEmpty = false
+      var value = value
+      return value.kind() == .null
+    }
+    return hasNull || isEmpty
+  }
+}
+
+private final class ExistsNode: MatcherNode {
+  let path: BytePath
+  init(_ path: BytePath) { self.path = path }
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool { try document.ends(path) { _ in true } }
+}
+
+/// Answered by the evaluator on the fields that the condition names.
+private final class EvaluatedNode: MatcherNode {
+  let condition: Condition
+  let fields: [FieldPath]
+  let asksForLeaves: Bool
+  let paths: [FieldPath: BytePath]
+  let defaults: FieldDefaults?
+  private let budget = EvaluationBudget()
+  init(
+    _ condition: Condition, _ paths: [FieldPath: BytePath], _ defaults: FieldDefaults? = nil
+  ) {
+    self.condition = condition
+    self.paths = paths
+    self.defaults = defaults
+    fields = condition.fields
+    asksForLeaves = condition.asksForLeaves
+  }
+  override func holds(
+    _ document: inout DocumentBytes, _ attributes: Attributes
+  ) throws(StoreError) -> Bool {
+    let subject = try StoredSubject(
+      fields, paths, &document, attributes, defaults, asksForLeaves: asksForLeaves)
+    budget.reset()
+    return try Evaluator(subject, budget).holds(condition)
+  }
+}

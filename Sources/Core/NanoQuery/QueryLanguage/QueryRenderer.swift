@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+extension Condition {
+  /// The condition as query text, which parses to an equal condition.
+  ///
+  /// Values stand in it as literals, so it may hold a user's data: it is no text for logs. Only a
+  /// tree that no text gives comes back in another form with the same meaning, such as an `all`
+  /// with one part.
+  ///
+  /// ```swift
+  /// (Field("age") > 30 && Field("name") == "O'Hara").queryText   // [age] > 30 AND [name] = 'O''Hara'
+  /// ```
+  public var queryText: String {
+    var renderer = QueryRenderer()
+    renderer.write(self, above: .none)
+    return renderer.text
+  }
+}
+
+extension QueryExpression {
+  /// The expression as query text, see ``Condition/queryText``.
+  public var queryText: String {
+    var renderer = QueryRenderer()
+    renderer.write(self, above: .none)
+    return renderer.text
+  }
+}
+
+extension Ordering {
+  /// The ordering as it stands behind `ORDER BY`.
+  public var queryText: String { expression.queryText + (descending ? " DESC" : "") }
+}
+
+extension QueryText: CustomStringConvertible {
+  /// The query in a uniform form, which parses to an equal one. It may hold a user's data.
+  public var description: String {
+    var clauses = condition == .constant(true) ? [] : [condition.queryText]
+    if !orderings.isEmpty {
+      clauses.append("ORDER BY " + orderings.map(\.queryText).joined(separator: ", "))
+    }
+    if let limit { clauses.append("LIMIT " + limit.queryText) }
+    if let offset { clauses.append("OFFSET " + offset.queryText) }
+    return clauses.joined(separator: " ")
+  }
+}
+
+/// Writes a tree as text, with parentheses only where the parser needs them, and around conditions
+/// that are used as values.
+struct QueryRenderer {
+  private(set) var text = ""
+
+  /// Writes a condition where operators up to the given precedence would take its parts apart.
+  mutating func write(_ condition: Condition, above floor: Precedence) {
+    let isOpen = condition.precedence > floor
+    if !isOpen { text += "(" }
+    write(condition)
+    if !isOpen { text += ")" }
+  }
+
+  mutating func write(_ expression: QueryExpression, above floor: Precedence) {
+    let isOpen = expression.precedence > floor
+    if !isOpen { text += "(" }
+    write(expression)
+    if !isOpen { text += ")" }
+  }
+
+  private mutating func write(_ condition: Condition) {
+    switch condition {
+    case .constant(let value): text += value ? "TRUE" : "FALSE"
+    case .all(let parts): write(parts, " AND ", .and, empty: "TRUE")
+    case .any(let parts): write(parts, " OR ", .or, empty: "FALSE")
+    case .not(let part): writeNegation(part)
+    case .comparison(let left, let comparison, let right):
+      let precedence = comparison.precedence
+      write(left, " \(comparison.rawValue) ", right, precedence)
+    case .text(let left, let match, let right): write(left, match, right, "")
+    case .membership(let operand, let list): write(operand, in: list, "")
+    case .between(let operand, let low, let high): write(operand, low, high, "")
+    case .isNull(let operand): write(operand, isNull: " IS NULL")
+    case .same(let left, let right): write(left, " IS ", right, .equality)
+    case .exists(let path): text += "EXISTS(\(path.queryText))"
+    case .element(let path, let part):
+      text += "ELEMENT(\(path.queryText), "
+      write(part, above: .none)
+      text += ")"
+    case .leaf(let part):
+      text += "LEAF("
+      write(part, above: .none)
+      text += ")"
+    case .truth(let operand): write(operand)
+    case .search(let search): text += "SEARCH(\(FullTextQueryRenderer.text(search)))"
+    }
+  }
+
+  /// Some conditions have a form of their own for the opposite.
+  private mutating func writeNegation(_ condition: Condition) {
+    switch condition {
+    case .text(let left, let match, let right) where match.functionName == nil:
+      write(left, match, right, "NOT ")
+    case .membership(let operand, let list): write(operand, in: list, "NOT ")
+    case .between(let operand, let low, let high): write(operand, low, high, "NOT ")
+    case .isNull(let operand): write(operand, isNull: " IS NOT NULL")
+    case .same(let left, let right): write(left, " IS NOT ", right, .equality)
+    default:
+      text += "NOT "
+      write(condition, above: .not)
+    }
+  }
+
+  private mutating func write(
+    _ parts: [Condition], _ separator: String, _ precedence: Precedence, empty: String
+  ) {
+    if parts.isEmpty { text += empty }
+    for (index, part) in parts.enumerated() {
+      if index > 0 { text += separator }
+      write(part, above: precedence)
+    }
+  }
+
+  /// The right side needs parentheses already at the same precedence: all operators lean left.
+  /// So does the left side, for the reader's sake, where that is a relation as well.
+  private mutating func write(
+    _ left: QueryExpression, _ sign: String, _ right: QueryExpression, _ precedence: Precedence
+  ) {
+    write(left, above: precedence)
+    text += sign
+    write(right, above: precedence)
+  }
+
+  private mutating func write(
+    _ left: QueryExpression, _ match: TextMatch, _ right: QueryExpression, _ not: String
+  ) {
+    if let name = match.functionName {
+      text += name
+      write([left, right])
+    } else {
+      write(left, " \(not)\(match.rawValue.uppercased()) ", right, .equality)
+    }
+  }
+
+  private mutating func write(_ operand: QueryExpression, in list: [QueryExpression], _ not: String)
+  {
+    write(operand, above: .equality)
+    text += " \(not)IN "
+    write(list)
+  }
+
+  private mutating func write(
+    _ operand: QueryExpression, _ low: QueryExpression, _ high: QueryExpression, _ not: String
+  ) {
+    write(operand, " \(not)BETWEEN ", low, .equality)
+    text += " AND "
+    write(high, above: .equality)
+  }
+
+  private mutating func write(_ operand: QueryExpression, isNull: String) {
+    write(operand, above: .equality)
+    text += isNull
+  }
+
+  private mutating func write(_ list: [QueryExpression]) {
+    text += "("
+    for (index, expression) in list.enumerated() {
+      if index > 0 { text += ", " }
+      write(expression, above: .none)
+    }
+    text += ")"
+  }
+
+  private mutating func write(_ expression: QueryExpression) {
+    switch expression {
+    case .value(let value): text += value.queryText
+    case .field(let path): text += path.queryText
+    case .attribute(let attribute): text += "[\(attribute.textName)]"
+    case .parameter(let parameter): text += parameter.description
+    case .negated(let operand): writeNegated(operand)
+    case .arithmetic(let left, let operation, let right):
+      let precedence = operation.precedence
+      // The left side may be of the same precedence: `a - b - c` is read from the left.
+      let isChain = left.precedence == precedence
+      write(left, above: isChain ? .none : precedence)
+      text += " \(operation.rawValue) "
+      write(right, above: precedence)
+    case .function(let function, let operands):
+      text += function.rawValue
+      write(operands)
+    case .cast(let operand, let type):
+      text += "CAST("
+      write(operand, above: .none)
+      text += " AS \(type.rawValue.uppercased()))"
+    case .choice(let branches, let otherwise): write(branches, otherwise)
+    case .truth(let condition):
+      text += "("
+      write(condition, above: .none)
+      text += ")"
+    }
+  }
+
+  private mutating func writeNegated(_ operand: QueryExpression) {
+    // Without parentheses the parser would take `-1` for a literal, and `--` for a comment.
+    var needsParentheses = false
+    if case .value = operand { needsParentheses = true }
+    text += "-"
+    write(operand, above: needsParentheses ? .primary : .unary)
+  }
+
+  private mutating func write(_ branches: [QueryExpression.Branch], _ otherwise: QueryExpression) {
+    text += "CASE"
+    for branch in branches {
+      text += " WHEN "
+      write(branch.condition, above: .none)
+      text += " THEN "
+      write(branch.value, above: .none)
+    }
+    if otherwise != .value(.null) {
+      text += " ELSE "
+      write(otherwise, above: .none)
+    }
+    text += " END"
+  }
+}
+
+extension Condition {
+  fileprivate var precedence: Precedence {
+    switch self {
+    case .constant, .exists, .element, .leaf, .search: .primary
+    case .all(let parts): parts.isEmpty ? .primary : .and
+    case .any(let parts): parts.isEmpty ? .primary : .or
+    case .not(.text(_, let match, _)): match.functionName == nil ? .equality : .not
+    case .not(.membership), .not(.between), .not(.isNull), .not(.same): .equality
+    case .not: .not
+    case .comparison(_, let comparison, _): comparison.precedence
+    case .text(_, let match, _): match.functionName == nil ? .equality : .primary
+    case .membership, .between, .isNull, .same: .equality
+    case .truth(let operand): operand.precedence
+    }
+  }
+}
+
+extension QueryExpression {
+  fileprivate var precedence: Precedence {
+    switch self {
+    case .value(.int(let value)): value < 0 ? .unary : .primary
+    case .value(.double(let value)): value.sign == .minus ? .unary : .primary
+    case .negated: .unary
+    case .arithmetic(_, let operation, _): operation.precedence
+    default: .primary
+    }
+  }
+}

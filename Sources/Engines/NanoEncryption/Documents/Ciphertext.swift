@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+
+import Crypto
+import Foundation
+import NanoDocument
+
+/// Bytes that nobody can read or change without the key: AES-256-GCM with a random nonce.
+///
+/// ```
+/// format 1 | number of the key 4 | nonce 12 | ciphertext | tag 16
+/// ```
+///
+/// They are bound to a context, such as the row that they belong to: elsewhere they do not open.
+enum Ciphertext {
+  static let format: UInt8 = 1
+  static let headerLength = 5
+  /// Bytes that sealing adds.
+  static let overhead = headerLength + 12 + 16
+
+  static func seal(
+    _ plain: UnsafeRawBufferPointer, _ key: SymmetricKey, _ context: SealingContext
+  ) throws(StoreError) -> [UInt8] {
+    guard let box = try? AES.GCM.seal(plain, using: key, authenticating: context.bytes),
+      let combined = box.combined
+    else { throw StoreError(.valueNotStorable, "A value cannot be sealed") }
+    var sealed: [UInt8] = []
+    sealed.reserveCapacity(headerLength + combined.count)
+    sealed.append(contentsOf: context.bytes.prefix(headerLength))
+    combined.withUnsafeBytes { sealed.append(contentsOf: $0) }
+    return sealed
+  }
+
+  /// Nil for what was not sealed with this key and for this context, or is damaged.
+  static func open(
+    _ sealed: UnsafeRawBufferPointer, _ key: SymmetricKey, _ context: SealingContext
+  ) -> Data? {
+    guard keyNumber(sealed) == context.keyNumber else { return nil }
+    let combined = UnsafeRawBufferPointer(rebasing: sealed[headerLength...])
+    guard let box = try? AES.GCM.SealedBox(combined: combined) else { return nil }
+    return try? AES.GCM.open(box, using: key, authenticating: context.bytes)
+  }
+
+  /// The number of the key, nil for what is not sealed bytes.
+  static func keyNumber(_ sealed: UnsafeRawBufferPointer) -> UInt32? {
+    guard sealed.count >= overhead, sealed[0] == format else { return nil }
+    return UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 1, as: UInt32.self))
+  }
+}
+
+/// What sealed bytes are bound to, behind their own first bytes.
+struct SealingContext {
+  let keyNumber: UInt32
+  private(set) var bytes: [UInt8] = []
+
+  init(keyNumber: UInt32) {
+    self.keyNumber = keyNumber
+    bytes.reserveCapacity(192)
+    bytes.append(Ciphertext.format)
+    withUnsafeBytes(of: keyNumber.bigEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  @inline(__always)
+  mutating func append(part: some Collection<UInt8>) { bytes.append(part: part) }
+  @inline(__always)
+  mutating func append(number: UInt64) { bytes.append(number: number) }
+  @inline(__always)
+  mutating func append(byte: UInt8) { bytes.append(byte) }
+}
+
+extension [UInt8] {
+  /// Appends bytes behind their length, so that no two lists of parts give the same bytes.
+  @inline(__always)
+  mutating func append(part: some Collection<UInt8>) {
+    append(number: UInt64(part.count))
+    append(contentsOf: part)
+  }
+  @inline(__always)
+  mutating func append(number: UInt64) {
+    Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
+  }
+}

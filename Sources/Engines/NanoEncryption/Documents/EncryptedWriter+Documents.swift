@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// Documents are sealed for the row that they will stand in, which is known beforehand.
+extension EncryptedWriter {
+  func nextRowID(in collection: String) throws -> Int64 { try writer.nextRowID(in: collection) }
+
+  func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
+    guard ring.seals(collection) else { return try writer.insert(document, into: collection) }
+    let rowID = try document.rowID ?? writer.nextRowID(in: collection)
+    return try sealed(document, at: rowID, in: collection) { sealed in
+      try named(in: collection) { try writer.insert(sealed, into: collection) }
+    }
+  }
+
+  func insert(
+    _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
+  ) throws {
+    guard ring.seals(collection) else {
+      return try writer.insert(documents, into: collection, &rowIDs)
+    }
+    // The next row id is not known behind one that somebody has chosen.
+    guard documents.count > 1, documents.allSatisfy({ $0.rowID == nil }) else {
+      for document in documents { rowIDs.append(try insert(document, into: collection)) }
+      return
+    }
+    let next = try writer.nextRowID(in: collection)
+    var bodies: [UInt8] = []
+    var sealed = documents
+    var ends: [Int] = []
+    for (index, document) in documents.enumerated() {
+      let rowID = next + Int64(index)
+      sealed[index].rowID = rowID
+      bodies += try seal(document, at: rowID, key: document.key, in: collection)
+      ends.append(bodies.count)
+    }
+    try bodies.withUnsafeBytes { bytes in
+      var start = 0
+      for (index, end) in ends.enumerated() {
+        sealed[index].body = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        start = end
+      }
+      try named(in: collection) { try writer.insert(sealed, into: collection, &rowIDs) }
+    }
+  }
+
+  func save(_ document: NewDocument, into collection: String) throws -> Int64 {
+    guard ring.seals(collection) else { return try writer.save(document, into: collection) }
+    guard let key = document.key, let row = try row(.key(key), in: collection) else {
+      return try insert(document, into: collection)
+    }
+    _ = try replace(row, with: document, in: collection)
+    return row.id
+  }
+
+  func replace(
+    _ identity: Identity, with document: NewDocument, in collection: String
+  ) throws -> Bool {
+    guard ring.seals(collection) else {
+      return try writer.replace(identity, with: document, in: collection)
+    }
+    guard let row = try row(identity, in: collection) else { return false }
+    return try replace(row, with: document, in: collection)
+  }
+
+  private func row(
+    _ identity: Identity, in collection: String
+  ) throws -> (id: Int64, key: DocumentKey?)? {
+    var row: (id: Int64, key: DocumentKey?)?
+    try inner.get(identity, in: collection) { row = ($0.rowID, $0.key) }
+    return row
+  }
+
+  private func replace(
+    _ row: (id: Int64, key: DocumentKey?), with document: NewDocument, in collection: String
+  ) throws -> Bool {
+    var document = document
+    document.key = row.key
+    return try sealed(document, at: row.id, in: collection) { sealed in
+      try named(in: collection) {
+        try writer.replace(.rowID(row.id), with: sealed, in: collection)
+      }
+    }
+  }
+
+  func delete(_ identity: Identity, from collection: String) throws -> Bool {
+    try writer.delete(identity, from: collection)
+  }
+
+  func delete(_ query: Query, from collection: String) throws -> Int {
+    var query = query
+    query.fields = []
+    guard let question = try question(query, collection) else {
+      return try writer.delete(query, from: collection)
+    }
+    if question.isExact { return try writer.delete(question.inner, from: collection) }
+    var ids: [Int64] = []
+    try find(question, isOrdered: true) { stored in
+      ids.append(stored.rowID)
+      return true
+    }
+    return try savepoint {
+      try ids.count { try writer.delete(.rowID($0), from: collection) }
+    }
+  }
+}
+
+extension EncryptedWriter {
+  /// Lends out a document with its body sealed.
+  func sealed<Result>(
+    _ document: NewDocument, at rowID: Int64, in collection: String,
+    _ work: (NewDocument) throws -> Result
+  ) throws -> Result {
+    let body = try seal(document, at: rowID, key: document.key, in: collection)
+    return try body.withUnsafeBytes { bytes in
+      var sealed = document
+      sealed.rowID = rowID
+      sealed.body = bytes
+      return try work(sealed)
+    }
+  }
+
+  private func seal(
+    _ document: NewDocument, at rowID: Int64, key: DocumentKey?, in collection: String
+  ) throws -> [UInt8] {
+    try observe(document.body, in: collection)
+    let blind = try blindIndexes(written: collection)
+    let name = Array(collection.foldingASCII.utf8)
+    return try SealedBody.Place.with(document, key: key, rowID: rowID, name) {
+      try seal(document.body, at: $0, blind)
+    }
+  }
+
+  func seal(
+    _ body: UnsafeRawBufferPointer, at place: SealedBody.Place, _ blind: BlindIndexes?
+  ) throws -> [UInt8] {
+    var hashes: [UInt8] = []
+    if let blind {
+      guard let key = ring.keys[blind.keyNumber] else { throw EncryptionHeader.damaged }
+      hashes = try blind.hashes(body, place.collection, key)
+    }
+    return try SealedBody.seal(body, at: place, hashes: hashes, ring.current)
+  }
+
+  /// Errors name an index as it was declared.
+  func named<Result>(in collection: String, _ work: () throws -> Result) throws -> Result {
+    do {
+      return try work()
+    } catch let error as StoreError {
+      guard let index = error[.index],
+        let name = try blindIndexes(of: collection)?.name(ofInner: index)
+      else { throw error }
+      throw error.replacing(.index, name)
+    }
+  }
+}

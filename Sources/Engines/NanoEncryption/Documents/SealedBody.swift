@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+import NanoEngine
+
+/// The body of a sealed document: a JSON object that any SQLite tool takes for one.
+///
+/// ```
+/// {"$sealed":"AQAAAAH…"}
+/// {"$sealed":"AQAAAAH…","nano_f1":"q83v…","nano_e2":["q83v…","EjRW…"]}
+/// ```
+///
+/// No document of a user looks like it: a name of theirs that begins with `$` has one more in stored form.
+/// The fields behind the first are hashes for blind indexes.
+enum SealedBody {
+  private static let opening: StaticString = #"{"$sealed":""#
+
+  static func isSealed(_ body: UnsafeRawBufferPointer) -> Bool {
+    let length = opening.utf8CodeUnitCount
+    guard body.count > length, let base = body.baseAddress else { return false }
+    return memcmp(base, opening.utf8Start, length) == 0
+  }
+
+  /// What a body is bound to: the row that it stands in. Borrowed for as long as the row is shown.
+  struct Place {
+    /// Folded.
+    let collection: [UInt8]
+    let rowID: Int64
+    let key: BorrowedKey
+    let type: UnsafeRawBufferPointer?
+    let version: Int64?
+
+    /// - Parameter hashes: What stands beside what is sealed.
+    fileprivate func context(
+      _ keyNumber: UInt32, _ hashes: UnsafeRawBufferPointer
+    ) -> SealingContext {
+      var context = SealingContext(keyNumber: keyNumber)
+      context.append(part: "document".utf8)
+      context.append(part: collection)
+      context.append(number: UInt64(bitPattern: rowID))
+      switch key {
+      case .none: context.append(byte: 0)
+      case .text(let text):
+        context.append(byte: 1)
+        context.append(part: text)
+      case .uuid(let high, let low):
+        context.append(byte: 2)
+        context.append(number: high)
+        context.append(number: low)
+      }
+      context.append(byte: type == nil ? 0 : 1)
+      if let type { context.append(part: type) }
+      context.append(byte: version == nil ? 0 : 1)
+      if let version { context.append(number: UInt64(bitPattern: version)) }
+      context.append(part: hashes)
+      return context
+    }
+  }
+
+  /// - Parameter hashes: Fields for blind indexes as JSON, each with a comma before it.
+  static func seal(
+    _ body: UnsafeRawBufferPointer, at place: Place, hashes: [UInt8], _ key: DataKey
+  ) throws(StoreError) -> [UInt8] {
+    let context = hashes.withUnsafeBytes { place.context(key.number, $0) }
+    let sealed = try Ciphertext.seal(body, key.documents, context)
+    let start = opening.utf8CodeUnitCount
+    let length = Base64.encodedLength(sealed.count)
+    return [UInt8](unsafeUninitializedCapacity: start + length + 2 + hashes.count) { out, count in
+      guard let base = out.baseAddress else { return }
+      base.update(from: opening.utf8Start, count: start)
+      sealed.withUnsafeBytes { Base64.encode($0, to: base + start) }
+      base[start + length] = UInt8(ascii: "\"")
+      hashes.withUnsafeBufferPointer {
+        if let hashes = $0.baseAddress {
+          (base + start + length + 1).update(from: hashes, count: $0.count)
+        }
+      }
+      count = start + length + 2 + hashes.count
+      base[count - 1] = UInt8(ascii: "}")
+    }
+  }
+
+  /// A body as its text says, before it is opened.
+  struct Envelope {
+    let sealed: [UInt8]
+    let hashes: UnsafeRawBufferPointer
+    let keyNumber: UInt32
+  }
+
+  /// Nil for what is damaged.
+  static func envelope(_ body: UnsafeRawBufferPointer) -> Envelope? {
+    let start = opening.utf8CodeUnitCount
+    guard isSealed(body), let base = body.baseAddress,
+      let end = memchr(base + start, 0x22, body.count - start)
+    else { return nil }
+    let length = UnsafeRawPointer(end) - (base + start)
+    let text = UnsafeRawBufferPointer(start: base + start, count: length)
+    guard body[body.count - 1] == UInt8(ascii: "}"), start + length + 1 < body.count,
+      let sealed = decode(text.bindMemory(to: UInt8.self)),
+      let keyNumber = sealed.withUnsafeBytes(Ciphertext.keyNumber)
+    else { return nil }
+    let hashes = UnsafeRawBufferPointer(rebasing: body[(start + length + 1)..<(body.count - 1)])
+    return Envelope(sealed: sealed, hashes: hashes, keyNumber: keyNumber)
+  }
+
+  private static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+    guard let length = Base64.decodedLength(text), length > 0 else { return nil }
+    var isRight = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: length) { out, count in
+      isRight = Base64.decode(text, to: UnsafeMutableRawBufferPointer(out))
+      count = length
+    }
+    return isRight ? bytes : nil
+  }
+
+  /// The fields, nil if anything of the row was changed.
+  static func open(_ envelope: Envelope, at place: Place, _ key: DataKey) -> Data? {
+    let context = place.context(envelope.keyNumber, envelope.hashes)
+    return envelope.sealed.withUnsafeBytes { Ciphertext.open($0, key.documents, context) }
+  }
+
+  /// The number of the key that a body was sealed with, which is not opened; nil if it is not sealed.
+  static func keyNumber(_ body: UnsafeRawBufferPointer) -> UInt32? {
+    // The first eight letters stand for six bytes, of which five are wanted.
+    let start = opening.utf8CodeUnitCount
+    guard isSealed(body), body.count > start + 8 else { return nil }
+    let text = UnsafeRawBufferPointer(rebasing: body[start..<(start + 8)])
+    guard let bytes = Base64.decode(text.bindMemory(to: UInt8.self)), bytes.count == 6,
+      bytes.first == Ciphertext.format
+    else { return nil }
+    return bytes.dropFirst().prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+  }
+}
+
+extension SealedBody.Place {
+  init(_ stored: StoredDocument, _ collection: [UInt8]) {
+    self.init(
+      collection: collection, rowID: stored.rowID, key: stored.borrowedKey,
+      type: stored.borrowedType, version: stored.version)
+  }
+
+  /// Lends out the place of a document that is written.
+  static func with<Result>(
+    _ document: NewDocument, key: DocumentKey?, rowID: Int64, _ collection: [UInt8],
+    _ work: (SealedBody.Place) throws -> Result
+  ) rethrows -> Result {
+    try DocumentKey.withBorrowed(key) { key in
+      func lend(_ type: UnsafeRawBufferPointer?) throws -> Result {
+        try work(
+          SealedBody.Place(
+            collection: collection, rowID: rowID, key: key, type: type, version: document.version))
+      }
+      guard var type = document.type else { return try lend(nil) }
+      return try type.withUTF8 { try lend(UnsafeRawBufferPointer($0)) }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+public import NanoEngine
+import NanoQuery
+
+extension EncryptedEngine {
+  /// What the other engine finds, and every sealed document and value that does not open.
+  public func verify() throws -> [VerificationProblem] {
+    let problems = try inner.verify()
+    return try problems
+      + read(.snapshot, nil) { reader in
+        guard let reader = reader as? EncryptedReader else { return [] }
+        return try reader.collections().flatMap { try reader.problems(of: $0.name) }
+          + reader.problems(of: "metadata") {
+            for name in try reader.metadataNames() { _ = try reader.metadata(name) }
+          }
+      }
+  }
+}
+
+extension EncryptedReader {
+  fileprivate func problems(of collection: String) throws -> [VerificationProblem] {
+    guard ring.seals(collection) else { return [] }
+    var problems = try problems(of: collection) {
+      _ = try settings(of: collection)
+      _ = try observedPaths(in: collection)
+      _ = try blindIndexes(of: collection)
+    }
+    let hasIndexes = try !(blindIndexes(of: collection)?.indexes ?? []).isEmpty
+    let opener = DocumentDecryptor(ring, collection)
+    try inner.find(Query(), in: collection) { stored in
+      problems += try self.problems(of: collection) {
+        if hasIndexes, !SealedBody.isSealed(stored.body) {
+          throw opener.corrupt(stored, "A document is not sealed")
+        }
+        try open(stored, opener, in: collection) { _ in }
+      }
+      return true
+    }
+    return problems
+  }
+
+  /// What does not open must not hide other problems.
+  fileprivate func problems(
+    of subject: String, _ check: () throws -> Void
+  ) throws -> [VerificationProblem] {
+    do {
+      try check()
+      return []
+    } catch let error as StoreError
+      where [.corruptDocument, .corruptFile, .database].contains(error.code)
+    {
+      return [VerificationProblem(subject: subject, message: error.description)]
+    }
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+
+import Crypto
+import Foundation
+import NanoDocument
+import NanoEngine
+
+/// The opened keys of a store at one moment, and what it seals with them.
+struct Keyring: Sendable {
+  /// As it stands in the store, to see whether another process has changed it.
+  let value: DocumentValue
+  let header: EncryptionHeader
+  /// What wraps the keys.
+  let wrapping: SymmetricKey
+  let keys: [UInt32: DataKey]
+  /// Seals documents.
+  let current: DataKey
+  /// Names and seals entries of the metadata.
+  let values: DataKey
+
+  /// - Throws: ``StoreError/Code/wrongKey``, ``StoreError/Code/corruptFile``,
+  ///   ``StoreError/Code/newerFormat``.
+  init(_ value: DocumentValue, _ wrapping: SymmetricKey) throws(StoreError) {
+    header = try EncryptionHeader(value)
+    self.value = value
+    self.wrapping = wrapping
+    keys = try header.unwrapped(wrapping, from: value)
+    guard let current = keys[header.current], let values = keys[header.values] else {
+      throw EncryptionHeader.damaged
+    }
+    self.current = current
+    self.values = values
+  }
+
+  /// Whether documents of a collection are sealed.
+  func seals(_ collection: String) -> Bool {
+    guard let names = header.collections else { return true }
+    return names.contains(collection.folded)
+  }
+
+  /// Whether metadata are sealed.
+  var sealsMetadata: Bool { header.collections == nil }
+  var isStrict: Bool { header.isStrict }
+}
+
+/// The entries of the metadata that encryption keeps for itself; nobody else sees them.
+enum SealedEntry {
+  static let prefix = "nano_sealed:"
+
+  static func isHidden(_ name: String) -> Bool {
+    name == EncryptionMarker.name || name.utf8.starts(with: prefix.utf8)
+  }
+
+  /// What an entry is about.
+  enum Kind: String {
+    case metadata = "m"
+    /// The blind indexes of a collection.
+    case indexes = "i"
+    /// The paths that documents of a collection ever held.
+    case paths = "p"
+    /// The settings of a collection, which stand among its settings.
+    case settings = "s"
+
+    var prefix: String { SealedEntry.prefix + rawValue + ":" }
+  }
+
+  /// A name that tells nothing.
+  static func name(_ kind: Kind, _ subject: String, _ key: DataKey) -> String {
+    kind.prefix + Base64.text(key.hash(context(kind, subject)))
+  }
+
+  private static func context(_ kind: Kind, _ subject: String) -> [UInt8] {
+    var context: [UInt8] = []
+    context.append(part: kind.rawValue.utf8)
+    context.append(part: subject.utf8)
+    return context
+  }
+
+  private static func sealing(_ kind: Kind, _ subject: String, _ key: DataKey) -> SealingContext {
+    var context = SealingContext(keyNumber: key.number)
+    context.append(part: kind.rawValue.utf8)
+    context.append(part: subject.utf8)
+    return context
+  }
+
+  static func seal(
+    _ value: DocumentValue, _ kind: Kind, _ subject: String, _ key: DataKey
+  ) throws(StoreError) -> DocumentValue {
+    var writer = JSONWriter()
+    writer.value(value)
+    if let failure = writer.failure { throw failure }
+    return .data(
+      Data(try Ciphertext.seal(writer.bytes, key.values, sealing(kind, subject, key))))
+  }
+
+  /// - Throws: ``StoreError/Code/corruptFile``.
+  static func open(
+    _ value: DocumentValue, _ kind: Kind, _ subject: String, _ key: DataKey
+  ) throws(StoreError) -> DocumentValue {
+    let context = sealing(kind, subject, key)
+    guard
+      let plain = value.data?.withUnsafeBytes({ Ciphertext.open($0, key.values, context) })
+    else {
+      throw StoreError(
+        .corruptFile, "A sealed value of the store does not open",
+        [.hint: "somebody changed it, or it was damaged"])
+    }
+    return try read(plain)
+  }
+
+  private static func read(_ plain: Data) throws(StoreError) -> DocumentValue {
+    let result = plain.withUnsafeBytes { bytes -> Result<DocumentValue, StoreError> in
+      var reader = JSONReader(bytes)
+      do throws(StoreError) { return .success(try reader.value()) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+}
+
+extension Base64 {
+  static func text(_ bytes: [UInt8]) -> String {
+    String(unsafeUninitializedCapacity: encodedLength(bytes.count)) { out in
+      guard let base = out.baseAddress else { return 0 }
+      bytes.withUnsafeBytes { encode($0, to: base) }
+      return encodedLength(bytes.count)
+    }
+  }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// A query on a sealed collection: what the database is asked, and what is asked of opened documents.
+struct EncryptedQuery {
+  let collection: String
+  /// What the database is asked; with the page, if nothing is asked of opened documents.
+  let inner: Query
+  /// What opened documents are asked; nil for nothing.
+  let program: ConditionMatcher?
+  /// By what opened documents are sorted; empty if the database sorts them.
+  let orderings: [Ordering]
+  /// The page, where the database does not cut it.
+  let limit: Int?
+  let offset: Int
+  let after: PagePosition?
+  let defaults: FieldDefaults?
+  /// Whether nobody looks at fields.
+  let isIdentities: Bool
+
+  /// Whether the database answers it alone.
+  var isExact: Bool { program == nil && orderings.isEmpty }
+}
+
+extension EncryptedReader {
+  /// Nil if the documents of the collection are not sealed.
+  func question(_ query: Query, _ collection: String) throws -> EncryptedQuery? {
+    guard ring.seals(collection) else { return nil }
+    guard var query = try resolved(query, collection) else { return nil }
+    query.ranking = nil
+    let defaults = FieldDefaults(try settings(of: collection).defaults)
+    let said = SealedCondition(query.condition, try hashes(query.condition, collection, defaults))
+    let program =
+      said.isExact ? nil : try ConditionMatcher(query.condition, defaults: defaults)
+    let isSortedThere = query.orderings.allSatisfy(\.concernsRow)
+    let isExact = said.isExact && isSortedThere
+    var inner = Query(said.superset)
+    inner.fields = query.fields == [] && program == nil && isSortedThere ? [] : nil
+    if isSortedThere {
+      inner.orderings = query.orderings
+      inner.after = query.after
+    }
+    if isExact { (inner.limit, inner.offset) = (query.limit, query.offset) }
+    return EncryptedQuery(
+      collection: collection, inner: inner, program: program,
+      orderings: isSortedThere ? [] : query.orderings, limit: isExact ? nil : query.limit,
+      offset: isExact ? 0 : query.offset, after: isSortedThere ? nil : query.after,
+      defaults: defaults, isIdentities: query.fields == [])
+  }
+
+  /// Sealed texts have no index to search. Nil for a collection that does not exist: it is empty, whatever is asked of
+  /// it, and the engine says so.
+  private func resolved(_ query: Query, _ collection: String) throws -> Query? {
+    do { return try query.resolvingSearches(in: []) } catch {
+      let name = collection.folded
+      guard try inner.collections().contains(where: { $0.name.folded == name }) else {
+        return nil
+      }
+      throw error
+    }
+  }
+
+  /// The hashes by which the database finds values of a path.
+  private func hashes(
+    _ condition: Condition, _ collection: String, _ defaults: FieldDefaults?
+  ) throws -> (FieldPath) -> (field: FieldPath, hash: (DocumentValue) -> String)? {
+    guard !condition.fields.isEmpty, let blind = try blindIndexes(of: collection),
+      let key = ring.keys[blind.keyNumber]
+    else { return { _ in nil } }
+    let name = Array(collection.foldingASCII.utf8)
+    return { path in
+      // Documents without the field have no hash of the default.
+      guard let field = blind.field(path), defaults?.reaches(path) != true else { return nil }
+      return (field.hashed, { field.hash($0, name, key) })
+    }
+  }
+
+  func find(
+    _ question: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    if question.orderings.isEmpty { return try stream(question, isOrdered: isOrdered, show) }
+    let opener = DocumentDecryptor(ring, question.collection)
+    for rowID in try sorted(question) {
+      var goesOn = true
+      try inner.get(.rowID(rowID), in: question.collection) { stored in
+        goesOn =
+          question.isIdentities
+          ? try Self.withoutFields(stored, show)
+          : try open(stored, opener, in: question.collection, show)
+      }
+      if !goesOn { return }
+    }
+  }
+
+  /// Shows documents as they are opened, none of which is kept.
+  private func stream(
+    _ question: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    var left = (skipped: question.offset, shown: question.limit ?? .max)
+    guard left.shown > 0 else { return }
+    try matches(question, isOrdered: isOrdered) { stored in
+      if left.skipped > 0 {
+        left.skipped -= 1
+        return true
+      }
+      left.shown -= 1
+      return try show(stored) && left.shown > 0
+    }
+  }
+
+  /// Shows what fulfils the condition, without regard to the page where the database does not cut it.
+  private func matches(
+    _ question: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    let opener = DocumentDecryptor(ring, question.collection)
+    func match(_ stored: StoredDocument) throws -> Bool {
+      if question.inner.fields != nil { return try Self.withoutFields(stored, show) }
+      return try open(stored, opener, in: question.collection) { stored in
+        if let program = question.program {
+          guard try program.holds(for: stored.body, { stored.value(of: $0) }) else { return true }
+        }
+        return try show(stored)
+      }
+    }
+    if isOrdered {
+      try inner.find(question.inner, in: question.collection, match)
+    } else {
+      try inner.findInAnyOrder(question.inner, in: question.collection, match)
+    }
+  }
+
+  private static func withoutFields(
+    _ stored: StoredDocument, _ show: (StoredDocument) throws -> Bool
+  ) throws -> Bool {
+    let empty: StaticString = "{}"
+    var stored = stored
+    stored.body = UnsafeRawBufferPointer(start: empty.utf8Start, count: 2)
+    return try show(stored)
+  }
+
+  /// The row ids of a page in order. What is kept of each document is what it is sorted by.
+  private func sorted(_ question: EncryptedQuery) throws -> [Int64] {
+    let programs = question.orderings.map { CompiledOrdering($0, defaults: question.defaults) }
+    var rows: [SortedRow] = []
+    let after = question.after.map { SortedRow($0, question.orderings) }
+    try matches(question, isOrdered: false) { stored in
+      var values: [DocumentValue] = []
+      for program in programs {
+        values.append(try program.value(stored.body) { stored.value(of: $0) })
+      }
+      let row = SortedRow(
+        PagePosition(values: values, rowID: stored.rowID), question.orderings)
+      if after.map({ $0 < row }) ?? true { rows.append(row) }
+      return true
+    }
+    rows.sort()
+    let page = rows.dropFirst(question.offset)
+    return page.prefix(question.limit ?? page.count).map(\.rowID)
+  }
+}
+
+/// A document while it is sorted.
+private struct SortedRow: Comparable {
+  let key: [UInt8]
+  let rowID: Int64
+
+  init(_ position: PagePosition, _ orderings: [Ordering]) {
+    var key: [UInt8] = []
+    for (ordering, value) in zip(orderings, position.values) {
+      let start = key.count
+      SortKey.append(value, to: &key)
+      // With it no key is the beginning of another one, so that the opposite bytes have the opposite order:
+      // where a key goes on behind another one, it does so with a greater byte.
+      key.append(0)
+      if ordering.descending { for index in start..<key.count { key[index] = ~key[index] } }
+    }
+    self.key = key
+    rowID = position.rowID
+  }
+
+  static func < (a: SortedRow, b: SortedRow) -> Bool {
+    if a.key == b.key { return a.rowID < b.rowID }
+    return a.key.lexicographicallyPrecedes(b.key)
+  }
+}

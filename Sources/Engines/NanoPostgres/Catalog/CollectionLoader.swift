@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQL
+
+/// Reads what the catalogue says of a collection.
+struct CollectionLoader {
+  let names: PostgresNames
+
+  /// - Parameter locks: Whether the collection is locked until the transaction ends.
+  func row(_ folded: ExactName, locks: Bool) -> PostgresStatement {
+    PostgresStatement(
+      """
+      SELECT name, table_name, identity, incarnation, generation, next_row_id, changes, settings, indexing, \
+      keeps_source, layout FROM \(names.qualified("nano_collections")) WHERE folded = $1\
+      \(locks ? " FOR UPDATE" : "")
+      """, [.exact(folded)])
+  }
+
+  /// The same, and whether the table that statements find is the one of this snapshot: names of tables are
+  /// looked up as of now, so that one made since has no rows that the snapshot sees.
+  ///
+  /// It says so of statements before it, which have locked the table.
+  func checkedRow(_ folded: ExactName) -> PostgresStatement {
+    let schema = SQLName.literal(names.schema)
+    return PostgresStatement(
+      """
+      SELECT generation, incarnation, EXISTS (SELECT FROM pg_catalog.pg_class AS t \
+      WHERE t.oid = to_regclass(format('%I.%I', \(schema)::text, table_name))) \
+      FROM \(names.qualified("nano_collections")) WHERE folded = $1
+      """, [.exact(folded)])
+  }
+
+  func definitions(_ folded: ExactName) -> [PostgresStatement] {
+    [
+      PostgresStatement(
+        """
+        SELECT name, sql_name, kind, definition FROM \(names.qualified("nano_indexes")) \
+        WHERE collection = $1 ORDER BY name
+        """, [.exact(folded)]),
+      PostgresStatement(
+        "SELECT path, types FROM \(names.qualified("nano_paths")) WHERE collection = $1",
+        [.exact(folded)]),
+    ]
+  }
+
+  static func state(_ row: PostgresResult) -> CollectionState? {
+    guard row.count > 0 else { return nil }
+    return CollectionState(
+      generation: row.int(0, 4), incarnation: row.int(0, 3), nextRowID: row.int(0, 5),
+      changes: row.int(0, 6))
+  }
+
+  /// - Parameter results: Of ``row(_:locks:)`` and ``definitions(_:)``.
+  func collection(
+    _ row: PostgresResult, _ results: ArraySlice<PostgresResult>
+  ) throws -> PostgresCollection? {
+    guard row.count > 0, let indexes = results.first, let paths = results.dropFirst().first else {
+      return nil
+    }
+    let name = row.text(0, 0)
+    var collection = PostgresCollection(
+      description: CollectionDescription(
+        name: name, identity: CollectionIdentity(rawValue: row.text(0, 2)) ?? .key,
+        isInternal: InternalCollection(named: name) != nil),
+      table: names.qualified(row.text(0, 1)), tableName: row.text(0, 1),
+      incarnation: row.int(0, 3), generation: row.int(0, 4),
+      settings: try row.optionalText(0, 7).map { CollectionSettings(try Self.object($0)) }
+        ?? CollectionSettings(),
+      indexing: IndexingPolicy(rawValue: row.text(0, 8)) ?? .declared, keepsSource: row.bool(0, 9),
+      layout: PostgresLayout(rawValue: row.text(0, 10)) ?? .plain, indexes: [], textIndexes: [],
+      paths: PathSnapshot(
+        (0..<paths.count).map { .init(path: Array(paths.bytes($0, 0)), types: paths.int($0, 1)) }))
+    for number in 0..<indexes.count {
+      let definition = try definition(indexes, number, of: name)
+      if indexes.text(number, 2) == "text" {
+        let text = FullTextIndexDefinition(definition, name: indexes.text(number, 0))
+        try sound(name) { () throws(StoreError) in try text.validate() }
+        collection.textIndexes.append(
+          PostgresTextIndex(
+            definition: text, sqlName: indexes.text(number, 1),
+            column: definition["column"]?.string ?? ""))
+      } else {
+        let index = IndexDefinition(definition, name: indexes.text(number, 0))
+        try sound(name) { () throws(StoreError) in try index.validate() }
+        collection.indexes.append(
+          PostgresIndex(definition: index, sqlName: indexes.text(number, 1)))
+      }
+    }
+    return collection
+  }
+
+  private func definition(
+    _ indexes: PostgresResult, _ number: Int, of collection: String
+  ) throws(StoreError) -> DocumentObject {
+    var definition = DocumentObject()
+    try sound(collection) { () throws(StoreError) in
+      definition = try Self.object(indexes.text(number, 3))
+    }
+    return definition
+  }
+
+  /// What the store would not have written cannot be used, as an index without a field.
+  private func sound(
+    _ collection: String, _ check: () throws(StoreError) -> Void
+  ) throws(StoreError) {
+    do throws(StoreError) { try check() } catch {
+      throw StoreError(
+        .corruptFile, "A row of the store's own tables is damaged",
+        [
+          .table: "nano_indexes", .column: "definition", .collection: collection,
+          .expected: "the definition of an index",
+        ])
+    }
+  }
+
+  static func object(_ text: String) throws(StoreError) -> DocumentObject {
+    var text = text
+    let read = text.withUTF8 { bytes in
+      Result { () throws(StoreError) in
+        var reader = JSONReader(UnsafeRawBufferPointer(bytes))
+        return try reader.object()
+      }
+    }
+    return try read.get()
+  }
+}
+
+extension DocumentObject {
+  var storedText: String {
+    var writer = JSONWriter()
+    writer.object(self)
+    return writer.text
+  }
+}
+
+extension IndexDefinition {
+  /// As it is kept.
+  var object: DocumentObject {
+    var object: DocumentObject = [
+      "columns": .array(
+        columns.map { column in
+          var kept: DocumentObject = ["path": .string(column.path.description)]
+          if column.descending { kept["descending"] = true }
+          return .object(kept)
+        })
+    ]
+    if isUnique { object["unique"] = true }
+    if kind != .fields { object["kind"] = .string(kind.rawValue) }
+    if origin != .declared { object["origin"] = .string(origin.rawValue) }
+    if let reason { object["reason"] = .string(reason) }
+    return object
+  }
+
+  init(_ object: DocumentObject, name: String) {
+    self.init(
+      name: name,
+      columns: (object["columns"]?.array ?? []).map { column in
+        Column(
+          FieldPath(column.object?["path"]?.string ?? ""),
+          descending: column.object?["descending"]?.bool ?? false)
+      },
+      isUnique: object["unique"]?.bool ?? false,
+      kind: object["kind"]?.string.flatMap(Kind.init) ?? .fields,
+      origin: object["origin"]?.string.flatMap(Origin.init) ?? .declared,
+      reason: object["reason"]?.string)
+  }
+}
+
+extension FullTextIndexDefinition {
+  /// As it is kept.
+  func object(column: String) -> DocumentObject {
+    [
+      "fields": .array(fields.map { .string($0.description) }), "tokens": .string(tokens.rawValue),
+      "column": .string(column),
+    ]
+  }
+
+  init(_ object: DocumentObject, name: String) {
+    self.init(
+      name: name,
+      fields: (object["fields"]?.array ?? []).compactMap(\.string).map { FieldPath($0) },
+      tokens: object["tokens"]?.string.flatMap(Tokenizer.init) ?? .words)
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+public import NanoEngine
+import NanoSQL
+
+/// One document stored by one statement in one round trip: it locks the collection, takes a row id, writes the
+/// document and leaves the token of the transaction, if what is known of the collection is still so.
+struct SingleStatementWrite {
+  let core: PostgresCore
+  let collection: PostgresCollection
+  let document: NewDocument
+  let replacing: Bool
+
+  /// Nil if the document brings what the catalogue does not have.
+  func run(
+    _ paths: PathTrie, _ interruption: Interruption?
+  ) throws -> (rowID: Int64, kind: Change.Kind)? {
+    try paths.observe(document.body)
+    guard paths.changed.isEmpty else { return nil }
+    let row = try DocumentRow(document, id: 0, revision: 1, collection)
+    var token = TransactionToken(nil)
+    let session = PostgresSession(core.pool, .none, isRepeatable: false, interruption)
+    defer { session.end() }
+    do {
+      let results = try session.run(core.writeSettings + [statement(row, token).statement])
+      let rows = results[1]
+      guard rows.count > 0 else { return nil }
+      core.tokens.noteCommit(core)
+      let isNew = rows.int(0, 0) == rows.int(0, 1)
+      return (rows.int(0, 0), isNew ? .inserted : .updated)
+    } catch {
+      guard let failure = session.failure else { throw error }
+      if failure.isMissingObject || failure.state == PostgresFailure.uniqueViolation { return nil }
+      guard failure.isConnectionLoss else { throw error }
+      token.process = session.serverProcess
+      session.release()
+      try token.settle(failure, core)
+      return try stored()
+    }
+  }
+
+  /// The answer was lost, and the document is stored.
+  private func stored() throws -> (rowID: Int64, kind: Change.Kind)? {
+    guard let key = document.key else {
+      throw StoreError(
+        .outcomeUnknown, "The connection was lost, and the document was stored under a row id",
+        [.collection: collection.description.name])
+    }
+    let session = PostgresSession(core.pool, .none, nil)
+    defer { session.end() }
+    let rows = try session.run(core.get(.key(key), collection))
+    guard rows.count > 0 else {
+      // Stored and removed by somebody else since.
+      throw StoreError(
+        .notFound, "The document was stored, and removed since", [.key: key.description])
+    }
+    return (rows.int(0, 0), .updated)
+  }
+
+  private func statement(_ row: DocumentRow, _ token: TransactionToken) -> PostgresSQL {
+    let table = collection.table
+    let columns = DocumentRow.columns(collection)
+    let key = PostgresSQL.value(row.key)
+    // A key that is there takes no row id. Another program may bring it this very moment: then one is left
+    // out.
+    let isThere =
+      replacing && document.key != nil
+      ? "CASE WHEN EXISTS (SELECT 1 FROM \(table) WHERE key = " + key + ") THEN 0 ELSE 1 END" : "1"
+    var sql: PostgresSQL =
+      "WITH c AS (UPDATE \(core.names.qualified("nano_collections")) SET next_row_id = next_row_id + "
+      + isThere + ", changes = changes + 1 WHERE folded = " + .value(.exact(collection.folded))
+    sql += " AND generation = " + .value(.int(collection.generation))
+    sql += " AND incarnation = " + .value(.int(collection.incarnation))
+    sql += " RETURNING next_row_id - " + isThere + " AS id), "
+    // A document that is refused is an error of the statement, so that it takes no row id.
+    sql += "doc AS (INSERT INTO \(table) AS t (\(columns.joined(separator: ", "))) SELECT c.id, "
+    sql += row.valuesBehindID + " FROM c"
+    if replacing, document.key != nil {
+      sql += PostgresSQL(DocumentRow.replacing(collection))
+    }
+    sql += " RETURNING id), "
+    // For a document that was stored alone: one that was refused may not look as if it was.
+    sql +=
+      "tok AS (INSERT INTO \(core.names.qualified("nano_transactions")) (id) SELECT "
+      + .value(token.value) + " FROM doc) "
+    return sql + "SELECT doc.id, c.id FROM doc, c"
+  }
+}
+
+extension PostgresEngine {
+  public func put(
+    _ document: NewDocument, newKey: DocumentKey, replacing: Bool, into collection: String,
+    _ interruption: Interruption?
+  ) throws -> (rowID: Int64, key: DocumentKey?)? {
+    try interruption?.check()
+    guard document.rowID == nil, let known = core.cache[collection.folded] else { return nil }
+    var document = document
+    if document.key == nil, known.description.identity == .key { document.key = newKey }
+    let write = SingleStatementWrite(
+      core: core, collection: known, document: document, replacing: replacing)
+    // Its own, since several documents may be put at once.
+    let paths = core.cache.takePaths(of: known)
+    defer {
+      if paths.changed.isEmpty {
+        core.cache.givePaths(paths, of: known, generation: known.generation)
+      }
+    }
+    defer { commits.deliver() }
+    return try core.reporting {
+      guard commits.isObserved else {
+        return try write.run(paths, interruption).map { ($0.rowID, document.key) }
+      }
+      return try watch.ordering {
+        guard let found = try write.run(paths, interruption) else { return nil }
+        watch.noteOwn(known.folded)
+        commits.post(Commit([Change(known.description.name, [found.rowID: found.kind])]))
+        return (found.rowID, document.key)
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import NanoEngine
+import Synchronization
+
+/// Runs a closure again and again while somebody wants it; without anybody there is no timer.
+final class CommitPoller: Sendable {
+  private struct State {
+    var wanted = 0
+    var timer: (any DispatchSourceTimer)?
+  }
+  private let state = Mutex(State())
+  private let interval: Double
+
+  /// - Parameter interval: Seconds.
+  init(every interval: Double) { self.interval = interval }
+
+  /// Begins, or goes on if it runs already; ends with the last observation.
+  func begin(_ look: @escaping @Sendable () -> Void) -> CommitObservation {
+    state.withLock { state in
+      state.wanted += 1
+      if state.timer == nil { state.timer = makeTimer(look) }
+    }
+    return CommitObservation { [self] in
+      state.withLock { state in
+        state.wanted -= 1
+        if state.wanted == 0 { Self.end(&state) }
+      }
+    }
+  }
+
+  /// Ends it for good, since the database is closed.
+  func end() { state.withLock { Self.end(&$0) } }
+
+  private static func end(_ state: inout State) {
+    state.timer?.cancel()
+    state.timer = nil
+  }
+
+  private func makeTimer(_ look: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
+    let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "NanoStore.others"))
+    timer.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(5))
+    timer.setEventHandler(handler: look)
+    timer.resume()
+    return timer
+  }
+}

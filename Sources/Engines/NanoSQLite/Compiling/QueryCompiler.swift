@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+import NanoEngine
+public import NanoQuery
+
+/// Turns a query into one statement for SQLite.
+///
+/// What SQL cannot say as we mean it is a call of one of our functions, which exist on our own
+/// connections only and never stand in the schema: `nano_match` checks what is left of a condition
+/// on the bytes of a document, `nano_sort` gives bytes that sort as ``SortKey`` does.
+public struct QueryCompiler {
+  public let facts: CollectionMetadata
+  public init(_ facts: CollectionMetadata) { self.facts = facts }
+
+  /// A statement, and what it leaves to one of our functions.
+  public struct Compiled: Sendable, Hashable {
+    public var sql: SQLFragment
+    /// What `nano_match` checks, if anything.
+    public var rest: Condition?
+  }
+
+  /// - Parameters:
+  ///   - columns: Those of a document with the parts that the facts name if nil; without its body where
+  ///     no field is wanted.
+  ///   - ordered: Whether the order matters.
+  public func select(_ query: Query, columns: String? = nil, ordered: Bool = true) -> Compiled {
+    let (tail, rest) = source(query, ordered: ordered)
+    let columns = columns ?? facts.parts.columns(body: query.bodyColumn)
+    return Compiled(sql: SQLFragment("SELECT \(columns) ") + tail, rest: rest)
+  }
+
+  /// A statement that shows the document of one row, the last parameter, if it fulfils a condition.
+  public func candidate(_ query: Query) -> Compiled {
+    let columns = facts.parts.columns(body: query.bodyColumn)
+    let split = ConditionCompiler(facts: facts).split(query.condition)
+    // With foreign rows all of it is left to be checked, and the list of rows would be made for each one.
+    let asked = facts.hasForeignRows ? nil : split.sql
+    let parts = (asked.map { [$0] } ?? []) + (split.rest.map { [check($0)] } ?? [])
+    var sql = SQLFragment("SELECT \(columns) FROM \(SQLName.quoted(facts.table)) WHERE ")
+    if let condition = SQLFragment.all(parts) { sql.append("(" + condition + ") AND ") }
+    return Compiled(sql: sql + "id = ?", rest: split.rest)
+  }
+
+  /// A statement that counts what a query finds.
+  public func count(_ query: Query) -> Compiled {
+    var query = query
+    query.orderings = query.after == nil ? [] : query.orderings
+    let (tail, rest) = source(query, ordered: query.after != nil)
+    let isCut = query.limit != nil || query.offset > 0
+    let sql =
+      isCut
+      ? "SELECT count(*) FROM (SELECT 1 " + tail + ")" : SQLFragment("SELECT count(*) ") + tail
+    return Compiled(sql: sql, rest: rest)
+  }
+
+  /// A statement that shows each body to an aggregation.
+  public func aggregate(_ aggregate: AggregateQuery) -> Compiled {
+    over(aggregate.query, function: "nano_aggregate", .aggregates(aggregate, facts.defaults))
+  }
+
+  /// A statement that shows each body to a collector of distinct values.
+  public func distinct(_ field: FieldPath, _ query: Query) -> Compiled {
+    over(query, function: "nano_distinct", .distinct(field, facts.defaults))
+  }
+
+  private func over(_ query: Query, function: String, _ binding: SQLBinding) -> Compiled {
+    let isCut = query.limit != nil || query.offset > 0 || query.after != nil
+    let head = SQLFragment("SELECT \(function)(", []) + .parameter(binding) + ", body) "
+    if isCut {
+      let (tail, rest) = source(query)
+      return Compiled(sql: head + "FROM (SELECT body " + tail + ")", rest: rest)
+    }
+    let (tail, rest) = source(query, ordered: false)
+    return Compiled(sql: head + tail, rest: rest)
+  }
+
+  /// `DELETE` of what a query finds; a page is cut first.
+  public func delete(_ query: Query) -> Compiled {
+    let table = SQLName.quoted(facts.table)
+    if query.limit == nil, query.offset == 0, query.after == nil {
+      let (condition, rest) = condition(query)
+      return Compiled(sql: SQLFragment("DELETE FROM \(table)") + condition, rest: rest)
+    }
+    let found = select(query, columns: "id")
+    return Compiled(
+      sql: SQLFragment("DELETE FROM \(table) WHERE id IN (") + found.sql + ")", rest: found.rest)
+  }
+}
+
+extension Query {
+  /// The column of the body, or an empty one where no field is wanted.
+  public var bodyColumn: String { fields?.isEmpty == true ? "'{}'" : "body" }
+}
+
+extension QueryCompiler {
+  /// From `FROM` to the end.
+  private func source(_ query: Query, ordered: Bool = true) -> (SQLFragment, Condition?) {
+    var sql = SQLFragment("FROM \(SQLName.quoted(facts.table))")
+    let ranks = ordered && query.isRanked ? ranks(query) : nil
+    // Foreign rows that the index does not have come last.
+    let join = facts.hasForeignRows ? " LEFT JOIN (" : " JOIN ("
+    if let ranks { sql.append(SQLFragment(join) + ranks + ") ON id = nano_row") }
+    let (condition, rest) = condition(query)
+    sql.append(condition)
+    if ordered {
+      let best =
+        ranks == nil
+        ? []
+        : [
+          Term(
+            sql: facts.hasForeignRows ? "coalesce(nano_rank, 0)" : "nano_rank", isPlain: true,
+            descending: false)
+        ]
+      let terms =
+        best + query.orderings.map(term) + [Term(sql: "id", isPlain: true, descending: false)]
+      let parts = terms.map { $0.sql + ($0.descending ? " DESC" : "") }
+      sql.append(" ORDER BY " + SQLFragment.joined(parts, by: ", "))
+    }
+    if query.limit != nil || query.offset > 0 {
+      // SQLite has no OFFSET without LIMIT; a negative limit is none.
+      sql.append(" LIMIT " + .parameter(.int(Int64(query.limit ?? -1))))
+      if query.offset > 0 { sql.append(" OFFSET " + .parameter(.int(Int64(query.offset)))) }
+    }
+    return (sql, rest)
+  }
+
+  private func condition(_ query: Query) -> (SQLFragment, Condition?) {
+    let split = ConditionCompiler(facts: facts).split(query.condition)
+    var parts = split.sql.map { [$0] } ?? []
+    if let after = query.after { parts.append(self.after(after, query.orderings)) }
+    if let rest = split.rest { parts.append(check(rest)) }
+    guard let sql = SQLFragment.all(parts) else { return ("", nil) }
+    return (" WHERE " + sql, split.rest)
+  }
+
+  /// The attributes are passed only to a condition that asks for one of them, or whose errors name the row.
+  func check(_ condition: Condition) -> SQLFragment {
+    let isAsked = condition.usesAttributes || condition.mayExceedBudget
+    let attributes = isAsked ? ", id, key, type, version, added" : ""
+    return SQLFragment("nano_match(") + .parameter(.condition(condition, facts.defaults))
+      + ", body\(attributes))"
+  }
+
+  private struct Term {
+    var sql: SQLFragment
+    /// Whether it is the stored value rather than bytes made to be sorted.
+    var isPlain: Bool
+    var descending: Bool
+  }
+
+  private func term(_ ordering: Ordering) -> Term {
+    let descending = ordering.descending
+    switch ordering.expression {
+    case .attribute(.type) where facts.hasForeignRows,
+      .attribute(.version) where facts.hasForeignRows:
+      break
+    case .field(let path):
+      if facts.sortableClass(path) != nil, let sql = FieldExpression.extract(path) {
+        return Term(sql: SQLFragment(sql), isPlain: true, descending: descending)
+      }
+    case .attribute(.rowID): return Term(sql: "id", isPlain: true, descending: descending)
+    case .attribute(.version): return Term(sql: "version", isPlain: true, descending: descending)
+    case .attribute(.type) where facts.ordersText:
+      return Term(sql: "type", isPlain: true, descending: descending)
+    default: break
+    }
+    return made(ordering)
+  }
+
+  private func made(_ ordering: Ordering) -> Term {
+    let asked = Condition.truth(ordering.expression)
+    let isAsked = asked.usesAttributes || asked.mayExceedBudget
+    let attributes = isAsked ? ", id, key, type, version, added" : ""
+    let sql =
+      SQLFragment("nano_sort(") + .parameter(.ordering(ordering, facts.defaults))
+      + ", body\(attributes))"
+    return Term(sql: sql, isPlain: false, descending: ordering.descending)
+  }
+
+  /// Whether SQLite orders a value of a page's position among stored ones as we do. A position that
+  /// was not made from a document of this collection can hold anything.
+  private func isComparable(_ value: DocumentValue, _ ordering: Ordering) -> Bool {
+    if value.isNull { return true }
+    switch (ordering.expression, value) {
+    case (.field(let path), _):
+      guard let (_, literal) = ExtractedValue.parameter(value) else { return false }
+      return literal != nil && facts.sortableClass(path) == literal
+    case (.attribute(.type), .string(let text)): return !text.utf8.contains(0)
+    case (.attribute(.rowID), .int), (.attribute(.version), .int): return true
+    default: return false
+    }
+  }
+
+  /// The documents behind a position: greater in the first ordering, or equal there and greater in
+  /// the second, and so on to the row id. Nulls come first.
+  private func after(_ position: PagePosition, _ orderings: [Ordering]) -> SQLFragment {
+    let terms = zip(orderings, position.values).map { ordering, value in
+      let term = term(ordering)
+      return term.isPlain && !isComparable(value, ordering) ? made(ordering) : term
+    }
+    var equal: [SQLFragment] = []
+    var choices: [SQLFragment] = []
+    for (term, value) in zip(terms, position.values) {
+      let binding = Self.binding(value, plain: term.isPlain)
+      if let beyond = Self.beyond(term, binding) {
+        choices.append(SQLFragment.all(equal + [beyond]) ?? beyond)
+      }
+      equal.append(term.sql + " IS " + .parameter(binding))
+    }
+    let last = SQLFragment("id > ") + .parameter(.int(position.rowID))
+    choices.append(SQLFragment.all(equal + [last]) ?? last)
+    return SQLFragment.any(choices) ?? last
+  }
+
+  private static func beyond(_ term: Term, _ binding: SQLBinding) -> SQLFragment? {
+    switch (term.descending, binding) {
+    case (false, .null): return term.sql + " IS NOT NULL"
+    case (true, .null): return nil
+    case (false, _): return term.sql + " > " + .parameter(binding)
+    case (true, _):
+      return "(" + term.sql + " < " + .parameter(binding) + " OR " + term.sql + " IS NULL)"
+    }
+  }
+
+  private static func binding(_ value: DocumentValue, plain: Bool) -> SQLBinding {
+    guard plain else { return .data(.init(SortKey.bytes(value))) }
+    return ExtractedValue.parameter(value)?.0 ?? .null
+  }
+}

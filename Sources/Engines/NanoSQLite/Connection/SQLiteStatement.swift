@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import GRDBSQLite
+import NanoDocument
+import NanoSQL
+
+/// A prepared statement, stepped through the C API: GRDB's own argument and row layers cost 1.5 to
+/// 2 times as much on the hot paths.
+///
+/// Confined to the connection that made it.
+final class SQLiteStatement {
+  let handle: OpaquePointer
+  private let connection: OpaquePointer
+  /// What bound parameters point to, kept until they are bound anew.
+  private(set) var held: [Program] = []
+  /// The parameters that are NULL, a bit each; a new statement's are.
+  private var nulls = UInt64.max
+  /// Where the bytes of UUIDs stand while they are bound, two words for each parameter.
+  private let uuids: UnsafeMutablePointer<UInt64>
+  /// Where the digits of a foreign key stand while its row is shown.
+  private var foreignKeyText: UnsafeMutableRawBufferPointer?
+  /// Whether the database keeps its texts in UTF-8.
+  let isUTF8: Bool
+  var isInUse = false
+  /// How it runs, where an observer wants to know.
+  var plan: StatementPlan?
+  /// How often SQLite had prepared it anew when ``notePreparation()`` was called.
+  private var knownPreparations: Int32 = -1
+  /// What stood behind the first statement of the text.
+  private(set) var tail = ""
+
+  init(
+    _ sql: String, on connection: SQLiteConnection, persistent: Bool = true
+  ) throws(StoreError) {
+    let isUTF8 = connection.isUTF8
+    let statementGuard = connection.statementGuard
+    let connection = connection.handle
+    var handle: OpaquePointer?
+    let flags = persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+    var code = SQLITE_OK
+    var tail = ""
+    sql.withCString { start in
+      var end: UnsafePointer<CChar>?
+      code = sqlite3_prepare_v3(connection, start, -1, flags, &handle, &end)
+      if let end, end.pointee != 0 { tail = String(cString: end) }
+    }
+    guard code == SQLITE_OK, let handle else {
+      guard code != SQLITE_OK else {
+        throw StoreError(.database, "A statement is empty", [.operation: "prepare"])
+      }
+      if code == SQLITE_AUTH, let refusal = statementGuard?.takeRefusal() { throw refusal }
+      throw SQLiteErrors.error(
+        code, String(cString: sqlite3_errmsg(connection)), operation: "prepare")
+    }
+    self.handle = handle
+    uuids = .allocate(capacity: 2 * max(1, Int(sqlite3_bind_parameter_count(handle))))
+    self.connection = connection
+    self.isUTF8 = isUTF8
+    self.tail = tail
+  }
+
+  deinit {
+    sqlite3_finalize(handle)
+    uuids.deallocate()
+    foreignKeyText?.deallocate()
+  }
+
+  /// Whether the tables are still those that it was prepared for when ``notePreparation()`` was
+  /// called.
+  @inline(__always)
+  var isPreparedAsKnown: Bool { preparations == knownPreparations }
+  func notePreparation() { knownPreparations = preparations }
+  private var preparations: Int32 {
+    sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
+  }
+
+  /// True if there is a row.
+  @inline(__always)
+  func step() throws(StoreError) -> Bool {
+    let code = sqlite3_step(handle)
+    if code == SQLITE_ROW { return true }
+    if code == SQLITE_DONE { return false }
+    throw failure(code)
+  }
+
+  /// Runs to the end, ready to be run again.
+  func run() throws(StoreError) {
+    defer { reset() }
+    while try step() {}
+  }
+
+  @inline(__always)
+  func reset() { sqlite3_reset(handle) }
+
+  func failure(_ code: Int32) -> StoreError {
+    for program in held {
+      if let failure = program.failure { return failure }
+    }
+    return SQLiteErrors.error(of: connection, operation: "step")
+  }
+}
+
+extension SQLiteStatement {
+  @inline(__always)
+  func bind(_ value: Int64, at index: Int32) {
+    markBound(index)
+    sqlite3_bind_int64(handle, index, value)
+  }
+
+  @inline(__always)
+  private func markBound(_ index: Int32) { nulls &= ~(1 << UInt64(index & 63)) }
+
+  @inline(__always)
+  func bind(_ value: Int64?, at index: Int32) {
+    if let value { bind(value, at: index) } else { bindNull(at: index) }
+  }
+
+  @inline(__always)
+  func bindNull(at index: Int32) {
+    let bit: UInt64 = 1 << UInt64(index & 63)
+    guard index > 63 || nulls & bit == 0 else { return }
+    nulls |= bit
+    sqlite3_bind_null(handle, index)
+  }
+
+  func bind(_ value: Double, at index: Int32) {
+    markBound(index)
+    sqlite3_bind_double(handle, index, value)
+  }
+
+  /// Text that stays where it is until the statement is reset.
+  @inline(__always)
+  func bind(borrowedText bytes: UnsafeRawBufferPointer, at index: Int32) throws(StoreError) {
+    markBound(index)
+    let code = sqlite3_bind_text64(
+      handle, index, bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Self.empty,
+      UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
+    if code != SQLITE_OK { throw failure(code) }
+  }
+
+  func bind(_ text: String, at index: Int32) throws(StoreError) {
+    var text = text
+    markBound(index)
+    let code = text.withUTF8 { bytes in
+      sqlite3_bind_text64(
+        handle, index,
+        UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self) ?? Self.empty,
+        UInt64(bytes.count), Self.copies, UInt8(SQLITE_UTF8))
+    }
+    if code != SQLITE_OK { throw failure(code) }
+  }
+
+  func bind(_ data: Data, at index: Int32) throws(StoreError) {
+    markBound(index)
+    // A null pointer would bind NULL instead of no bytes.
+    let code = data.withUnsafeBytes { bytes in
+      bytes.isEmpty
+        ? sqlite3_bind_zeroblob(handle, index, 0)
+        : sqlite3_bind_blob64(handle, index, bytes.baseAddress, UInt64(bytes.count), Self.copies)
+    }
+    if code != SQLITE_OK { throw failure(code) }
+  }
+
+  @inline(__always)
+  func bind(uuid high: UInt64, _ low: UInt64, at index: Int32) {
+    let uuid = uuids + 2 * Int(index - 1)
+    uuid[0] = high.bigEndian
+    uuid[1] = low.bigEndian
+    markBound(index)
+    sqlite3_bind_blob(handle, index, uuid, 16, nil)
+  }
+
+  @inline(__always)
+  func bind(_ key: DocumentKey?, at index: Int32) throws(StoreError) {
+    switch key {
+    case .uuid(let high, let low)?: bind(uuid: high, low, at: index)
+    case .text(let text)?: try bind(text, at: index)
+    case nil: bindNull(at: index)
+    }
+  }
+
+  /// An object of ours that one of our functions takes out again.
+  func bind(object: Program, kind: StaticString, at index: Int32) {
+    object.isUTF8 = isUTF8
+    held.append(object)
+    markBound(index)
+    sqlite3_bind_pointer(
+      handle, index, Unmanaged.passUnretained(object).toOpaque(),
+      UnsafeRawPointer(kind.utf8Start).assumingMemoryBound(to: CChar.self), nil)
+  }
+
+  func bind(_ bindings: [SQLBinding]) throws(StoreError) {
+    held.removeAll(keepingCapacity: true)
+    for (offset, binding) in bindings.enumerated() {
+      let index = Int32(offset + 1)
+      switch binding {
+      case .null: bindNull(at: index)
+      case .int(let value): bind(value, at: index)
+      case .double(let value): bind(value, at: index)
+      case .text(let value): try bind(value, at: index)
+      case .data(let value): try bind(value, at: index)
+      case .uuid(let high, let low): try bind(Self.data(high, low), at: index)
+      case .condition(let condition, let defaults):
+        bind(object: try MatchProgram(condition, defaults), kind: MatchProgram.kind, at: index)
+      case .ordering(let ordering, let defaults):
+        bind(object: SortProgram(ordering, defaults), kind: SortProgram.kind, at: index)
+      case .aggregates(let query, let defaults):
+        bind(
+          object: AggregateProgram(
+            query, defaults, spills: TemporarySorter.isPermitted(on: connection)),
+          kind: AggregateProgram.kind, at: index)
+      case .distinct(let field, let defaults):
+        bind(
+          object: DistinctProgram(
+            field, defaults, spills: TemporarySorter.isPermitted(on: connection)),
+          kind: DistinctProgram.kind, at: index)
+      }
+    }
+  }
+
+  private static func data(_ high: UInt64, _ low: UInt64) -> Data {
+    withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Data($0) }
+  }
+
+  /// Lets go of what the parameters point to; none of them may be used afterwards.
+  func clear() {
+    reset()
+    guard !held.isEmpty else { return }
+    sqlite3_clear_bindings(handle)
+    nulls = .max
+    held.removeAll(keepingCapacity: true)
+  }
+
+  /// `SQLITE_TRANSIENT`, which the C header writes as a cast that is not imported.
+  static let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+  private static var empty: UnsafePointer<CChar> {
+    UnsafeRawPointer(("" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
+  }
+}
+
+extension SQLiteStatement {
+  @inline(__always)
+  func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+  @inline(__always)
+  func isInt(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_INTEGER }
+
+  func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+
+  @inline(__always)
+  func optionalInt(_ column: Int32) -> Int64? {
+    sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : int(column)
+  }
+
+  /// The bytes of a text as the database keeps it, without the copy that SQLite makes to put a NUL
+  /// behind them. Valid until the next step.
+  @inline(__always)
+  func storedBytes(_ column: Int32) -> UnsafeRawBufferPointer {
+    guard isUTF8 else { return bytes(column) }
+    let start = sqlite3_column_blob(handle, column)
+    return UnsafeRawBufferPointer(
+      start: start, count: Int(sqlite3_column_bytes(handle, column)))
+  }
+
+  /// A number that is rarely NULL, or rarely anything but.
+  @inline(__always)
+  func optionalNumber(_ column: Int32) -> Int64? {
+    let value = int(column)
+    return value != 0 || sqlite3_column_type(handle, column) != SQLITE_NULL ? value : nil
+  }
+
+  /// Valid until the next step.
+  @inline(__always)
+  func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+    let start = sqlite3_column_text(handle, column)
+    return UnsafeRawBufferPointer(
+      start: start, count: Int(sqlite3_column_bytes(handle, column)))
+  }
+
+  func text(_ column: Int32) -> String? {
+    guard sqlite3_column_type(handle, column) != SQLITE_NULL else { return nil }
+    return String(decoding: bytes(column), as: UTF8.self)
+  }
+
+  func data(_ column: Int32) -> Data? {
+    guard sqlite3_column_type(handle, column) != SQLITE_NULL else { return nil }
+    let count = Int(sqlite3_column_bytes(handle, column))
+    guard let start = sqlite3_column_blob(handle, column) else { return Data() }
+    return Data(bytes: start, count: count)
+  }
+
+  /// The bytes of a text, nil for NULL. Valid until the next step.
+  @inline(__always)
+  func optionalBytes(_ column: Int32) -> UnsafeRawBufferPointer? {
+    guard let start = sqlite3_column_text(handle, column) else { return nil }
+    return UnsafeRawBufferPointer(
+      start: start, count: Int(sqlite3_column_bytes(handle, column)))
+  }
+
+  /// A key column: 16 bytes of a UUID, or text. Valid until the next step.
+  @inline(__always)
+  func borrowedKey(_ column: Int32) -> BorrowedKey {
+    switch sqlite3_column_type(handle, column) {
+    case SQLITE_BLOB:
+      guard sqlite3_column_bytes(handle, column) == 16,
+        let start = sqlite3_column_blob(handle, column)
+      else { return foreignKey(column) }
+      return .uuid(
+        start.loadUnaligned(as: UInt64.self).bigEndian,
+        start.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian)
+    case SQLITE_NULL: return .none
+    default:
+      let text = bytes(column)
+      // As another program may have written one.
+      if text.count == 36, let (high, low) = DocumentKey.uuid(text) { return .uuid(high, low) }
+      return .text(text)
+    }
+  }
+
+  /// A blob that is no UUID can only come from another program; its hexadecimal form is shown.
+  @inline(never)
+  private func foreignKey(_ column: Int32) -> BorrowedKey {
+    let digits = (data(column) ?? Data()).withUnsafeBytes { Self.hexadecimal($0) }
+    foreignKeyText?.deallocate()
+    let text = UnsafeMutableRawBufferPointer.allocate(byteCount: digits.utf8.count, alignment: 1)
+    text.copyBytes(from: digits.utf8)
+    foreignKeyText = text
+    return .text(UnsafeRawBufferPointer(text))
+  }
+
+  /// How a key is shown that is neither a text nor a UUID.
+  static func hexadecimal(_ bytes: UnsafeRawBufferPointer) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+
+  func key(_ column: Int32) -> DocumentKey? { borrowedKey(column).key }
+
+  /// The values of so many columns from the first on.
+  func values(_ count: Int) -> [DocumentValue] { (0..<Int32(count)).map { value($0) } }
+
+  func value(_ column: Int32) -> DocumentValue {
+    switch sqlite3_column_type(handle, column) {
+    case SQLITE_INTEGER: .int(int(column))
+    case SQLITE_FLOAT: .double(sqlite3_column_double(handle, column))
+    case SQLITE_TEXT: .string(String(decoding: bytes(column), as: UTF8.self))
+    case SQLITE_BLOB: .data(data(column) ?? Data())
+    default: .null
+    }
+  }
+}

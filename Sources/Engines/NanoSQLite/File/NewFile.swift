@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoDocument
+
+/// Files whose permissions are settled before SQLite opens them.
+enum NewFile {
+  /// Makes an empty file, which SQLite takes for a new database. What it keeps beside it has the same mode.
+  static func create(_ path: String, mode: mode_t) throws(StoreError) {
+    let file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode)
+    if file >= 0 {
+      close(file)
+    } else if errno != EEXIST {
+      throw SystemError.error("The file cannot be created", path: path, errno)
+    }
+  }
+
+  /// Makes a folder, and those above it that are missing. Foundation's errors do not say why that failed.
+  static func createFolder(_ path: String) throws(StoreError) {
+    var missing: [String] = []
+    var folder = path
+    while mkdir(folder, 0o777) != 0, errno != EEXIST {
+      let number = errno
+      let parent = NSString(string: folder).deletingLastPathComponent
+      guard number == ENOENT, !parent.isEmpty, parent != folder else {
+        throw failure(path, number)
+      }
+      missing.append(folder)
+      folder = parent
+    }
+    for folder in missing.reversed() where mkdir(folder, 0o777) != 0 && errno != EEXIST {
+      throw failure(path, errno)
+    }
+  }
+
+  private static func failure(_ folder: String, _ number: Int32) -> StoreError {
+    SystemError.error("The folder of a store cannot be created", path: folder, number)
+  }
+}

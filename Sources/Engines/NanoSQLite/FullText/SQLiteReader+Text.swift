@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQL
+
+/// Searches by text and how well what they find fits.
+extension SQLiteReader {
+  func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
+    try connection.table(collection)?.text?.schemas.map(\.index) ?? []
+  }
+
+  func findRanked(
+    _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
+  ) throws {
+    try querying(query, collection) { table, query in
+      guard let search = query.condition.rankingSearch else {
+        return try findUnranked(query, in: collection) { try show($0, 0) }
+      }
+      let ranks = try ranks(search, query.ranking ?? FullTextRanking(), table)
+      guard query.isRanked, let ranks else {
+        // A damaged index may give one twice.
+        let ranks = Dictionary((ranks ?? []).map { ($0.rowID, $0.rank) }) { first, _ in first }
+        return try findUnranked(query, in: collection) { try show($0, ranks[$0.rowID] ?? 0) }
+      }
+      try showBest(ranks, query, table, show)
+    }
+  }
+
+  /// In the order of orderings, or of row ids.
+  private func findUnranked(
+    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    var query = query
+    query.ranking = nil
+    try find(query, in: collection, show)
+  }
+
+  private struct Ranked {
+    let rank: Double
+    let rowID: Int64
+  }
+
+  /// Every document that the index finds, without a look at the documents; nil without an index.
+  private func ranks(
+    _ search: FullTextSearch, _ ranking: FullTextRanking, _ table: CollectionTable
+  ) throws -> [Ranked]? {
+    guard let statement = QueryCompiler(table.facts).ranks(search, ranking) else { return nil }
+    var found: [Ranked] = []
+    try connection.with(statement) { row in
+      while try row.step() {
+        // SQLite's are negative, so that the best one is the smallest.
+        found.append(Ranked(rank: -row.double(1), rowID: row.int(0)))
+      }
+    }
+    return found
+  }
+
+  /// Rows of other programs that the index does not have, which come last.
+  private func foreign(besides ranks: [Ranked], _ table: CollectionTable) throws -> [Ranked] {
+    guard table.hasForeignRows else { return [] }
+    let known = Set(ranks.lazy.map(\.rowID))
+    let name = SQLName.quoted(table.description.name)
+    return try connection.all(SQLFragment("SELECT id FROM \(name) WHERE revision IS NULL")) {
+      $0.int(0)
+    }.filter { !known.contains($0) }.map { Ranked(rank: 0, rowID: $0) }
+  }
+
+  /// One after the other from the best on, so that no more documents are read than are shown or do not
+  /// fulfil the rest of the condition.
+  private func showBest(
+    _ ranks: [Ranked], _ query: Query, _ table: CollectionTable,
+    _ show: (StoredDocument, Double) throws -> Bool
+  ) throws {
+    let ranks = try (ranks + foreign(besides: ranks, table))
+      .sorted { $0.rank > $1.rank || ($0.rank == $1.rank && $0.rowID < $1.rowID) }
+    let compiler = QueryCompiler(table.facts)
+    let (rest, isWhole) = compiler.withoutRankingSearch(query)
+    // What fulfils the condition as a whole is left out without being read.
+    let skipped = isWhole ? min(query.offset, ranks.count) : 0
+    var toSkip = query.offset - skipped
+    var left = query.limit ?? .max
+    guard left > 0 else { return }
+    let compiled = compiler.candidate(rest).sql
+    let layout = table.facts.parts.layout
+    try connection.with(compiled) { row in
+      for ranked in ranks[skipped...] {
+        defer { row.reset() }
+        row.bind(ranked.rowID, at: Int32(compiled.bindings.count + 1))
+        guard try row.step() else { continue }
+        if toSkip > 0 {
+          toSkip -= 1
+          continue
+        }
+        guard try show(Self.document(row, table.incarnation, layout), ranked.rank) else { return }
+        left -= 1
+        if left == 0 { return }
+        try connection.interruption?.check()
+      }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoSQL
+
+/// Text indexes, one by one.
+extension SQLiteWriter {
+  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+    try index.validate()
+    try StoredNames.validate(.index, name: index.name)
+    let table = try tableForWriting(collection)
+    let name = table.description.name
+    if let known = table.text?.schemas.first(where: { $0.index.name.isSame(as: index.name) }) {
+      guard known.index == index else { throw Self.isTaken(index.name, name) }
+      return
+    }
+    guard !table.allSchemas.contains(where: { $0.index.name.isSame(as: index.name) }) else {
+      throw Self.isTaken(index.name, name)
+    }
+    try flush()
+    let schema = FullTextIndexSchema(
+      collection: name, index: index, sqlName: try freeName(for: index, in: name))
+    // Made by several statements, of which the first would remain.
+    try savepoint { try connection.noting { try connection.execute(try schema.create()) } }
+    try connection.run(
+      SQLFragment(
+        "INSERT INTO nano_indexes(collection, name, kind, is_unique, columns, sql_name, origin) "
+          + "VALUES (?, ?, ?, 0, ?, ?, 'declared')",
+        [
+          .text(name), .text(index.name), .text(index.tokens.rawValue),
+          .text(IndexColumns.text(index.fields.map { IndexDefinition.Column($0) })),
+          .text(schema.sqlName),
+        ]))
+    try nextGeneration(name)
+  }
+
+  private static func isTaken(_ index: String, _ collection: String) -> StoreError {
+    StoreError(
+      .alreadyExists, "An index of this name has another definition",
+      [.collection: collection, .index: index])
+  }
+
+  private func freeName(for index: FullTextIndexDefinition, in collection: String) throws -> String {
+    for name in FullTextIndexSchema.sqlNames(collection, index) {
+      let names = FullTextIndexSchema.suffixes.map { SQLFragment("?", [.text(name + $0)]) }
+      let query =
+        SQLFragment("SELECT 1 FROM sqlite_schema WHERE name COLLATE NOCASE IN (")
+        + SQLFragment.joined(names, by: ", ") + ")"
+      if try connection.first(query, { _ in true }) == nil { return name }
+    }
+    preconditionFailure("There are more names than indexes.")
+  }
+}

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: MIT
+
+import GRDBSQLite
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQL
+
+/// A snapshot on one connection.
+class SQLiteReader: EngineReader {
+  let connection: SQLiteConnection
+  init(_ connection: SQLiteConnection) { self.connection = connection }
+
+  /// Makes sure that what is known of the documents is in the tables that a query looks at.
+  func prepareForQuery(_ table: CollectionTable) throws {}
+
+  /// Runs a statement of the caller's own.
+  func aroundForeignStatement<Result>(_ work: () throws -> Result) throws -> Result { try work() }
+
+  /// A statement of the caller's own is about to write.
+  func noteForeignWrite() {}
+
+  func collections() throws -> [CollectionDescription] {
+    // Sorted here: a database that keeps texts in UTF-16 sorts them by their bytes.
+    try connection.collectionNames().map { name, identity in
+      CollectionDescription(
+        name: name, identity: identity.flatMap(CollectionIdentity.init) ?? .key,
+        isInternal: InternalCollection(named: name) != nil)
+    }
+  }
+
+  func identity(of collection: String) throws -> CollectionIdentity {
+    try connection.table(collection)?.description.identity ?? .key
+  }
+
+  @discardableResult
+  func get(
+    _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    // The table that was known last is tried at once: the statement fails if it is gone.
+    guard
+      let table = try connection.lastTable(collection) ?? connection.tables[ExactName(collection)]
+        ?? connection.table(collection)
+    else { return false }
+    connection.noteLast(collection, table)
+    do {
+      return try get(identity, table, show)
+    } catch let error as StoreError where error.code == .database {
+      guard try connection.table(collection) == nil else { throw error }
+      return false
+    }
+  }
+
+  private func get(
+    _ identity: Identity, _ table: CollectionTable, _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    switch identity {
+    case .key(let key):
+      let isFound = try connection.with(table, .getByKey) { statement in
+        try statement.bind(key, at: 1)
+        return try showRow(statement, table, show)
+      }
+      if isFound { return true }
+      return try connection.with(table, .getForeignByKey) { statement in
+        try statement.bind(key.description, at: 1)
+        return try showRow(statement, table, show)
+      }
+    case .rowID(let id):
+      return try connection.with(table, .getByRowID) { statement in
+        statement.bind(id, at: 1)
+        return try showRow(statement, table, show)
+      }
+    }
+  }
+
+  private func showRow(
+    _ statement: SQLiteStatement, _ table: CollectionTable,
+    _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    guard try statement.step() else { return false }
+    try show(Self.document(statement, try incarnation(of: table, for: statement)))
+    return true
+  }
+
+  /// The incarnation of the collection whose row the statement stands at. The table that is known may
+  /// have been dropped and made again by others; then SQLite has prepared the statement anew.
+  @inline(__always)
+  private func incarnation(
+    of table: CollectionTable, for statement: SQLiteStatement
+  ) throws -> Int64? {
+    if statement.isPreparedAsKnown { return table.incarnation }
+    // The statement is not at its end, so that this reads the same snapshot.
+    let current = try connection.table(table.description.name)
+    guard current?.incarnation == table.incarnation else { return current?.incarnation }
+    statement.notePreparation()
+    return table.incarnation
+  }
+
+  /// The columns of ``AttributeUsage/columns(body:)``.
+  @inline(__always)
+  static func document(
+    _ row: SQLiteStatement, _ incarnation: Int64?, _ layout: AttributeUsage.Layout = .all
+  ) -> StoredDocument {
+    switch layout {
+    case .all:
+      return row.optionalNumber(5) == nil ? foreign(row, incarnation) : whole(row, incarnation)
+    case .keyed:
+      return StoredDocument(
+        rowID: row.int(0), key: row.borrowedKey(1), type: nil, version: nil,
+        added: row.optionalNumber(2), revision: row.optionalNumber(3),
+        incarnation: incarnation, body: row.storedBytes(4))
+    case .bare:
+      return StoredDocument(
+        rowID: row.int(0), key: .none, type: nil, version: nil,
+        added: row.optionalNumber(1), revision: row.optionalNumber(2),
+        incarnation: incarnation, body: row.storedBytes(3))
+    }
+  }
+
+  @inline(__always)
+  private static func whole(_ row: SQLiteStatement, _ incarnation: Int64?) -> StoredDocument {
+    StoredDocument(
+      rowID: row.int(0), key: row.borrowedKey(1), type: row.optionalBytes(2),
+      version: row.optionalInt(3),
+      added: row.optionalNumber(4), revision: row.optionalNumber(5),
+      incarnation: incarnation, body: row.storedBytes(6))
+  }
+
+  /// A row of another program, whose columns may hold values of any type.
+  @inline(never)
+  private static func foreign(_ row: SQLiteStatement, _ incarnation: Int64?) -> StoredDocument {
+    // Before anything is read: reading a value as text may change its type.
+    let types = (0..<5).map { sqlite3_column_type(row.handle, $0) }
+    var document = whole(row, incarnation)
+    if types[3] != SQLITE_INTEGER { document.version = nil }
+    if types[4] != SQLITE_INTEGER { document.added = nil }
+    let expected = [SQLITE_TEXT, SQLITE_INTEGER, SQLITE_INTEGER]
+    document.isAltered = zip(types[2...], expected).contains { $0 != $1 && $0 != SQLITE_NULL }
+    if types[1] == SQLITE_BLOB, case .text = document.borrowedKey { document.isAltered = true }
+    return document
+  }
+
+  func find(
+    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    try find(query, in: collection, ordered: true, show)
+  }
+
+  /// SQLite's sorter copies whole rows, so that a range of an index took half as long again.
+  func findInAnyOrder(
+    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    try find(query, in: collection, ordered: !query.isWholeByRowID, show)
+  }
+
+  private func find(
+    _ query: Query, in collection: String, ordered: Bool,
+    _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    if query.isRanked { return try findRanked(query, in: collection) { row, _ in try show(row) } }
+    try querying(query, collection) { table, query in
+      let facts = table.facts
+      let layout = facts.parts.layout
+      let incarnation = table.incarnation
+      let compiled = QueryCompiler(facts).select(query, ordered: ordered)
+      try connection.with(compiled.sql) { statement in
+        try eachRow(statement, table, query) {
+          try show(Self.document($0, incarnation, layout))
+        }
+      }
+    }
+  }
+
+  func contents(
+    _ query: Query, in collection: String, withKeys: Bool,
+    _ show: (StoredContent) throws -> Bool
+  ) throws {
+    if query.isRanked {
+      return try findRanked(query, in: collection) { row, _ in
+        let key = withKeys ? row.borrowedKey : .none
+        return try show(StoredContent(key: key, version: row.version, body: row.body))
+      }
+    }
+    try querying(query, collection) { table, query in
+      let parts = table.facts.parts
+      let (hasKeys, hasVersions) = (withKeys && parts.contains(.key), parts.contains(.type))
+      let columns = query.bodyColumn + (hasKeys ? ", key" : "") + (hasVersions ? ", version" : "")
+      let compiled = QueryCompiler(table.facts).select(query, columns: columns)
+      try connection.with(compiled.sql) { statement in
+        try eachRow(statement, table, query) { row in
+          try show(
+            StoredContent(
+              key: hasKeys ? row.borrowedKey(1) : .none,
+              version: hasVersions && row.isInt(hasKeys ? 2 : 1) ? row.int(hasKeys ? 2 : 1) : nil,
+              body: row.storedBytes(0)))
+        }
+      }
+    }
+  }
+
+  /// Steps through what a query finds, until the closure says false.
+  @inline(__always)
+  private func eachRow(
+    _ statement: SQLiteStatement, _ table: CollectionTable, _ query: Query,
+    _ show: (SQLiteStatement) throws -> Bool
+  ) throws {
+    guard var watch = connection.watch(statement, table, query) else {
+      while try statement.step() {
+        if try !show(statement) { return }
+      }
+      return
+    }
+    while try statement.step() {
+      if try !watch.showing({ try show(statement) }) { break }
+    }
+    watch.end()
+  }
+
+  func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult {
+    try querying(query, collection) { table, query in
+      var ids: [Int64] = []
+      // An index gives them in order for each of its values, which is sorted here in a fraction of the
+      // time that SQLite needs.
+      let sorts = query.isWholeByRowID
+      let compiler = QueryCompiler(table.facts)
+      // No other column, so that SQLite has no need of the row where an index gives the id.
+      try connection.with(compiler.select(query, columns: "id", ordered: !sorts).sql) { row in
+        let watch = connection.watch(row, table, query)
+        while try row.step() { ids.append(row.int(0)) }
+        watch?.end(found: ids.count)
+      }
+      if sorts { ids.sort() }
+      return RowIDResult(ids, incarnation: table.incarnation, state: try committedState())
+    } ?? RowIDResult([], incarnation: nil, state: nil)
+  }
+
+  func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {
+    try connection.consistently {
+      guard let table = try connection.table(collection) else { return nil }
+      return try connection.with(table, .revision) { row in
+        row.bind(rowID, at: 1)
+        guard try row.step() else { return nil }
+        return row.optionalNumber(0).map {
+          ContentVersion(incarnation: table.incarnation, revision: $0)
+        }
+      }
+    }
+  }
+
+  func committedState() throws -> CommittedState? { connection.committedState }
+
+  /// Runs a block with a collection's table, nil if there is none. What the table knows of paths and
+  /// indexes and what the query finds are of one state; two locks fewer make it faster besides.
+  func querying<Result>(
+    _ query: Query, _ collection: String, _ work: (CollectionTable, Query) throws -> Result
+  ) throws -> Result? {
+    if let observer = connection.observer, observer.isBuilding.load(ordering: .relaxed) {
+      try connection.waitForIndex(query, collection, observer)
+    }
+    return try connection.consistently {
+      guard let table = try connection.tableForQuery(collection) else { return nil }
+      try prepareForQuery(table)
+      return try work(table, try table.resolved(query))
+    }
+  }
+
+  func count(_ query: Query, in collection: String) throws -> Int {
+    try querying(query, collection) { table, query in
+      try connection.with(QueryCompiler(table.facts).count(query).sql) { statement in
+        let watch = connection.watch(statement, table, query)
+        let count = try statement.step() ? Int(statement.int(0)) : 0
+        watch?.end(found: count)
+        return count
+      }
+    } ?? 0
+  }
+
+  func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
+    var rows: [AggregateRow] = []
+    try aggregate(query, in: collection) { row in
+      rows.append(row)
+      return true
+    }
+    return rows
+  }
+
+  func aggregate(
+    _ query: AggregateQuery, in collection: String, _ show: (AggregateRow) throws -> Bool
+  ) throws {
+    let isThere: Void? = try querying(query.query, collection) { table, asked in
+      var query = query
+      query.query = asked
+      try connection.with(QueryCompiler(table.facts).aggregate(query).sql) { statement in
+        let watch = connection.watch(statement, table, query.query)
+        try statement.finish()
+        watch?.end(found: nil)
+        let program = statement.held.lazy.compactMap { $0 as? AggregateProgram }.first
+        try program?.aggregation.eachRow {
+          try connection.interruption?.check()
+          return try show($0)
+        }
+      }
+    }
+    if isThere == nil { try GroupedAggregation(query).eachRow(show) }
+  }
+
+  func distinct(
+    _ field: FieldPath, _ query: Query, in collection: String
+  ) throws -> [DocumentValue] {
+    try querying(query, collection) { table, query in
+      try connection.with(QueryCompiler(table.facts).distinct(field, query).sql) { statement in
+        let watch = connection.watch(statement, table, query)
+        try statement.finish()
+        watch?.end(found: nil)
+        let program = statement.held.lazy.compactMap { $0 as? DistinctProgram }.first
+        return try program?.values.all() ?? []
+      }
+    } ?? []
+  }
+
+  func explain(_ query: Query, in collection: String) throws -> Explanation {
+    guard let table = try connection.tableForQuery(collection) else {
+      return Explanation(
+        statement: "", plan: ["the collection does not exist"], indexes: [],
+        checkedPerDocument: nil)
+    }
+    let query = try table.resolved(query)
+    let compiled = QueryCompiler(table.facts).select(query)
+    let plan = try connection.all(
+      SQLFragment("EXPLAIN QUERY PLAN ") + compiled.sql
+    ) { $0.text(3) ?? "" }
+    let used = table.indexes.filter { index in
+      guard let name = table.sqlNames[ExactName(index.name)] else { return false }
+      return plan.contains { Self.mentions($0, name) }
+    }
+    let usesLeaves = table.leaves.map { leaves in
+      plan.contains { Self.mentions($0, leaves.name) }
+    }
+    let usedTexts = table.text?.schemas.filter { schema in
+      compiled.sql.text.contains(exactly: SQLName.quoted(schema.sqlName))
+    }
+    return Explanation(
+      statement: compiled.sql.text, plan: plan,
+      indexes: used.map(\.name) + (usedTexts ?? []).map(\.index.name)
+        + (usesLeaves == true ? [IndexingPolicy.everything.rawValue] : []),
+      checkedPerDocument: compiled.rest.map(\.queryText))
+  }
+
+  /// Whether a line of the plan names the index, and not one whose name only begins like it.
+  static func mentions(_ line: String, _ name: String) -> Bool {
+    (line + " ").contains(exactly: " \(name) ")
+  }
+
+  func indexes(in collection: String) throws -> [IndexDefinition] {
+    try connection.table(collection)?.indexes ?? []
+  }
+
+  func unfinishedIndexes() throws -> [PendingIndex] {
+    let names = try connection.all(
+      SQLFragment("SELECT DISTINCT collection FROM nano_indexes WHERE filled IS NOT NULL")
+    ) { $0.text(0) ?? "" }
+    return try names.flatMap { name in
+      do {
+        return try (connection.table(name)?.unfinished ?? []).map {
+          PendingIndex(collection: name, index: $0.index)
+        }
+      } catch let error as StoreError where error.code == .corruptFile {
+        // A damaged collection must not keep the others from having theirs.
+        return []
+      }
+    }
+  }
+
+  func indexLedger() throws -> [IndexCostRecord] {
+    try connection.all(
+      SQLFragment(
+        "SELECT collection, subject, state FROM nano_index_ledger ORDER BY collection, subject")
+    ) {
+      IndexCostRecord(
+        collection: $0.text(0) ?? "", subject: $0.text(1) ?? "", state: $0.text(2) ?? "")
+    }
+  }
+
+  func indexing(in collection: String) throws -> IndexingPolicy {
+    try connection.table(collection)?.leaves == nil ? .declared : .everything
+  }
+
+  func types(in collection: String) throws -> [String] {
+    guard let table = try connection.table(collection) else { return [] }
+    if try !table.parts.contains(.type) && !connection.hasForeignRows(table.description.name) {
+      return []
+    }
+    // The column stands before the body, so that no page of a long one is read.
+    let name = SQLName.quoted(table.description.name)
+    return try connection.all(
+      SQLFragment("SELECT DISTINCT type FROM \(name) WHERE type IS NOT NULL")
+    ) { $0.text(0) ?? "" }.sorted { $0.isBefore($1) }
+  }
+
+  func highestRowID(in collection: String) throws -> Int64? {
+    guard let table = try connection.table(collection) else { return 0 }
+    let name = table.description.name
+    return try connection.first(
+      SQLFragment(
+        "SELECT max(high_water, (SELECT coalesce(max(id), 0) FROM \(SQLName.quoted(name)))) "
+          + "FROM nano_collections WHERE name = ?", [.text(name)])
+    ) { $0.int(0) }
+  }
+
+  func settings(of collection: String) throws -> CollectionSettings {
+    try connection.table(collection)?.settings ?? CollectionSettings()
+  }
+
+  func observedPaths(in collection: String) throws -> [ObservedPath] {
+    guard let table = try connection.table(collection) else { return [] }
+    var types: [CatalogPath: ObservedTypes] = [:]
+    let known = SQLFragment(
+      "SELECT path, types FROM nano_paths WHERE collection = ?", [.text(table.description.name)])
+    for (path, seen) in try connection.all(
+      known, { (CatalogPath($0.text(0) ?? ""), ObservedTypes(rawValue: Int($0.int(1)))) })
+    {
+      types[path] = seen
+    }
+    for (path, seen) in try foreignPaths(table) { types[path, default: []].formUnion(seen) }
+    return types.map { ObservedPath(path: $0.key.unescaped.text, types: $0.value) }
+      .sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+  }
+
+  /// Paths of rows that another program wrote and no write of ours has put into the catalogue yet.
+  private func foreignPaths(
+    _ table: CollectionTable
+  ) throws -> [(CatalogPath, ObservedTypes)] {
+    guard try connection.hasForeignRows(table.description.name) else { return [] }
+    let paths = PathTrie()
+    let name = SQLName.quoted(table.description.name)
+    try connection.with(
+      SQLFragment("SELECT \(ForeignRow.columns) FROM \(name) WHERE revision IS NULL")
+    ) { row in
+      while try row.step() {
+        // What does not decode has no paths that could be named.
+        try? ForeignRow(row).body.withUnsafeBytes { try paths.observe($0) }
+      }
+    }
+    return paths.takeChanged().map {
+      (paths.path(of: $0), ObservedTypes(rawValue: Int(paths.nodes[Int($0)].types)))
+    }
+  }
+
+  func metadata(_ name: String) throws -> DocumentValue? {
+    try connection.first(
+      SQLFragment("SELECT value FROM nano_metadata WHERE name = ?", [.text(name)])
+    ) { row in
+      var reader = JSONReader(row.bytes(0))
+      guard let value = try? reader.value(), reader.isAtEnd else {
+        return try MetadataRow([.string(name), row.value(0)]).value
+      }
+      return value
+    }
+  }
+
+  func metadataNames() throws -> [String] {
+    try connection.all("SELECT name FROM nano_metadata") { $0.text(0) ?? "" }
+      .sorted { $0.isBefore($1) }
+  }
+}
+
+extension SQLiteStatement {
+  /// Runs to the end without letting go of the parameters.
+  func finish() throws(StoreError) { while try step() {} }
+}

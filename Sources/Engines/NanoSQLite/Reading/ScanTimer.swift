@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+
+import GRDBSQLite
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQL
+
+/// What SQLite does in a statement, found out once for as long as the indexes stay as they are.
+struct StatementPlan {
+  /// Where uses of the indexes in it are counted.
+  var uses: [UseCount]
+  /// Whether it may read more documents than it finds.
+  var scans: Bool
+  /// Whether it sorts.
+  var sorts: Bool
+}
+
+/// The time that a statement takes without its caller.
+struct ScanTimer {
+  fileprivate let observer: QueryObserver
+  fileprivate let statement: SQLiteStatement
+  fileprivate let table: CollectionTable
+  fileprivate let query: Query
+  /// Nil where the last scan was of few documents: reading the clock costs as much as some of them.
+  private let start: Double?
+  private var shown = 0
+  private var sampled = 0.0
+
+  fileprivate init(
+    _ observer: QueryObserver, _ statement: SQLiteStatement, _ table: CollectionTable,
+    _ query: Query
+  ) {
+    self.observer = observer
+    self.statement = statement
+    self.table = table
+    self.query = query
+    start = table.isLarge ? ThreadCPUClock.seconds : nil
+  }
+
+  /// Shows one document, and takes the time of the first ones: the others are taken for their like.
+  mutating func showing(_ show: () throws -> Bool) rethrows -> Bool {
+    shown += 1
+    guard shown <= Self.samples, start != nil else { return try show() }
+    let begin = ThreadCPUClock.seconds
+    defer { sampled += ThreadCPUClock.seconds - begin }
+    return try show()
+  }
+
+  /// Documents whose showing is timed. Arbitrary: enough for a mean, and half a microsecond each.
+  private static let samples = 64
+
+  func end() { end(found: shown) }
+
+  /// - Parameter found: Documents that were handed out, or counted; all that match if nil.
+  func end(found: Int?, isRemoval: Bool = false) {
+    let rows = Int(sqlite3_stmt_status(statement.handle, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0))
+    let sorts =
+      !query.orderings.isEmpty
+      && sqlite3_stmt_status(statement.handle, SQLITE_STMTSTATUS_SORT, 0) > 0
+    guard rows >= observer.minimumRows || sorts else { return }
+    guard let start else {
+      // From now on there is time to be taken.
+      table.isLarge = true
+      return
+    }
+    let seconds = ThreadCPUClock.seconds - start
+    let facts = table.facts
+    var candidates = IndexCandidates(
+      query, ordersText: facts.ordersText, defaults: facts.defaults,
+      observed: facts.hasForeignRows ? { _ in nil } : facts.observed)
+    candidates.remove(servedBy: table.indexes)
+    if rows < observer.minimumRows { candidates.condition = [] }
+    if !sorts { candidates.order = nil }
+    guard !candidates.isEmpty else { return }
+    let program = statement.held.lazy.compactMap { $0 as? MatchProgram }.first
+    let matched = max(program?.matches ?? found ?? 0, found ?? 0)
+    let outside =
+      shown == 0 ? 0 : sampled / Double(min(shown, Self.samples)) * Double(shown)
+    observer.scanned(
+      ScanReport(
+        collection: table.description.name, candidates: candidates,
+        seconds: max(0, seconds - outside), rows: rows,
+        matched: matched, found: found ?? matched, isRemoval: isRemoval))
+  }
+}
+
+extension SQLiteConnection {
+  /// A query that would scan lets whoever makes indexes have it wait for one that is nearly there. Not one
+  /// whose snapshot was taken already: it would not see the index.
+  func waitForIndex(_ query: Query, _ collection: String, _ observer: QueryObserver) throws {
+    guard sqlite3_txn_state(handle, "main") == SQLITE_TXN_NONE,
+      let table = tables[ExactName(collection)]
+    else { return }
+    let facts = table.facts
+    var candidates = IndexCandidates(
+      query, ordersText: facts.ordersText, defaults: facts.defaults,
+      observed: facts.hasForeignRows ? { _ in nil } : facts.observed)
+    candidates.remove(servedBy: table.indexes)
+    guard !candidates.isEmpty else { return }
+    try observer.willScan(table.description.name, candidates) { try interruption?.check() }
+  }
+
+  /// Counts the indexes that a statement uses, and begins to take its time if it may scan; nil if not, or
+  /// if nobody wants to know.
+  @inline(__always)
+  func watch(
+    _ statement: SQLiteStatement, _ table: CollectionTable, _ query: Query
+  ) -> ScanTimer? {
+    guard let observer, table.isObserved else { return nil }
+    return watch(statement, table, query, observer)
+  }
+
+  private func watch(
+    _ statement: SQLiteStatement, _ table: CollectionTable, _ query: Query,
+    _ observer: QueryObserver
+  ) -> ScanTimer? {
+    let plan = statement.plan ?? plan(of: statement, table, observer)
+    for use in plan.uses { use.add() }
+    // What an index finds by row id is sorted by nothing that another index would have.
+    let sorts = plan.sorts && !query.orderings.isEmpty
+    guard sorts || plan.scans && query.condition != .constant(true) else { return nil }
+    for counter in [SQLITE_STMTSTATUS_FULLSCAN_STEP, SQLITE_STMTSTATUS_SORT] {
+      _ = sqlite3_stmt_status(statement.handle, counter, 1)
+    }
+    return ScanTimer(observer, statement, table, query)
+  }
+
+  private func plan(
+    of statement: SQLiteStatement, _ table: CollectionTable, _ observer: QueryObserver
+  ) -> StatementPlan {
+    let text = sqlite3_sql(statement.handle).map { String(cString: $0) } ?? ""
+    // A statement that cannot be explained is not watched, and fails or not by itself. Not one of those
+    // that are kept, since it runs once.
+    var plan: [String] = []
+    if let explanation = try? SQLiteStatement(
+      "EXPLAIN QUERY PLAN " + text, on: self, persistent: false)
+    {
+      while (try? explanation.step()) == true { plan.append(explanation.text(3) ?? "") }
+    }
+    let used = table.indexes.filter { index in
+      table.sqlNames[ExactName(index.name)].map { name in
+        plan.contains { SQLiteReader.mentions($0, name) }
+      } ?? false
+    }
+    let made = StatementPlan(
+      uses: used.map { observer.uses(of: $0.name, in: table.description.name) },
+      scans: plan.contains { $0.hasPrefix("SCAN") },
+      sorts: plan.contains { $0.contains("ORDER BY") })
+    statement.plan = made
+    if made.scans || made.sorts, !table.isLarge {
+      // So that already the first scan is timed where that matters. Row ids are given one after the other.
+      let name = SQLName.quoted(table.description.name)
+      let last = try? first(SQLFragment("SELECT max(id) FROM \(name)")) { $0.int(0) }
+      table.isLarge = last ?? 0 >= Int64(observer.minimumRows)
+    }
+    return made
+  }
+}

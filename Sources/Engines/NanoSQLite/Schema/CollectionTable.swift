@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQL
+
+/// What a connection knows of one collection: its statements' texts, its indexes, its paths.
+final class CollectionTable {
+  let description: CollectionDescription
+  var indexes: [IndexDefinition]
+  /// The names of SQLite's indexes, and of the side tables of indexes on elements, by index name.
+  var sqlNames: [ExactName: String]
+  private let elementTables: [ExactName: String]
+  /// Indexes that were begun: kept like the others, and used for nothing.
+  let unfinished: [IndexSchema]
+  /// Whether queries of it are told to the connection's observer.
+  let isObserved: Bool
+  /// Whether a scan of it was worth being timed.
+  var isLarge = false
+  /// Documents that were written, and in how many transactions, as the observer was not told yet.
+  var writes = 0
+  var writingCommits = 0
+  /// Whether SQLite compares texts by code point, as it does not in UTF-16.
+  private let ordersText: Bool
+  let paths: PathTrie
+  let settings: CollectionSettings
+  private let defaults: FieldDefaults?
+  /// The table of all leaves, if the collection has one.
+  let leaves: WildcardIndex?
+  /// The text indexes, if the collection has any.
+  let text: FullTextIndexes?
+  /// What documents ever had beside their fields, but those of other programs.
+  private(set) var parts: AttributeUsage
+  /// Whether the file does not know all of them yet.
+  private(set) var hasNewParts = false
+  /// Counts changes of indexes and paths; the file's is newer if another connection changed them.
+  var generation: Int64
+  /// Tells the collection from one of the same name that was dropped; see
+  /// ``SQLiteWriter/firstGeneration()``.
+  var incarnation: Int64 { generation >> 20 }
+  /// Whether rows stand in the table that another program wrote and the paths do not know.
+  var hasForeignRows = false
+  /// Whether some of them could not be adopted.
+  var hasStuckRows = false
+  /// The id for the next row, if it must not be left to SQLite: the last row was removed.
+  var nextRowID: Int64?
+  /// Whether the two above were found out by the writing connection.
+  var isPrepared = false
+
+  /// The statements for single documents, prepared when they are first needed.
+  private var statements: [SQLiteStatement?]
+  private let texts: [String]
+
+  init(
+    _ description: CollectionDescription, generation: Int64, indexes: [IndexDefinition],
+    sqlNames: [ExactName: String], unfinished: [IndexSchema] = [], paths: PathTrie,
+    indexing: IndexingPolicy, parts: AttributeUsage, settings: CollectionSettings, ordersText: Bool,
+    text: FullTextIndexes? = nil
+  ) {
+    self.text = text
+    self.parts = parts
+    self.unfinished = unfinished
+    isObserved = InternalCollection(named: description.name) == nil
+    self.description = description
+    self.generation = generation
+    self.indexes = indexes
+    self.sqlNames = sqlNames
+    self.ordersText = ordersText
+    elementTables = sqlNames.filter { name, _ in
+      indexes.contains { $0.name.isSame(as: name.text) && $0.kind == .elements }
+    }
+    self.paths = paths
+    self.settings = settings
+    defaults = FieldDefaults(settings.defaults)
+    leaves = indexing == .everything ? WildcardIndex(collection: description.name) : nil
+    texts = Statement.allCases.map { $0.sql(SQLName.quoted(description.name)) }
+    statements = Array(repeating: nil, count: texts.count)
+  }
+
+  /// A statement that is not in use, because the block of an outer call runs it.
+  @inline(__always)
+  func prepared(
+    _ kind: Statement, on connection: SQLiteConnection
+  ) throws(StoreError) -> SQLiteStatement {
+    if let known = statements[kind.rawValue], !known.isInUse { return known }
+    let made = try SQLiteStatement(texts[kind.rawValue], on: connection)
+    if statements[kind.rawValue] == nil { statements[kind.rawValue] = made }
+    return made
+  }
+
+  /// What stands in the file, complete or not.
+  var allSchemas: [IndexSchema] { schemas + unfinished }
+
+  /// A row got this id. One before those that were given already, as of a document that comes back, leaves
+  /// the next id what it is.
+  @inline(__always)
+  func noteRowID(_ id: Int64) {
+    if let next = nextRowID, id >= next { nextRowID = nil }
+  }
+
+  /// Notes what a document has that is to be written.
+  @inline(__always)
+  func note(_ document: NewDocument) {
+    var brought: AttributeUsage = document.key == nil ? [] : .key
+    if document.type != nil || document.version != nil { brought.insert(.type) }
+    if !parts.isSuperset(of: brought) { note(brought) }
+  }
+
+  @inline(never)
+  func note(_ brought: AttributeUsage) {
+    guard !parts.isSuperset(of: brought) else { return }
+    parts.formUnion(brought)
+    hasNewParts = true
+  }
+
+  /// The parts, if the file does not know them; from then on it does.
+  func takeNewParts() -> AttributeUsage? {
+    defer { hasNewParts = false }
+    return hasNewParts ? parts : nil
+  }
+
+  var schemas: [IndexSchema] {
+    indexes.compactMap { index in
+      sqlNames[ExactName(index.name)].map {
+        IndexSchema(collection: description.name, index: index, sqlName: $0)
+      }
+    }
+  }
+
+  /// What may be concluded when a query is compiled. The paths and the indexes know nothing of foreign
+  /// rows.
+  var facts: CollectionMetadata {
+    let paths = paths
+    let leaves = leaves.map { index in
+      WildcardIndexMetadata(
+        table: index.name, attributes: { paths.attributes(at: $0) },
+        all: { paths.leafAttributes() })
+    }
+    return CollectionMetadata(
+      table: description.name, indexes: indexes, elementTables: elementTables,
+      ordersText: ordersText, parts: hasForeignRows ? .all : parts, leaves: leaves,
+      defaults: defaults,
+      textIndexes: text?.facts ?? [], hasForeignRows: hasForeignRows,
+      observed: { paths.facts(at: $0) })
+  }
+}
+
+extension CollectionTable {
+  /// What is done with single documents.
+  enum Statement: Int, CaseIterable {
+    case getByKey, getForeignByKey, getByRowID, insert, insertPlain, insertTogether,
+      insertTogetherAt, insertAgain,
+      save, replaceByKey,
+      replaceByRowID, removeByKey
+    case removeByRowID, rowIDOfKey, lastRowID, bodyByKey, bodyByRowID, revision
+    /// Whether documents may be inserted several at a time.
+    case mayInsertTogether
+    /// The largest id ever removed, the largest there is, and whether foreign rows are there.
+    case rowIDState
+
+    /// A number of 52 bits that no document had as its revision before, unless by chance. Counting
+    /// from 0 would name a second content of a row that another program wrote.
+    static let anyRevision = "(random() & 4503599627370495)"
+
+    func sql(_ table: String) -> String {
+      let nextRevision = "coalesce(revision + 1, \(Self.anyRevision))"
+      // Of all parts: whether other programs' rows are there is not looked up for one document.
+      let columns = AttributeUsage.all.columns()
+      let insert =
+        "INSERT INTO \(table)(id, key, type, version, added, revision, body) "
+        + "VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6)"
+      let replace =
+        "UPDATE \(table) SET type = ?2, version = ?3, body = ?4, "
+        + "revision = \(nextRevision) WHERE (?5 IS NULL OR revision = ?5) AND "
+      switch self {
+      case .getByKey: return "SELECT \(columns) FROM \(table) WHERE key = ?1"
+      // Other programs may write a key as a number, or the text of a UUID.
+      case .getForeignByKey:
+        return "SELECT \(columns) FROM \(table) WHERE revision IS NULL AND typeof(key) <> 'blob' "
+          + "AND CAST(key AS TEXT) = ?1"
+      case .getByRowID: return "SELECT \(columns) FROM \(table) WHERE id = ?1"
+      case .insert: return insert
+      // A row of this id may have been there: counting from 1 would name another content of it.
+      case .insertAgain:
+        return "INSERT INTO \(table)(id, key, type, version, added, revision, body) "
+          + "VALUES (?1, ?2, ?3, ?4, ?5, \(Self.anyRevision), ?6)"
+      case .insertPlain:
+        return "INSERT INTO \(table)(key, added, revision, body) VALUES (?1, ?2, 1, ?3)"
+      case .insertTogether:
+        let rows = (0..<NewDocument.together).map {
+          "(?\(3 * $0 + 1), ?\(3 * $0 + 2), 1, ?\(3 * $0 + 3))"
+        }
+        return "INSERT INTO \(table)(key, added, revision, body) VALUES "
+          + rows.joined(separator: ", ")
+      case .insertTogetherAt:
+        let rows = (0..<NewDocument.together).map { row in
+          "(\((1...4).map { "?\(5 * row + $0)" }.joined(separator: ", ")), 1, ?\(5 * row + 5))"
+        }
+        return "INSERT INTO \(table)(id, key, version, added, revision, body) VALUES "
+          + rows.joined(separator: ", ")
+      case .mayInsertTogether:
+        return "SELECT coalesce(max(id), 0) < \(Int64.max >> 1) AND NOT EXISTS (SELECT 1 FROM "
+          + "sqlite_schema WHERE type = 'trigger' AND name NOT LIKE 'nano\\_%' ESCAPE '\\') "
+          + "FROM \(table)"
+      case .save:
+        return "\(insert) ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
+          + "type = excluded.type, version = excluded.version, body = excluded.body, "
+          + "revision = \(nextRevision)"
+      case .replaceByKey: return replace + "key = ?1"
+      case .replaceByRowID: return replace + "id = ?1"
+      case .removeByKey: return "DELETE FROM \(table) WHERE key = ?1"
+      case .removeByRowID: return "DELETE FROM \(table) WHERE id = ?1"
+      case .rowIDOfKey: return "SELECT id FROM \(table) WHERE key = ?1"
+      case .lastRowID: return "SELECT coalesce(max(id), 0) FROM \(table)"
+      case .bodyByKey: return "SELECT id, body FROM \(table) WHERE key = ?1"
+      case .bodyByRowID: return "SELECT id, body FROM \(table) WHERE id = ?1"
+      case .revision: return "SELECT revision FROM \(table) WHERE id = ?1"
+      case .rowIDState:
+        return "SELECT high_water, (SELECT coalesce(max(id), 0) FROM \(table)), "
+          + "EXISTS (SELECT 1 FROM \(table) WHERE revision IS NULL) "
+          + "FROM nano_collections WHERE name = ?"
+      }
+    }
+  }
+}
+
+extension SQLiteConnection {
+  /// Runs a block with one of a table's statements and takes it back.
+  @inline(__always)
+  func with<Result>(
+    _ table: CollectionTable, _ kind: CollectionTable.Statement,
+    _ work: (SQLiteStatement) throws -> Result
+  ) throws -> Result {
+    try use(try table.prepared(kind, on: self), work)
+  }
+
+  /// The table of a collection as the current snapshot has it; nil if there is no such collection.
+  func table(_ name: String) throws -> CollectionTable? {
+    asked = name
+    let state = try first(
+      SQLFragment(
+        "SELECT name, identity, generation, indexing, parts FROM nano_collections WHERE name = ?",
+        [.text(name)])
+    ) { row in
+      guard let identity = CollectionIdentity(rawValue: row.text(1) ?? ""),
+        let indexing = IndexingPolicy(rawValue: row.text(3) ?? ""),
+        row.isInt(2), CollectionRow.generations.contains(row.int(2)),
+        row.isInt(4), CollectionRow.allParts.contains(row.int(4))
+      else { throw try damage(toCollection: name) }
+      return (
+        CollectionDescription(name: row.text(0) ?? name, identity: identity), row.int(2),
+        indexing, AttributeUsage(rawValue: row.int(4))
+      )
+    }
+    guard let (description, generation, indexing, parts) = state else {
+      tables[ExactName(name)] = nil
+      return nil
+    }
+    // Under the name that the collection was made with: other spellings share what is known of it.
+    if let known = tables[ExactName(description.name)], known.generation == generation,
+      known.description == description
+    {
+      if !name.isSame(as: description.name) { tables[ExactName(name)] = known }
+      return known
+    }
+    let table = try load(description, generation, indexing, parts)
+    tables[ExactName(name)] = table
+    tables[ExactName(description.name)] = table
+    return table
+  }
+
+  /// As ``table(_:)``, and finds out whether the paths know every row.
+  func tableForQuery(_ name: String) throws -> CollectionTable? {
+    guard let table = try table(name) else { return nil }
+    table.hasForeignRows = try hasForeignRows(table.description.name)
+    return table
+  }
+
+  func hasForeignRows(_ table: String) throws -> Bool {
+    try first(
+      SQLFragment("SELECT 1 FROM \(SQLName.quoted(table)) WHERE revision IS NULL LIMIT 1")
+    ) { _ in true } ?? false
+  }
+
+  private func load(
+    _ description: CollectionDescription, _ generation: Int64, _ indexing: IndexingPolicy,
+    _ parts: AttributeUsage
+  ) throws -> CollectionTable {
+    var indexes: [IndexDefinition] = []
+    var sqlNames: [ExactName: String] = [:]
+    var unfinished: [IndexSchema] = []
+    var textSchemas: [FullTextIndexSchema] = []
+    for row in try indexRows(of: description.name) {
+      switch row.definition {
+      case .text(let index):
+        textSchemas.append(
+          FullTextIndexSchema(collection: description.name, index: index, sqlName: row.sqlName))
+      case .index(let index) where row.isUnfinished:
+        unfinished.append(
+          IndexSchema(collection: description.name, index: index, sqlName: row.sqlName))
+      case .index(let index):
+        indexes.append(index)
+        sqlNames[ExactName(index.name)] = row.sqlName
+      }
+    }
+    // What SQLite would do with a statement that is kept may have changed.
+    forgetPlans()
+    let paths = PathTrie()
+    try addStoredPaths(of: description.name, to: paths)
+    return CollectionTable(
+      description, generation: generation, indexes: indexes, sqlNames: sqlNames,
+      unfinished: unfinished, paths: paths, indexing: indexing, parts: parts,
+      settings: try storedSettings(of: description.name), ordersText: try encoding() == "UTF-8",
+      text: FullTextIndexes(textSchemas))
+  }
+
+  /// The rows of `nano_indexes`, by name.
+  private func indexRows(of collection: String) throws -> [IndexRow] {
+    let columns = IndexRow.columns.joined(separator: ", ")
+    let rows = try all(
+      SQLFragment(
+        "SELECT \(columns) FROM nano_indexes WHERE collection = ?",
+        [.text(collection)])
+    ) { try IndexRow($0.values(IndexRow.columns.count)) }.sorted { $0.name.isBefore($1.name) }
+    // Only a table whose order is damaged has a name twice.
+    for (row, next) in zip(rows, rows.dropFirst()) where row.name.isSame(as: next.name) {
+      throw RowDamage.error(
+        IndexRow.table, column: "name", collection: collection, index: row.name,
+        expected: "a name that no other index has", actual: .string(row.name))
+    }
+    return rows
+  }
+
+  private func storedSettings(of collection: String) throws -> CollectionSettings {
+    try first(
+      SQLFragment("SELECT settings FROM nano_collections WHERE name = ?", [.text(collection)])
+    ) { row in
+      // Most collections have none.
+      if row.bytes(0).elementsEqual("{}".utf8) { return CollectionSettings() }
+      return try CollectionRow.settings(
+        InternalRow(
+          table: CollectionRow.table, columns: ["settings"], values: [row.value(0)],
+          collection: collection))
+    } ?? CollectionSettings()
+  }
+
+  /// The names of all collections and their identities, ordered by name.
+  ///
+  /// - Throws: ``StoreError/Code/corruptFile`` for what is no name, and for a name that several rows have, as in a
+  ///   table whose pages are damaged.
+  func collectionNames() throws -> [(name: String, identity: String?)] {
+    let rows = try all("SELECT name, identity FROM nano_collections") { row in
+      guard case .string(let name) = row.value(0) else {
+        throw RowDamage.error(
+          CollectionRow.table, column: "name", collection: nil, expected: "a text",
+          actual: row.value(0))
+      }
+      return (name: name, folded: name.folded, identity: row.text(1))
+    }
+    // Sorted here: a database that keeps texts in UTF-16 sorts them by their bytes.
+    let sorted = rows.sorted { $0.folded < $1.folded }
+    for (row, next) in zip(sorted, sorted.dropFirst()) where row.folded == next.folded {
+      throw RowDamage.error(
+        CollectionRow.table, column: "name", collection: row.name,
+        expected: "a name that no other collection has", actual: .string(row.name))
+    }
+    return sorted.map { ($0.name, $0.identity) }
+  }
+
+  /// What is wrong with the row of a collection.
+  func damage(toCollection name: String) throws -> any Error {
+    let columns = CollectionRow.columns.joined(separator: ", ")
+    let values = try first(
+      SQLFragment("SELECT \(columns) FROM nano_collections WHERE name = ?", [.text(name)])
+    ) { $0.values(CollectionRow.columns.count) }
+    do { _ = try CollectionRow(values ?? []) } catch { return error.adding(.collection, name) }
+    return StoreError(
+      .corruptFile, "A row of the store's own tables is damaged",
+      [.table: CollectionRow.table, .collection: name])
+  }
+}
+
+extension SQLiteConnection {
+  /// Adds what the file's catalogue knows of a collection.
+  func addStoredPaths(of collection: String, to paths: PathTrie) throws {
+    try with(
+      SQLFragment(
+        "SELECT path, types, attribute FROM nano_paths WHERE collection = ?", [.text(collection)])
+    ) { row in
+      while try row.step() {
+        let path = CatalogPath(row.text(0) ?? "")
+        guard path.isSound, row.isInt(1), PathRow.allTypes.contains(row.int(1)),
+          row.isInt(2), PathRow.attributes.contains(row.int(2))
+        else {
+          _ = try PathRow([.string(collection)] + row.values(3))
+          continue
+        }
+        paths.add(path, Int32(row.int(1)), attribute: Int32(row.int(2)))
+      }
+    }
+    paths.settle()
+  }
+}
+
+/// An index's columns as JSON: `[["Address.City"],["age","desc"]]`.
+enum IndexColumns {
+  static func text(_ columns: [IndexDefinition.Column]) -> String {
+    var writer = JSONWriter()
+    writer.value(
+      .array(
+        columns.map { column in
+          let path = DocumentValue.string(column.path.description)
+          return .array(column.descending ? [path, "desc"] : [path])
+        }))
+    return writer.text
+  }
+}

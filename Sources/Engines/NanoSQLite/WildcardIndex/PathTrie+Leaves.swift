@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+
+package import NanoDocument
+import NanoEngine
+import NanoQuery
+
+extension PathTrie {
+  /// The numbers of all places whose leaves a path may reach. A number in the path addresses an
+  /// element as well as a name; any element will do here.
+  package func attributes(at path: FieldPath) -> [Int32] {
+    var places: [Int32] = [Self.root]
+    var open: [Int32] = []
+    for step in path.steps {
+      let name = StoredName(step.name)
+      let isIndex = step.index != nil
+      var next: [Int32] = []
+      for place in places {
+        if isOpen(place) { open.append(place) }
+        let child = name.utf8.withUnsafeBytes { find(place, $0) }
+        if child >= 0 { addWithElements(child, &next) }
+        let element = nodes[Int(place)].element
+        if isIndex, element >= 0 { addWithElements(element, &next) }
+      }
+      places = next
+    }
+    open += places.filter(isOpen)
+    let numbers = (places.filter(hasLeaves) + open).map { nodes[Int($0)].attribute }
+    return Set(numbers).sorted()
+  }
+
+  private func addWithElements(_ place: Int32, _ places: inout [Int32]) {
+    var place = place
+    while place >= 0 {
+      if !places.contains(place) { places.append(place) }
+      place = nodes[Int(place)].element
+    }
+  }
+
+  /// Every place at which leaves stand, with its path as ``Attribute/leafPath`` gives it.
+  package func leafAttributes() -> [WildcardIndexPath] {
+    var found: [WildcardIndexPath] = []
+    for node in Int32(0)..<Int32(count) where nodes[Int(node)].attribute != Self.unnumbered {
+      if isOpen(node) {
+        found.append(WildcardIndexPath(number: nodes[Int(node)].attribute, path: nil))
+      } else if hasLeaves(node) {
+        found.append(WildcardIndexPath(number: nodes[Int(node)].attribute, path: leafPath(node)))
+      }
+    }
+    return found
+  }
+
+  private static let containers = Int32(
+    ([.array, .object, .open] as ObservedTypes).rawValue)
+
+  private func hasLeaves(_ node: Int32) -> Bool {
+    let types = nodes[Int(node)].types
+    return types & ~Self.containers != 0
+  }
+
+  /// Whether leaves below, of names that are not kept, may be indexed here. What makes the root open
+  /// is not in the file, but the number of paths is; those of empty arrays are in memory only.
+  private func isOpen(_ node: Int32) -> Bool {
+    if nodes[Int(node)].types & Int32(ObservedTypes.open.rawValue) != 0 { return true }
+    return node == Self.root
+      && (nodes[0].childCount >= Self.maximumChildren || count >= Self.maximumPaths / 2)
+  }
+
+  private func leafPath(_ node: Int32) -> String {
+    var names: [String] = []
+    var node = node
+    while node > 0 {
+      let parent = nodes[Int(node)].parent
+      if nodes[Int(parent)].element != node { names.append(plainName(node)) }
+      node = parent
+    }
+    return FieldPath(components: names.reversed()).description
+  }
+
+  /// The name as documents have it, without the escapes of its stored form.
+  private func plainName(_ node: Int32) -> String {
+    var reader = JSONReader(quotedName(node))
+    return (try? reader.rawName().text) ?? String(decoding: name(node), as: UTF8.self)
+  }
+}

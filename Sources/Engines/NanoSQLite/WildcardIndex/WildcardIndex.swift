@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+
+import GRDBSQLite
+import NanoDocument
+import NanoSQL
+
+/// The table of all leaves of a collection, and what is still to be written into it.
+///
+/// Confined to the connection that made it.
+final class WildcardIndex {
+  /// The name of the table.
+  let name: String
+  let buffer = WildcardIndexBuffer()
+  /// Why entries are lost: the transaction must not be committed, but a caller may go on in it.
+  private var failure: (any Error)?
+  private let insertMany: String
+  private let insertOne: String
+  private let remove: String
+
+  /// Rows of one statement: enough that its beginning and end hardly count.
+  private static let rowsPerInsert = 48
+
+  init(collection: String) {
+    name = Self.name(collection)
+    let table = SQLName.quoted(name)
+    // REPLACE, because SQLite then inserts without looking for the row first.
+    let insert = "INSERT OR REPLACE INTO \(table)(attribute, value, id) VALUES "
+    let rows = Array(repeating: "(?, ?, ?)", count: Self.rowsPerInsert)
+    insertOne = insert + "(?, ?, ?)"
+    insertMany = insert + rows.joined(separator: ", ")
+    remove = "DELETE FROM \(table) WHERE attribute = ? AND value = ? AND id = ?"
+  }
+
+  static func name(_ collection: String) -> String { "nano_leaves_" + collection }
+
+  /// Its definition. SQLite gives a column without a type whatever type a value has.
+  static func create(_ collection: String) -> String {
+    "CREATE TABLE \(SQLName.quoted(name(collection))) (attribute INTEGER NOT NULL, "
+      + "value NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (attribute, value, id)) WITHOUT ROWID;"
+  }
+
+  static func drop(_ collection: String) -> String {
+    "DROP TABLE IF EXISTS \(SQLName.quoted(name(collection)));"
+  }
+
+  /// Writes what is gathered, in the order of the table.
+  func flush(_ connection: SQLiteConnection) throws {
+    if let failure { throw failure }
+    guard !buffer.isEmpty else { return }
+    do {
+      try connection.with(insertMany) { many in
+        try connection.with(insertOne) { one in
+          try connection.with(remove) { remove in try flush(many, one, remove) }
+        }
+      }
+    } catch {
+      failure = error
+      throw error
+    }
+  }
+
+  private func flush(
+    _ many: SQLiteStatement, _ one: SQLiteStatement, _ remove: SQLiteStatement
+  ) throws {
+    var waiting: [WildcardIndexBuffer.Entry] = []
+    waiting.reserveCapacity(Self.rowsPerInsert)
+    try buffer.drain { change, entry in
+      switch change {
+      case .remove:
+        bind(entry, remove, from: 1)
+        try remove.run()
+      case .insert:
+        bind(entry, many, from: Int32(3 * waiting.count + 1))
+        waiting.append(entry)
+        if waiting.count == Self.rowsPerInsert {
+          try many.run()
+          waiting.removeAll(keepingCapacity: true)
+        }
+      }
+    }
+    for entry in waiting {
+      bind(entry, one, from: 1)
+      try one.run()
+    }
+    // What the parameters point to will be gone.
+    for statement in [many, one, remove] { sqlite3_clear_bindings(statement.handle) }
+    buffer.removeAll()
+  }
+
+  /// Whether the table has an entry.
+  func contains(_ entry: WildcardIndexBuffer.Entry, _ connection: SQLiteConnection) throws -> Bool {
+    let table = SQLName.quoted(name)
+    return try connection.with(
+      "SELECT 1 FROM \(table) WHERE attribute = ? AND value = ? AND id = ?"
+    ) { statement in
+      bind(entry, statement, from: 1)
+      defer { sqlite3_clear_bindings(statement.handle) }
+      return try statement.step()
+    }
+  }
+
+  @inline(__always)
+  private func bind(_ entry: WildcardIndexBuffer.Entry, _ statement: SQLiteStatement, from first: Int32) {
+    let handle = statement.handle
+    sqlite3_bind_int(handle, first, entry.attribute)
+    sqlite3_bind_int64(handle, first + 2, entry.id)
+    switch entry.kind {
+    case .int: sqlite3_bind_int64(handle, first + 1, Int64(bitPattern: entry.payload))
+    case .double: sqlite3_bind_double(handle, first + 1, Double(bitPattern: entry.payload))
+    case .text:
+      let bytes = buffer.bytes(entry)
+      sqlite3_bind_text64(
+        handle, first + 1, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+        UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
+    case .blob:
+      let bytes = buffer.bytes(entry)
+      if bytes.isEmpty {
+        sqlite3_bind_zeroblob(handle, first + 1, 0)
+      } else {
+        sqlite3_bind_blob64(handle, first + 1, bytes.baseAddress, UInt64(bytes.count), nil)
+      }
+    }
+  }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoSQL
+
+/// Indexes, one by one.
+extension SQLiteWriter {
+  func createIndex(_ index: IndexDefinition, in collection: String) throws {
+    guard let place = try placeForIndex(index, in: collection) else { return }
+    let schema = IndexSchema(
+      collection: place, index: index, sqlName: try freeName(for: index, in: place))
+    if let failure = try unreadable(schema) { throw failure }
+    // An index on elements is made by several statements, of which the first would remain.
+    try savepoint { try create(schema) }
+    try note(schema, filled: nil)
+  }
+
+  /// An index on elements has its side table and triggers at once, so that writes keep it from now on, and
+  /// is filled in steps. SQLite makes one on fields in a single statement.
+  func beginIndex(_ index: IndexDefinition, in collection: String) throws -> Bool {
+    guard index.kind == .elements, !index.isUnique else {
+      try createIndex(index, in: collection)
+      return true
+    }
+    // Another process may have begun it.
+    let begun = try existing(collection)?.unfinished ?? []
+    if begun.contains(where: { $0.index.name.isSame(as: index.name) && $0.index.isSame(as: index) })
+    {
+      return false
+    }
+    guard let place = try placeForIndex(index, in: collection) else { return true }
+    let schema = IndexSchema(
+      collection: place, index: index, sqlName: try freeName(for: index, in: place))
+    try savepoint { try connection.execute(try schema.begin()) }
+    try note(schema, filled: Int64.min)
+    return false
+  }
+
+  func continueIndex(_ name: String, in collection: String, documents: Int) throws -> Bool {
+    guard let table = try existing(collection),
+      let schema = table.unfinished.first(where: { $0.index.name.isSame(as: name) })
+    else { return true }
+    let place = table.description.name
+    let filled =
+      try connection.first(
+        SQLFragment(
+          "SELECT filled FROM nano_indexes WHERE collection = ? AND name = ?",
+          [.text(place), .text(name)])
+      ) { $0.int(0) } ?? Int64.min
+    let end = try connection.first(
+      SQLFragment(
+        "SELECT id FROM \(SQLName.quoted(place)) WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?",
+        [.int(filled), .int(Int64(max(1, documents) - 1))])
+    ) { $0.int(0) }
+    try connection.run(
+      SQLFragment(try schema.fillSome(), [.int(filled), .int(end ?? Int64.max)]))
+    try connection.run(
+      SQLFragment(
+        "UPDATE nano_indexes SET filled = ? WHERE collection = ? AND name = ?",
+        [end.map { .int($0) } ?? .null, .text(place), .text(name)]))
+    guard end == nil else { return false }
+    try nextGeneration(place)
+    return true
+  }
+
+  /// The collection's own name, if the index is still to be made.
+  private func placeForIndex(
+    _ index: IndexDefinition, in collection: String
+  ) throws -> String? {
+    try index.validate()
+    try StoredNames.validate(.index, name: index.name)
+    let table = try tableForWriting(collection)
+    let name = table.description.name
+    let isDeclared = index.origin == .declared
+    if table.text?.schemas.contains(where: { $0.index.name.isSame(as: index.name) }) == true {
+      guard isDeclared else { return nil }
+      throw StoreError(
+        .alreadyExists, "A text index has this name", [.collection: name, .index: index.name])
+    }
+    if let known = table.indexes.first(where: { $0.name.isSame(as: index.name) }) {
+      let isInTheWay = isDeclared && known.origin == .adaptive
+      guard known.isSame(as: index) || isInTheWay else {
+        throw StoreError(
+          .alreadyExists, "An index of this name has another definition",
+          [.collection: name, .index: index.name])
+      }
+      if known.isSame(as: index) {
+        if isInTheWay { try adopt(known, as: index, in: name) }
+        return nil
+      }
+      _ = try dropIndex(known.name, in: name)
+    }
+    if let same = table.indexes.first(where: { $0.isSame(as: index) }) {
+      if !isDeclared { return nil }
+      if same.origin == .adaptive {
+        try adopt(same, as: index, in: name)
+        return nil
+      }
+    }
+    for begun in table.unfinished
+    where begun.index.isSame(as: index) || begun.index.name.isSame(as: index.name) {
+      guard isDeclared else { return nil }
+      _ = try dropIndex(begun.index.name, in: name)
+    }
+    return name
+  }
+
+  /// What the store made for itself is from now on what was declared.
+  private func adopt(
+    _ known: IndexDefinition, as index: IndexDefinition, in collection: String
+  ) throws {
+    try connection.run(
+      SQLFragment(
+        "UPDATE nano_indexes SET name = ?, origin = 'declared', reason = NULL "
+          + "WHERE collection = ? AND name = ?",
+        [.text(index.name), .text(collection), .text(known.name)]))
+    try nextGeneration(collection)
+  }
+
+  private func note(_ schema: IndexSchema, filled: Int64?) throws {
+    let index = schema.index
+    try connection.run(
+      SQLFragment(
+        "INSERT INTO nano_indexes"
+          + "(collection, name, kind, is_unique, columns, sql_name, origin, reason, filled) "
+          + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+          .text(schema.collection), .text(index.name), .text(index.kind.rawValue),
+          .int(index.isUnique ? 1 : 0), .text(IndexColumns.text(index.columns)),
+          .text(schema.sqlName), .text(index.origin.rawValue),
+          index.reason.map { .text($0) } ?? .null, filled.map { .int($0) } ?? .null,
+        ]))
+    try nextGeneration(schema.collection)
+  }
+
+  func create(_ schema: IndexSchema) throws {
+    do {
+      try connection.execute(try schema.create())
+    } catch {
+      guard error.isConstraint else { throw try unreadable(schema) ?? error }
+      throw StoreError(
+        .uniqueViolation, "Documents have equal values, so the index cannot be unique",
+        [.collection: schema.collection, .index: schema.index.name])
+    }
+  }
+
+  /// The error for a document that SQLite cannot read, which it needs for an index.
+  private func unreadable(_ schema: IndexSchema) throws -> StoreError? {
+    guard connection.isInTransaction else { return nil }
+    let name = SQLName.quoted(schema.collection)
+    return try connection.first(
+      SQLFragment("SELECT id FROM \(name) WHERE revision IS NULL AND NOT json_valid(body) LIMIT 1")
+    ) { row in
+      StoreError(
+        .corruptDocument, "A document that another program wrote does not decode",
+        [
+          .collection: schema.collection, .index: schema.index.name, .rowID: "\(row.int(0))",
+          .hint: "mend or remove it; verify lists all of them",
+        ])
+    }
+  }
+
+  private func freeName(for index: IndexDefinition, in collection: String) throws -> String {
+    for name in IndexSchema.sqlNames(collection, index) {
+      let names = IndexSchema.suffixes.map { SQLFragment("?", [.text(name + $0)]) }
+      let query =
+        SQLFragment("SELECT 1 FROM sqlite_schema WHERE name COLLATE NOCASE IN (")
+        + SQLFragment.joined(names, by: ", ") + ")"
+      if try connection.first(query, { _ in true }) == nil { return name }
+    }
+    preconditionFailure("There are more names than indexes.")
+  }
+
+  func dropIndex(_ indexName: String, in collection: String) throws -> Bool {
+    guard let table = try existing(collection) else { return false }
+    let textSchema = table.text?.schemas.first { $0.index.name.isSame(as: indexName) }
+    let schema = table.allSchemas.first { $0.index.name.isSame(as: indexName) }
+    guard let definitions = schema?.drop() ?? textSchema?.drop() else { return false }
+    let name = table.description.name
+    try flush()
+    try connection.execute(definitions)
+    try connection.run(
+      SQLFragment(
+        "DELETE FROM nano_indexes WHERE collection = ? AND name = ?",
+        [.text(name), .text(indexName)]))
+    try nextGeneration(name)
+    return true
+  }
+
+  func setIndexLedger(_ rows: [IndexCostRecord], of collection: String) throws {
+    try requireFree()
+    guard let name = try connection.table(collection)?.description.name else { return }
+    try connection.run(
+      SQLFragment("DELETE FROM nano_index_ledger WHERE collection = ?", [.text(name)]))
+    for row in rows {
+      try connection.run(
+        SQLFragment(
+          "INSERT INTO nano_index_ledger(collection, subject, state) VALUES (?, ?, ?)",
+          [.text(name), .text(row.subject), .text(row.state)]))
+    }
+  }
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+
+import GRDBSQLite
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQL
+
+/// A transaction in progress on the writing connection.
+final class SQLiteWriter: SQLiteReader, EngineWriter {
+  /// The collections whose paths may have changed, by the name they were made with.
+  private var touched: [ExactName: CollectionTable] = [:]
+  private var last: (name: String, table: CollectionTable)?
+  private var savepoints = 0
+  /// The table whose documents may be inserted several at a time, or may not.
+  var togetherState: (table: CollectionTable, isAllowed: Bool)?
+  /// Of tables that the transaction was asked about, which are few.
+  var freeRowIDs: [FreeRowIDs] = []
+  /// Documents that the transaction has written.
+  var written = 0
+  /// Whether indexes are being made while a progress closure of the caller runs.
+  var isReorganizing = false
+
+  override func identity(of collection: String) throws -> CollectionIdentity {
+    try existing(collection)?.description.identity ?? .key
+  }
+
+  /// A statement of the caller's own finds our paths in the file, and what it changed is looked at
+  /// anew.
+  override func aroundForeignStatement<Result>(_ work: () throws -> Result) throws -> Result {
+    try requireFree()
+    try flush()
+    defer { forgetTables() }
+    return try work()
+  }
+
+  override func noteForeignWrite() { connection.recorder?.noteEverything() }
+
+  /// What it sees may be undone.
+  override func committedState() throws -> CommittedState? { nil }
+
+  /// Those of its own documents are written first.
+  override func observedPaths(in collection: String) throws -> [ObservedPath] {
+    try requireFree()
+    try flush()
+    return try super.observedPaths(in: collection)
+  }
+
+  /// What the documents brought is written before a query looks for it.
+  override func prepareForQuery(_ table: CollectionTable) throws {
+    try requireFree()
+    try table.leaves?.flush(connection)
+    try table.text?.flush(connection)
+  }
+
+  /// The table of a collection, made if there is none.
+  func tableForWriting(_ name: String) throws -> CollectionTable {
+    try requireFree()
+    if let last, last.name.isSame(as: name) { return last.table }
+    connection.asked = name
+    let table = try touchedTable(name) ?? existingOrNew(name)
+    touched[ExactName(table.description.name)] = table
+    last = (name, table)
+    return table
+  }
+
+  private func existingOrNew(_ name: String) throws -> CollectionTable {
+    if let table = knownTable(name) { return table }
+    if let table = try connection.table(name) {
+      try prepareRowIDs(table)
+      return table
+    }
+    try createCollection(CollectionDescription(name: name))
+    guard let table = try connection.table(name) else {
+      throw StoreError(.database, "A collection could not be made", [.collection: name])
+    }
+    return table
+  }
+
+  /// Nobody else has committed since this connection did, so it knows what is in the file.
+  private func knownTable(_ name: String) -> CollectionTable? {
+    guard connection.isUnchanged,
+      let table = connection.lastTable(name) ?? connection.tables[ExactName(name)],
+      table.isPrepared
+    else { return nil }
+    connection.noteLast(name, table)
+    return table
+  }
+
+  /// SQLite gives a new row the largest id and one more, which would use the id of a removed last
+  /// row again; then we give the id.
+  ///
+  /// - Parameter isNew: Whether the transaction uses the table for the first time, so that rows of other
+  ///   programs that could not be adopted are tried again.
+  private func prepareRowIDs(_ table: CollectionTable, isNew: Bool = true) throws {
+    let name = table.description.name
+    let (next, hasForeignRows) = try connection.with(table, .rowIDState) { row in
+      try row.bind(name, at: 1)
+      guard try row.step() else { return (nil as Int64?, false) }
+      guard row.isInt(0), row.int(0) >= 0 else { throw try connection.damage(toCollection: name) }
+      let isReused = row.int(0) > row.int(1) && row.int(0) < Int64.max
+      return (isReused ? row.int(0) + 1 : nil, row.int(2) != 0)
+    }
+    table.nextRowID = next
+    table.isPrepared = true
+    if hasForeignRows, !table.hasStuckRows || isNew { try adoptForeignRows(table) }
+  }
+
+  func existing(_ name: String) throws -> CollectionTable? {
+    try requireFree()
+    if let table = try touchedTable(name) { return table }
+    guard try knownTable(name) != nil || connection.table(name) != nil else { return nil }
+    return try tableForWriting(name)
+  }
+
+  private func touchedTable(_ name: String) throws -> CollectionTable? {
+    if let table = touched[ExactName(name)] { return table }
+    guard !touched.isEmpty, let table = try connection.table(name) else { return nil }
+    return touched[ExactName(table.description.name)]
+  }
+
+  /// Rows were removed, perhaps the last ones.
+  func removed(_ count: Int, from table: CollectionTable) throws {
+    guard count > 0 else { return }
+    freeRowIDs.removeAll()
+    try prepareRowIDs(table, isNew: false)
+  }
+}
+
+extension SQLiteWriter {
+  func createCollection(_ description: CollectionDescription) throws {
+    let name = description.name
+    try connection.requireTransaction()
+    try StoredNames.validate(description)
+    if let known = try connection.table(name) {
+      guard known.description.identity == description.identity else {
+        throw StoreError(
+          .alreadyExists, "A collection of this name has another identity",
+          [.collection: name, .actual: known.description.identity.rawValue])
+      }
+      return
+    }
+    let taken = try connection.first(
+      SQLFragment(
+        "SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')",
+        [.text(name)])
+    ) { _ in true }
+    guard taken == nil else {
+      throw StoreError(
+        .invalidName, "A table of this name exists and is not a collection", [.collection: name])
+    }
+    try connection.execute(Schema.collection(name))
+    try connection.run(
+      SQLFragment(
+        "INSERT INTO nano_collections(name, identity, generation) VALUES (?, ?, ?)",
+        [
+          .text(name), .text(description.identity.rawValue), .int(Self.firstGeneration()),
+        ]))
+  }
+
+  /// Anywhere, so that a collection that is dropped and made again is not taken by other connections
+  /// for the one they knew. The lower 20 bits count what changes in one and the same collection.
+  static func firstGeneration() -> Int64 { .random(in: 1..<(1 << 42)) << 20 }
+
+  func dropCollection(_ name: String) throws -> Bool {
+    try requireFree()
+    guard let table = try connection.table(name) else { return false }
+    let name = table.description.name
+    // What is known of other collections is forgotten below.
+    try flush()
+    try connection.execute(WildcardIndex.drop(name))
+    for schema in table.allSchemas { try connection.execute(schema.drop()) }
+    for schema in table.text?.schemas ?? [] { try connection.execute(schema.drop()) }
+    try connection.execute("DROP TABLE \(SQLName.quoted(name))")
+    for internalTable in ["nano_indexes", "nano_index_ledger", "nano_paths"] {
+      try connection.run(
+        SQLFragment("DELETE FROM \(internalTable) WHERE collection = ?", [.text(name)]))
+    }
+    try connection.run(
+      SQLFragment("DELETE FROM nano_collections WHERE name = ?", [.text(name)]))
+    forgetTables()
+    connection.recorder?.noteWhole(name)
+    return true
+  }
+
+  /// Tells of documents that were written, once they are many.
+  func reportWrites(to observer: QueryObserver) {
+    observer.commits.wrappingAdd(1, ordering: .relaxed)
+    for table in touched.values where table.isObserved && table.writes > 0 {
+      table.writingCommits += 1
+      guard table.writes >= Self.writesPerReport else { continue }
+      observer.written(table.description.name, table.writes, table.writingCommits)
+      table.writes = 0
+      table.writingCommits = 0
+    }
+  }
+
+  /// Arbitrary: few enough to be known soon, so many that telling costs nothing.
+  private static let writesPerReport = 256
+
+  func setSettings(_ settings: CollectionSettings, of collection: String) throws {
+    try settings.validate()
+    let table = try tableForWriting(collection)
+    guard table.settings != settings else { return }
+    let name = table.description.name
+    var writer = JSONWriter()
+    writer.object(settings.object)
+    if let failure = writer.failure { throw failure }
+    try connection.run(
+      SQLFragment(
+        "UPDATE nano_collections SET settings = ? WHERE name = ?",
+        [.text(writer.text), .text(name)]))
+    try nextGeneration(name)
+    // Defaults decide what is found.
+    connection.recorder?.noteWhole(name)
+  }
+
+  /// Other connections load the collection anew when they see this; so does this one.
+  func nextGeneration(_ name: String) throws {
+    try flush()
+    try connection.run(
+      SQLFragment(
+        "UPDATE nano_collections SET generation = generation + 1 WHERE name = ?", [.text(name)]))
+    forgetTables()
+  }
+
+  func forgetTables() {
+    connection.tables.removeAll()
+    touched.removeAll()
+    last = nil
+    togetherState = nil
+    freeRowIDs.removeAll()
+  }
+
+  func setMetadata(_ value: DocumentValue?, _ name: String) throws {
+    try connection.requireTransaction()
+    try StoredNames.validate(nil, name: name)
+    guard let value else {
+      return try connection.run(
+        SQLFragment("DELETE FROM nano_metadata WHERE name = ?", [.text(name)]))
+    }
+    var writer = JSONWriter()
+    writer.value(value)
+    if let failure = writer.failure { throw failure }
+    try connection.run(
+      SQLFragment(
+        "INSERT INTO nano_metadata(name, value) VALUES (?, ?) "
+          + "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        [.text(name), .text(writer.text)]))
+  }
+
+  func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
+    try connection.requireTransaction()
+    // What came before the savepoint stays when it is undone, and so must its paths and leaves.
+    try flush()
+    savepoints += 1
+    defer { savepoints -= 1 }
+    let name = "nano_\(savepoints)"
+    let mark = connection.recorder?.mark
+    try connection.execute("SAVEPOINT \(name)")
+    do {
+      let result = try work()
+      try connection.execute("RELEASE \(name)")
+      return result
+    } catch {
+      // After a full disk SQLite may have rolled back everything already.
+      if connection.isInTransaction {
+        connection.undo(to: name)
+        if let mark { connection.recorder?.undo(to: mark) }
+      }
+      // Collections and paths that the block brought are gone.
+      forgetTables()
+      throw error
+    }
+  }
+
+  /// Writes what the documents brought beside themselves into the file, before the commit.
+  func flush() throws {
+    for table in touched.values { try flushPaths(of: table) }
+    for table in touched.values {
+      try table.leaves?.flush(connection)
+      try table.text?.flush(connection)
+    }
+  }
+
+  /// Writes the paths, types and parts of documents that are new.
+  func flushPaths(of table: CollectionTable) throws {
+    guard !table.paths.changed.isEmpty || table.hasNewParts else { return }
+    let name = table.description.name
+    if let parts = table.takeNewParts() {
+      try connection.run(
+        SQLFragment(
+          "UPDATE nano_collections SET parts = parts | ? WHERE name = ?",
+          [.int(parts.rawValue), .text(name)]))
+    }
+    for node in table.paths.takeChanged() {
+      try connection.run(
+        SQLFragment(
+          "INSERT INTO nano_paths(collection, path, types, attribute) VALUES (?, ?, ?, ?) "
+            + "ON CONFLICT (collection, path) DO UPDATE SET types = types | excluded.types",
+          [
+            .text(name), .text(table.paths.path(of: node).text),
+            .int(Int64(table.paths.nodes[Int(node)].types)),
+            .int(Int64(table.paths.nodes[Int(node)].attribute)),
+          ]))
+    }
+    try connection.run(
+      SQLFragment(
+        "UPDATE nano_collections SET generation = generation + 1 WHERE name = ?", [.text(name)]))
+    table.generation += 1
+  }
+}
+
+/// Row ids of a table that callers may say beforehand.
+struct FreeRowIDs {
+  let table: CollectionTable
+  /// From here on, no row had them before the transaction.
+  let from: Int64
+  /// What SQLite gives to the next row that says none.
+  var next: Int64
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+
+/// Documents by row id, in the order in which they were used last.
+///
+/// A hash table of numbers of slots; the slots are linked from the one used last to the one used
+/// longest ago. A dictionary with a list beside it takes three times as long for a find of many.
+struct LRUDocuments {
+  private struct Slot {
+    var rowID: Int64
+    /// Nil while the slot is free.
+    var document: Document?
+    var content: CachedContent
+    /// Numbers of slots; ``none`` at the ends.
+    var newer: Int32
+    var older: Int32
+  }
+  private var slots: [Slot] = []
+  private var free: [Int32] = []
+  private var newest = Self.none
+  private var oldest = Self.none
+  /// Numbers of slots, at most half of it in use.
+  private var table = [Int32](repeating: Self.none, count: 32)
+  private(set) var count = 0
+
+  private static let none: Int32 = -1
+
+  /// Where an entry begins to look for its place. Sixteen neighbours share a line of the processor's
+  /// cache; beyond, ids are scattered, so that those of every thousandth row do not collide.
+  @inline(__always)
+  private func home(_ rowID: Int64) -> Int {
+    let bits = UInt64(bitPattern: rowID)
+    let line = (bits >> 4) &* 0x9E37_79B9_7F4A_7C15
+    let shift = UInt64(64 - (table.count >> 4).trailingZeroBitCount)
+    return Int((shift == 64 ? 0 : line >> shift) << 4 | bits & 15)
+  }
+
+  /// Where a row stands in the table, or where it would.
+  @inline(__always)
+  private func place(of rowID: Int64) -> Int {
+    let mask = table.count - 1
+    var place = home(rowID)
+    while table[place] != Self.none, slots[Int(table[place])].rowID != rowID {
+      place = (place + 1) & mask
+    }
+    return place
+  }
+
+  /// Shows what is known of a row to a closure that says whether it uses the document, and gives it.
+  @inline(__always)
+  mutating func use(_ rowID: Int64, where isWanted: (inout CachedContent) -> Bool) -> Document? {
+    let number = table[place(of: rowID)]
+    guard number != Self.none, isWanted(&slots[Int(number)].content) else { return nil }
+    if number != newest {
+      unlink(number)
+      linkNewest(number)
+    }
+    return slots[Int(number)].document
+  }
+
+  func content(of rowID: Int64) -> (document: Document, content: CachedContent)? {
+    let number = table[place(of: rowID)]
+    guard number != Self.none, let document = slots[Int(number)].document else { return nil }
+    return (document, slots[Int(number)].content)
+  }
+
+  /// Keeps a document of a row that has none, as the one used last.
+  mutating func insert(_ document: Document, _ rowID: Int64, _ content: CachedContent) {
+    if (count + 1) * 2 > table.count { grow() }
+    let slot = Slot(
+      rowID: rowID, document: document, content: content, newer: Self.none, older: Self.none)
+    let number: Int32
+    if let reused = free.popLast() {
+      number = reused
+      slots[Int(number)] = slot
+    } else {
+      number = Int32(slots.count)
+      slots.append(slot)
+    }
+    table[place(of: rowID)] = number
+    linkNewest(number)
+    count += 1
+  }
+
+  /// Takes out what was used longest ago.
+  mutating func removeOldest() -> (document: Document, rowID: Int64, content: CachedContent)? {
+    guard oldest != Self.none else { return nil }
+    let slot = slots[Int(oldest)]
+    return remove(slot.rowID).map { ($0.document, slot.rowID, $0.content) }
+  }
+
+  @discardableResult
+  mutating func remove(_ rowID: Int64) -> (document: Document, content: CachedContent)? {
+    let place = place(of: rowID)
+    let number = table[place]
+    guard number != Self.none, let document = slots[Int(number)].document else { return nil }
+    let content = slots[Int(number)].content
+    unlink(number)
+    slots[Int(number)].document = nil
+    free.append(number)
+    close(place)
+    count -= 1
+    return (document, content)
+  }
+
+  mutating func removeAll() { self = LRUDocuments() }
+}
+
+extension LRUDocuments {
+  private mutating func unlink(_ number: Int32) {
+    let (newer, older) = (slots[Int(number)].newer, slots[Int(number)].older)
+    if newer == Self.none { newest = older } else { slots[Int(newer)].older = older }
+    if older == Self.none { oldest = newer } else { slots[Int(older)].newer = newer }
+  }
+
+  private mutating func linkNewest(_ number: Int32) {
+    slots[Int(number)].newer = Self.none
+    slots[Int(number)].older = newest
+    if newest == Self.none { oldest = number } else { slots[Int(newest)].newer = number }
+    newest = number
+  }
+
+  private mutating func grow() {
+    let numbers = table.filter { $0 != Self.none }
+    table = [Int32](repeating: Self.none, count: table.count * 2)
+    for number in numbers { table[place(of: slots[Int(number)].rowID)] = number }
+  }
+
+  /// Empties a place, and moves up the entries behind it that would not be found any more.
+  private mutating func close(_ emptied: Int) {
+    let mask = table.count - 1
+    var hole = emptied
+    var next = (hole + 1) & mask
+    while table[next] != Self.none {
+      let wanted = home(slots[Int(table[next])].rowID)
+      // Whether the hole lies between where the entry wants to stand and where it does.
+      if (next - wanted) & mask >= (next - hole) & mask {
+        table[hole] = table[next]
+        hole = next
+      }
+      next = (next + 1) & mask
+    }
+    table[hole] = Self.none
+  }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+
+extension ByteSource {
+  /// - Parameter argument: A path; `-` for the standard input.
+  convenience init(argument: String) throws {
+    if argument == "-" {
+      try self.init(standardInput: ())
+    } else {
+      try self.init(path: NSString(string: argument).expandingTildeInPath)
+    }
+  }
+
+  /// Everything; for single documents.
+  func text() throws -> String {
+    var bytes: [UInt8] = []
+    while let piece = try read() { bytes.append(contentsOf: piece) }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw CommandFailure(message: TerminalText.text("\(name) is not UTF-8"))
+    }
+    return text
+  }
+}

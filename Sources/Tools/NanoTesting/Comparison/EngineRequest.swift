@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+
+public import NanoDocument
+public import NanoEngine
+public import NanoQuery
+
+/// Something that two engines are asked alike.
+public enum EngineRequest: Sendable, Hashable {
+  /// Which documents, in which order, and how many.
+  case find(Query)
+  /// The same page by page, each beginning behind the last document of the one before.
+  case pages(Query, size: Int)
+  case distinct(FieldPath, Query)
+  case aggregate(AggregateQuery)
+  /// Every document with all that is known of it.
+  case contents
+
+  /// What an engine says; errors are answers too.
+  public enum Answer: Sendable, Hashable {
+    case rows([Int64], count: Int)
+    case values([DocumentValue])
+    case groups([AggregateRow])
+    case contents([String])
+    case failed(StoreError.Code)
+  }
+
+  /// The condition, order and page.
+  public var query: Query {
+    switch self {
+    case .find(let query), .pages(let query, _), .distinct(_, let query): query
+    case .aggregate(let query): query.query
+    case .contents: Query()
+    }
+  }
+
+  /// The same question with another condition and order.
+  public func with(_ query: Query) -> EngineRequest {
+    switch self {
+    case .find: return .find(query)
+    case .pages(_, let size): return .pages(query, size: size)
+    case .distinct(let path, _): return .distinct(path, query)
+    case .aggregate(var aggregate):
+      aggregate.query = query
+      return .aggregate(aggregate)
+    case .contents: return self
+    }
+  }
+
+  /// Asks a reader; what it throws is its answer.
+  public func ask(
+    _ reader: any EngineReader, _ collection: String, comparesRevisions: Bool = true
+  ) throws -> Answer {
+    do {
+      switch self {
+      case .find(let query):
+        let rows = try Self.rows(query, reader, collection).map(\.rowID)
+        return .rows(rows, count: try reader.count(query, in: collection))
+      case .pages(let query, let size): return try pages(query, size, reader, collection)
+      case .distinct(let path, let query):
+        return .values(try reader.distinct(path, query, in: collection))
+      case .aggregate(let query): return .groups(try reader.aggregate(query, in: collection))
+      case .contents:
+        var found: [String] = []
+        try reader.find(Query(), in: collection) { document in
+          found.append(Self.description(document, comparesRevisions))
+          return true
+        }
+        return .contents(found)
+      }
+    } catch let error as StoreError {
+      return .failed(error.code)
+    }
+  }
+
+  private static func description(_ document: StoredDocument, _ hasRevision: Bool) -> String {
+    "\(document.rowID) \(document.key?.description ?? "-") \(document.type ?? "-") "
+      + "\(document.version ?? -1) \(document.added ?? -1) "
+      + (hasRevision ? "\(document.revision ?? -1) " : "")
+      + String(decoding: document.body, as: UTF8.self)
+  }
+
+  private func pages(
+    _ query: Query, _ size: Int, _ reader: any EngineReader, _ collection: String
+  ) throws -> Answer {
+    var query = query
+    (query.limit, query.offset) = (size, 0)
+    var rows: [Int64] = []
+    // An engine that pages in circles would never end.
+    for _ in 0..<1_000 {
+      let page = try Self.rows(query, reader, collection)
+      rows += page.map(\.rowID)
+      guard let last = page.last else { break }
+      query.after = last
+    }
+    return .rows(rows, count: rows.count)
+  }
+
+  /// The places of the documents found.
+  private static func rows(
+    _ query: Query, _ reader: any EngineReader, _ collection: String
+  ) throws -> [PagePosition] {
+    var rows: [PagePosition] = []
+    let defaults = FieldDefaults(try reader.settings(of: collection).defaults)
+    try reader.find(query, in: collection) { document in
+      var json = JSONReader(document.body)
+      var subject = document.subject(try json.object())
+      subject.defaults = defaults
+      rows.append(
+        PagePosition(
+          values: try query.orderings.map { try $0.value(for: subject) }, rowID: document.rowID))
+      return true
+    }
+    return rows
+  }
+}

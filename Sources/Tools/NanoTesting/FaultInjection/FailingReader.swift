@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+/// Counts each call and passes it on.
+class FailingReader: EngineReader {
+  private let reader: any EngineReader
+  let plan: FailurePlan
+
+  init(_ reader: any EngineReader, _ plan: FailurePlan) {
+    self.reader = reader
+    self.plan = plan
+  }
+
+  private func counted() throws -> any EngineReader {
+    try plan.call()
+    return reader
+  }
+
+  func collections() throws -> [CollectionDescription] { try counted().collections() }
+  func identity(of collection: String) throws -> CollectionIdentity {
+    try counted().identity(of: collection)
+  }
+  @discardableResult
+  func get(
+    _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
+  ) throws -> Bool {
+    try counted().get(identity, in: collection, show)
+  }
+  func find(
+    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    try counted().find(query, in: collection, show)
+  }
+  func count(_ query: Query, in collection: String) throws -> Int {
+    try counted().count(query, in: collection)
+  }
+  func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
+    try counted().aggregate(query, in: collection)
+  }
+  func distinct(
+    _ field: FieldPath, _ query: Query, in collection: String
+  ) throws -> [DocumentValue] {
+    try counted().distinct(field, query, in: collection)
+  }
+  func explain(_ query: Query, in collection: String) throws -> Explanation {
+    try counted().explain(query, in: collection)
+  }
+  func indexes(in collection: String) throws -> [IndexDefinition] {
+    try counted().indexes(in: collection)
+  }
+  func findRanked(
+    _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
+  ) throws {
+    try counted().findRanked(query, in: collection, show)
+  }
+  func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
+    try counted().textIndexes(in: collection)
+  }
+  func indexing(in collection: String) throws -> IndexingPolicy {
+    try counted().indexing(in: collection)
+  }
+  func findInAnyOrder(
+    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+  ) throws {
+    try counted().findInAnyOrder(query, in: collection, show)
+  }
+  func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult {
+    try counted().rowIDs(query, in: collection)
+  }
+  func highestRowID(in collection: String) throws -> Int64? {
+    try counted().highestRowID(in: collection)
+  }
+  func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {
+    try counted().version(ofRow: rowID, in: collection)
+  }
+  func committedState() throws -> CommittedState? { try counted().committedState() }
+  func types(in collection: String) throws -> [String] {
+    try counted().types(in: collection)
+  }
+  func settings(of collection: String) throws -> CollectionSettings {
+    try counted().settings(of: collection)
+  }
+  func observedPaths(in collection: String) throws -> [ObservedPath] {
+    try counted().observedPaths(in: collection)
+  }
+  func unfinishedIndexes() throws -> [PendingIndex] { try counted().unfinishedIndexes() }
+  func indexLedger() throws -> [IndexCostRecord] { try counted().indexLedger() }
+  func metadata(_ name: String) throws -> DocumentValue? { try counted().metadata(name) }
+  func metadataNames() throws -> [String] { try counted().metadataNames() }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+
+import NanoDocument
+import NanoEngine
+import NanoQuery
+
+final class FailingWriter: FailingReader, EngineWriter {
+  private let writer: any EngineWriter
+
+  init(_ writer: any EngineWriter, _ plan: FailurePlan) {
+    self.writer = writer
+    super.init(writer, plan)
+  }
+
+  private func counted() throws -> any EngineWriter {
+    try plan.call()
+    return writer
+  }
+
+  func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
+    try counted().insert(document, into: collection)
+  }
+  var documentsTogether: Int { writer.documentsTogether }
+  func save(_ document: NewDocument, into collection: String) throws -> Int64 {
+    try counted().save(document, into: collection)
+  }
+  func nextRowID(in collection: String) throws -> Int64 {
+    try counted().nextRowID(in: collection)
+  }
+  func replace(
+    _ identity: Identity, with document: NewDocument, in collection: String
+  ) throws -> Bool {
+    try counted().replace(identity, with: document, in: collection)
+  }
+  func delete(_ identity: Identity, from collection: String) throws -> Bool {
+    try counted().delete(identity, from: collection)
+  }
+  func delete(_ query: Query, from collection: String) throws -> Int {
+    try counted().delete(query, from: collection)
+  }
+  func createCollection(_ description: CollectionDescription) throws {
+    try counted().createCollection(description)
+  }
+  func dropCollection(_ name: String) throws -> Bool { try counted().dropCollection(name) }
+  func createIndex(_ index: IndexDefinition, in collection: String) throws {
+    try counted().createIndex(index, in: collection)
+  }
+  func beginIndex(_ index: IndexDefinition, in collection: String) throws -> Bool {
+    try counted().beginIndex(index, in: collection)
+  }
+  func continueIndex(_ name: String, in collection: String, documents: Int) throws -> Bool {
+    try counted().continueIndex(name, in: collection, documents: documents)
+  }
+  func setIndexLedger(_ rows: [IndexCostRecord], of collection: String) throws {
+    try counted().setIndexLedger(rows, of: collection)
+  }
+  func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
+    try counted().createTextIndex(index, in: collection)
+  }
+  func dropIndex(_ name: String, in collection: String) throws -> Bool {
+    try counted().dropIndex(name, in: collection)
+  }
+  func setIndexing(
+    _ policy: IndexingPolicy, in collection: String, _ progress: ((Double) throws -> Void)?
+  ) throws { try counted().setIndexing(policy, in: collection, progress) }
+  func rebuildIndexes(in collection: String, _ progress: ((Double) throws -> Void)?) throws {
+    try counted().rebuildIndexes(in: collection, progress)
+  }
+  @discardableResult
+  func dropIndexes(in collection: String) throws -> Int {
+    try counted().dropIndexes(in: collection)
+  }
+  func setSettings(_ settings: CollectionSettings, of collection: String) throws {
+    try counted().setSettings(settings, of: collection)
+  }
+  func setMetadata(_ value: DocumentValue?, _ name: String) throws {
+    try counted().setMetadata(value, name)
+  }
+  func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
+    try counted().savepoint(work)
+  }
+}

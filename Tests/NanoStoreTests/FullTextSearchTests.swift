@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import NanoStore
+import NanoTestSupport
+import Testing
+
+@Suite("Searches by text")
+struct TextSearchTests {
+  let scratch: Scratch
+  let store: Store
+  let films: DocumentCollection
+
+  init() throws {
+    scratch = try Scratch()
+    store = try Store.file(scratch.file("a.db"))
+    films = store["films"]
+    try films.save(
+      ["title": "Gin and Tonic", "plot": "Two bottles meet.", "year": 2004], key: "gt")
+    try films.save(
+      ["title": "Sloe Gin", "plot": ["A gin, slowly.", "No tonic in sight."], "year": 1999],
+      key: "sloe")
+    try films.save(["title": "Crème brûlée", "year": 2010], key: "creme")
+    try films.createTextIndex("title", "plot")
+  }
+
+  @Test("All words must be there, the best fit comes first, other conditions and orders hold too")
+  func search() throws {
+    #expect(try films.search("gin tonic").keys() == ["gt", "sloe"])
+    #expect(try films.search("creme BRULEE").keys() == ["creme"])
+    #expect(try films.search("gin").where(Field("year") > 2000).keys() == ["gt"])
+    #expect(try films.search("gin").sorted(by: "year").keys() == ["sloe", "gt"])
+    #expect(try films.search("gin").limit(1, offset: 1).fetch().count == 1)
+    #expect(try films.search("\"gin and\" OR brul* -bottles").keys() == ["creme"])
+    #expect(try films.search("gin").count() == 2)
+    #expect(try films.find(Field("year") == 2010 || .search("tonic")).count() == 3)
+    #expect(try films.search("gin").average("year") == 2001.5)
+    #expect(try films.search("nothing").first() == nil)
+  }
+
+  @Test("The same with await, and one after the other")
+  func ways() async throws {
+    #expect(try await films.search("gin").fetch().count == 2)
+    #expect(try await films.search("gin").results().map(\.document.key) == ["sloe", "gt"])
+    var keys: [String?] = []
+    for try await film in films.search("gin").stream() { keys.append(film.key) }
+    #expect(keys == ["sloe", "gt"])
+  }
+
+  @Test("What a transaction wrote is found in it")
+  func transaction() throws {
+    try store.write {
+      try films.save(["title": "Gin gin gin"], key: "new")
+      #expect(try films.search("gin").first()?.key == "new")
+    }
+  }
+
+  @Test("Results have ranks and show where something was found")
+  func results() throws {
+    let results = try films.search("gin slow* -bottles").results()
+    let result = try #require(results.first)
+
+    #expect(results.count == 1)
+    #expect(result.rank > 0)
+    #expect(result.highlights(of: "title", begin: "<b>", end: "</b>") == ["Sloe <b>Gin</b>"])
+    #expect(result.highlights(of: "plot") == ["A [gin], [slowly].", "No tonic in sight."])
+    #expect(result.snippet() == "A [gin], [slowly].")
+    #expect(result.snippet(of: "plot", words: 2) == "…[gin], [slowly].")
+    #expect(result.snippet(of: "year") == nil)
+  }
+
+  @Test("Weights decide which field counts")
+  func weights() throws {
+    try films.save(["title": "x", "plot": "tonic tonic tonic"], key: "plot")
+
+    #expect(try films.search("tonic").first()?.key == "plot")
+    #expect(try films.search("tonic").ranked(weights: ["title": 50]).first()?.key == "gt")
+  }
+
+  @Test(
+    "A part of a text is found in an index of substrings, also one shorter than three characters")
+  func substrings() throws {
+    try films.createTextIndex("title", tokens: .substrings, name: "parts")
+
+    #expect(try films.search("oni", in: "parts").keys() == ["gt"])
+    #expect(try films.search("\"n AND t\"", in: "parts").keys() == ["gt"])
+    #expect(try films.search("in", in: "parts").count() == 2)
+    #expect(try films.search("in", in: "parts").results().first?.snippet() == "G[in] and Tonic")
+    #expect(code { _ = try films.search("gin").count() } == .invalidArgument)
+    #expect(try films.search("gin", in: "title_plot_text").count() == 2)
+  }
+
+  @Test("What stands behind a NUL is found, and the text of its escape is no NUL")
+  func nul() throws {
+    let texts = try anyStore()["texts"]
+    try texts.createTextIndex("t")
+    try texts.createTextIndex("t", tokens: .substrings, name: "parts")
+    try texts.save(["t": "gin\0tonic"], key: "one")
+    try texts.save(["t": ["a", "sloe\0gin fizz"]], key: "list")
+    try texts.save(["t": .string(#"rum\u0000cola \\u0000x"#)], key: "escape")
+    try texts.save(["t": "gin tonic"], key: "blank")
+
+    #expect(try texts.search("tonic", in: "t_text").keys() == ["one", "blank"])
+    #expect(try texts.search("fizz", in: "t_text").keys() == ["list"])
+    #expect(try texts.search("u0000cola", in: "t_text").keys() == ["escape"])
+    #expect(try texts.search(.phrase("n\0t"), in: "parts").keys() == ["one"])
+    #expect(try texts.search(.phrase("n t"), in: "parts").keys() == ["blank"])
+    #expect(try texts.search(.phrase(#"\u0000"#), in: "parts").keys() == ["escape"])
+    #expect(try texts.store.verify().isEmpty)
+    try texts.delete("one")
+    try texts.save(["t": "rum"], key: "list")
+    #expect(try texts.search("gin", in: "t_text").keys() == ["blank"])
+    #expect(try texts.store.verify().isEmpty)
+  }
+
+  @Test("The character between two texts of a list is found where a text holds it")
+  func border() throws {
+    let texts = try anyStore()["texts"]
+    try texts.createTextIndex("t", tokens: .substrings)
+    try texts.save(["t": "gin\u{E000}tonic"], key: "one")
+    try texts.save(["t": ["gin", "tonic"]], key: "two")
+
+    #expect(try texts.search(.phrase("n\u{E000}t")).keys() == ["one"])
+  }
+
+  @Test("Without a text index a search is an error, and so is a page position of what is ranked")
+  func errors() throws {
+    #expect(code { _ = try store["other"].search("x").count() } == nil)
+    try store["other"].save(["a": "x"])
+    #expect(code { _ = try store["other"].search("x").count() } == .invalidArgument)
+    #expect(code { _ = try films.search("gin", in: "none").fetch() } == .invalidArgument)
+    #expect(code { _ = try films.search("gin").page(1) } == .invalidArgument)
+    #expect(try films.search("gin").sorted(by: "year").page(1).documents.count == 1)
+    #expect(code { _ = try films.find().results() } == .invalidArgument)
+    #expect(
+      code { _ = try films.search(.near(["gin", "x"], distance: -1)).count() } == .invalidArgument)
+    let deep = (0..<100).reduce(FullTextQuery.phrase("gin")) { inner, _ in .all([inner, inner]) }
+    #expect(code { _ = try films.search(deep).count() } == .invalidArgument)
+    #expect(code { try films.createTextIndex("a.0") } == .unsupported)
+    #expect(code { try films.createTextIndex("a\"b") } == .unsupported)
+    #expect(try films.textIndexes().map(\.name) == ["title_plot_text"])
+    #expect(try store.verify() == [])
+  }
+
+  @Test("The plan goes through the index and reads the documents that it finds")
+  func explained() throws {
+    let plain = try films.search("gin").where(Field("year") > 2000).explain()
+
+    #expect(plain.indexes == ["title_plot_text"])
+    #expect(plain.plan.contains { $0.contains("VIRTUAL TABLE INDEX") })
+    #expect(plain.plan.contains { $0.contains("USING INTEGER PRIMARY KEY") })
+    #expect(plain.checkedPerDocument == "[year] > 2000")
+  }
+
+  @Test("The index is in the file: another process keeps it, and finds it gone")
+  func processes() throws {
+    let other = try OtherProcess()
+    try other.ask("open", scratch.file("a.db"))
+    #expect(try other.ask("search", "films", "gin") == "ok sloe,gt")
+    try other.ask("save", "films", "third", #"{"title":"Gin fizz"}"#)
+    #expect(try films.search("gin").count() == 3)
+    try films.save(["title": "Rum"], key: "gt")
+    #expect(try other.ask("search", "films", "gin") == "ok third,sloe")
+    try films.dropIndex("title_plot_text")
+    #expect(try other.ask("search", "films", "gin") == "error invalidArgument")
+    #expect(try store.verify() == [])
+  }
+
+  @Test("Programs with SQL can write documents and ask the index")
+  func sql() throws {
+    try store.execute(
+      "INSERT INTO films(key, body) VALUES ('sql', ?)", #"{"title":"Gin by SQL"}"#)
+    try store.execute("UPDATE films SET body = json_set(body, '$.title', 'Rum') WHERE key = 'gt'")
+
+    #expect(Set(try films.search("gin").keys()) == ["sloe", "sql"])
+    let rows = try store.sql(
+      "SELECT count(*) FROM \"nano_text_films_title_plot_text\"('gin')"
+    ).map { $0.values[0] }
+    #expect(rows == [2])
+    #expect(
+      code { try store.execute("DELETE FROM nano_text_films_title_plot_text") } == .notPermitted)
+    #expect(
+      code { try store.execute("DROP TABLE nano_text_films_title_plot_text") } == .notPermitted)
+    #expect(try store.verify() == [])
+  }
+
+  @Test("Damage to the index is found, and rebuilding mends it")
+  func damage() throws {
+    try store.close()
+    let path = scratch.file("a.db")
+    let permissive = try Store.file(path) { $0.allowsInternalWrites = true }
+    try permissive.execute(
+      """
+      INSERT INTO nano_text_films_title_plot_text(nano_text_films_title_plot_text)
+      VALUES ('delete-all')
+      """)
+    #expect(try permissive.verify().map(\.subject) == ["films"])
+    try permissive["films"].rebuildIndexes()
+    #expect(try permissive.verify() == [])
+    #expect(try permissive["films"].search("gin").count() == 2)
+    #expect(try permissive["films"].dropIndexes() == 1)
+    #expect(try permissive.tables().filter { $0.name.contains("nano_text") }.isEmpty)
+  }
+
+  @Test("Dropping the collection drops what the index is made of")
+  func drop() throws {
+    try films.drop()
+    #expect(try store.tables().filter { $0.name.contains("nano_text") }.isEmpty)
+    try films.save(["title": "Gin"])
+    #expect(code { _ = try films.search("gin").count() } == .invalidArgument)
+  }
+
+  @Test("A setup declares text indexes, once")
+  func setup() throws {
+    let setup = try CollectionSetup(
+      DocumentObject(json: #"{"textIndexes":["[a], [b.c]"],"substringIndexes":"[a]"}"#))
+    for _ in 0..<2 { try store["c"].apply(setup) }
+
+    #expect(try store["c"].textIndexes().map(\.keys) == ["[a], [b.c]", "[a]"])
+    #expect(try CollectionSetup(setup.object) == setup)
+  }
+
+  @Test("A live query gives the answer again when it is another one")
+  func updates() async throws {
+    var updates = films.search("gin").updates().makeAsyncIterator()
+    #expect(try await updates.next()?.compactMap(\.key) == ["sloe", "gt"])
+    try await films.delete("gt")
+    #expect(try await updates.next()?.compactMap(\.key) == ["sloe"])
+    try await films.save(["title": "Gin gin"], key: "new")
+    #expect(try await updates.next()?.compactMap(\.key) == ["new", "sloe"])
+  }
+
+  @Test("A cancelled search ends")
+  func cancelled() async throws {
+    let task = Task { [films] in
+      while true { _ = try await films.search("gin").results() }
+    }
+    task.cancel()
+
+    await #expect(throws: (any Error).self) { try await task.value }
+    #expect(try await films.search("gin").count() == 2)
+  }
+
+  @Test("No text breaks the syntax", arguments: 1...2 as ClosedRange<UInt64>)
+  func fuzz(seed: UInt64) throws {
+    try films.createTextIndex("title", tokens: .substrings, name: "parts")
+    var random = SystemRandomNumberGenerator()
+    let pieces = [
+      "gin", "\"", "'", "*", "-", "^", "(", ")", ":", "title:", "NEAR(", "AND", "OR", "NOT", "+",
+      "{",
+      "}", ",", " ", "\n", "\0", "\u{E000}", "é", "🍸", ";", "--", "/*", "?", "&&", "||", "!!", "[[",
+      "]]",
+      "%", "\\", "\u{FEFF}", "日本",
+    ]
+    for _ in 0..<60 {
+      let text = (0..<Int.random(in: 0...8, using: &random)).map { _ in
+        pieces.randomElement(using: &random)!
+      }.joined()
+      for index in ["title_plot_text", "parts"] {
+        for query in [
+          FullTextQuery(text, fields: ["title"]), FullTextQuery(bnrExpression: text), .phrase(text),
+          .prefix(text),
+          .near([text, "gin"], distance: 3),
+          .field("title", .excluding(.phrase("gin"), .phrase(text))),
+          .part(text, .token),
+        ] {
+          #expect(throws: Never.self, "\(text.debugDescription)") {
+            _ = try films.search(query, in: index).results().map { $0.snippet(words: 2) }
+          }
+        }
+      }
+    }
+    let many = Array(repeating: "gin tonic", count: 300).joined(separator: " ")
+    #expect(try films.search(many, in: "parts").count() == 1)
+  }
+}
+
+extension TextSearchTests {
+  @Test("A file in UTF-16 is searched alike")
+  func wideTexts() throws {
+    let wide = try Store.file(scratch.file("wide.db")) { $0.encoding = .utf16 }
+    try wide["c"].createTextIndex("t")
+    try wide["c"].insert(["t": ["Crème 𐌰", "brûlée"]])
+
+    #expect(try wide["c"].search("creme BRULEE").count() == 1)
+    #expect(try wide["c"].search("𐌰").results().first?.snippet() == "Crème [𐌰]")
+    #expect(try wide.verify() == [])
+  }
+}

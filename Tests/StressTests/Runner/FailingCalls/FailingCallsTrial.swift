@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+
+import ArgumentParser
+import CFaults
+import Foundation
+import NanoStore
+import NanoTesting
+
+/// Lets each call to the operating system fail in turn.
+struct FailingCallsTrial: Trial {
+  static let configuration = CommandConfiguration(
+    commandName: "failing-calls",
+    abstract: "Lets the n-th write, sync, open, … fail, for every n of a workload.")
+
+  @Option(help: "So many places of each kind, chosen by the seed; every one if 0.")
+  var places = 0
+  @Option var seed: UInt64 = 1
+  @Option(help: "Only this kind of fault.")
+  var fault: Fault?
+  @Option(help: "Only this kind of store.")
+  var variant: FaultVariant?
+  @Option(help: "Begins no further kind after so many seconds.")
+  var seconds = 3_000.0
+
+  func perform() throws -> Figures {
+    try require(faults_available(), "calls can be made to fail on Linux only")
+    var figures = Figures()
+    let start = ContinuousClock.now
+    for variant in variant.map({ [$0] }) ?? FaultVariant.allCases {
+      for fault in fault.map({ [$0] }) ?? Fault.all
+      where ContinuousClock.now - start < .seconds(seconds) {
+        try run(variant, fault, &figures)
+      }
+    }
+    return figures
+  }
+
+  /// In a process of its own, since a fault may end it; then the next one goes on behind that place.
+  private func run(_ variant: FaultVariant, _ fault: Fault, _ figures: inout Figures) throws {
+    let process = try KilledProcess(
+      "nanostore-stress",
+      [
+        "failing-calls-worker", "--variant", variant.rawValue, "--fault", fault.name,
+        "--places", "\(places)", "--seed", "\(seed)",
+      ])
+    var place = "the beginning"
+    var found: String?
+    while let line = process.line() {
+      let words = line.split(separator: " ", maxSplits: 1).map { String($0) }
+      guard words.count == 2 else { continue }
+      switch words[0] {
+      case "at": place = words[1]
+      case "found": found = words[1]
+      default: figures[words[0]] += Int(words[1]) ?? 0
+      }
+    }
+    let status = process.end()
+    let again =
+      "failing-calls-worker --variant \(variant.rawValue) --fault \(fault.name) --only \(place)"
+    if let found { throw TrialFailure("\(found) (again with: \(again))") }
+    try require(status == 0, "the process ended with \(status) (again with: \(again))")
+    note("\(variant.rawValue) \(fault.name): up to place \(place)")
+  }
+}
+
+/// The calls that fail, and how.
+struct Fault: ExpressibleByArgument {
+  let name: String
+  let kinds: UInt32
+  let error: Int32
+  /// All from a place on, and not only one.
+  let goesOn: Bool
+
+  init(_ call: String, _ kind: Int, _ error: Int32, _ errorName: String, goesOn: Bool) {
+    name = "\(call)-\(errorName)-\(goesOn ? "on" : "once")"
+    kinds = UInt32(kind)
+    self.error = error
+    self.goesOn = goesOn
+  }
+
+  init?(argument: String) {
+    guard let fault = Self.all.first(where: { $0.name == argument }) else { return nil }
+    self = fault
+  }
+
+  static let all: [Fault] = [
+    ("write", FAULTS_WRITE, EIO, "io"), ("write", FAULTS_WRITE, ENOSPC, "full"),
+    ("sync", FAULTS_SYNC, EIO, "io"), ("sync", FAULTS_SYNC, ENOSPC, "full"),
+    ("open", FAULTS_OPEN, EIO, "io"), ("open", FAULTS_OPEN, EMFILE, "files"),
+    ("open", FAULTS_OPEN, ENOMEM, "memory"), ("open", FAULTS_OPEN, ENOSPC, "full"),
+    ("read", FAULTS_READ, EIO, "io"), ("truncate", FAULTS_TRUNCATE, EIO, "io"),
+    ("truncate", FAULTS_TRUNCATE, ENOSPC, "full"), ("map", FAULTS_MAP, ENOMEM, "memory"),
+    ("unlink", FAULTS_UNLINK, EIO, "io"), ("rename", FAULTS_RENAME, EIO, "io"),
+    ("allocate", FAULTS_ALLOCATE, ENOMEM, "memory"),
+  ].flatMap { call, kind, error, name in
+    [false, true].map { Fault(call, Int(kind), error, name, goesOn: $0) }
+  }
+}
+
+/// The kinds of stores in which calls fail.
+enum FaultVariant: String, CaseIterable, ExpressibleByArgument {
+  case wal, full, journal, encrypted
+
+  var configuration: Store.Configuration {
+    var configuration = Store.Configuration()
+    configuration.indexTuning = .off
+    configuration.busyTimeout = 0.05
+    // Little, so that pages are written before the commit too.
+    configuration.cacheSize = 40 << 10
+    configuration.durability = self == .wal ? .normal : .full
+    if self == .journal { configuration.journalMode = .delete }
+    return configuration
+  }
+}

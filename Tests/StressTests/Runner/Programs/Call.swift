@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+
+import NanoStore
+
+/// One call of a random program, as a value: it can be played on any store, made smaller and printed.
+indirect enum Call: Sendable {
+  // Writing documents.
+  case insert(String, DocumentObject, key: String?)
+  case save(String, DocumentObject, key: String?)
+  case saveTyped(String, DocumentObject, key: String?, type: String, version: Int64?)
+  case saveText(String, String, key: String)
+  case saveObject(String, Figure)
+  case insertDocument(String, Keyed)
+  case insertAll(String, [DocumentObject])
+  case writeAll(String, WriteMode, [Keyed])
+  case edit(String, Who, FieldChanges, replacing: Bool)
+  case update(String, Who, FieldChanges)
+  case updateFound(String, Query, FieldChanges)
+  case remove(String, Who)
+  case removeKeys(String, [String])
+  case removeFound(String, Query)
+  case removeAll(String)
+
+  // Asking.
+  case get(String, Who)
+  case getAll(String, [String])
+  case find(String, Query)
+  case findText(String, String, [DocumentValue])
+  case select(String, Query, [FieldPath])
+  case pages(String, Query, size: Int)
+  case aggregate(String, AggregateQuery)
+  case distinct(String, FieldPath, Query)
+  case summary(String, FieldPath, Query)
+  case columns(String, Query)
+  case decoded(String, String)
+  case search(String, Search)
+  case ranked(String, FullTextQuery, index: String)
+  case sql(String, condition: String)
+  case facts(String)
+  case names
+
+  // Collections.
+  case create(String, CollectionIdentity)
+  case drop(String)
+  case index(String, IndexDefinition)
+  case indexKeys(String, String)
+  case indexPaths(String, [String])
+  case textIndex(String, FullTextIndexDefinition)
+  case dropIndex(String, String)
+  case dropIndexes(String)
+  case rebuild(String)
+  case indexing(String, IndexingPolicy)
+  case defaults(String, DocumentObject)
+  case aliases(String, [String: String])
+  case queryable(String, String)
+  case setup(String, CollectionSetup)
+
+  // The store.
+  case metadata(String, DocumentValue?)
+  case write([Call], fails: Bool)
+  case read([Call])
+  case enqueue(String, [Call])
+  case later(Call)
+  case interval(Int, shown: Bool)
+  case flush(discarding: Bool)
+  case cache(String, Int)
+  case tune
+  case compact
+  case verify
+  case statistics
+  case reopen
+  case restart
+  case backup(opening: Bool)
+
+  // Bags; a number is the place of a bag among those that the program knows, in a circle.
+  case newBag(name: String?)
+  case bagNamed(String)
+  case addToBag(Int, String, DocumentObject)
+  case addMember(Int, String, String)
+  case addBag(Int, Int)
+  case removeFromBag(Int, String)
+  case removeBagFromBag(Int, Int)
+  case clearBag(Int)
+  case renameBag(Int, String?)
+  case undoBag(Int)
+  case saveBag(Int)
+  case reloadBag(Int)
+  case inflateBag(Int, Bool)
+  case copyBag(Int)
+  case dropBag(Int)
+  case bag(Int)
+  case findInBag(Int, Query)
+  case searchBag(Int, Search)
+  case bags(containing: String)
+
+  /// How a document is addressed.
+  enum Who: Sendable {
+    case key(String)
+    case rowID(Int64)
+  }
+
+  /// A document and its key.
+  struct Keyed: Sendable {
+    var object: DocumentObject
+    var key: String?
+  }
+}
+
+/// A type of a program's own.
+struct Figure: StorableObject, Codable, Sendable {
+  var id: String
+  var name: String
+  var list: [Int]
+  var storedKey: String? { id }
+}

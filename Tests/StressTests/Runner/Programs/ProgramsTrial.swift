@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+
+import ArgumentParser
+import Dispatch
+import Foundation
+import NanoStore
+import Synchronization
+
+/// Random programs of public calls give the same on SQLite as on the reference engine.
+struct ProgramsTrial: Trial {
+  static let configuration = CommandConfiguration(
+    commandName: "programs",
+    abstract:
+      "Plays random programs on SQLite and on the reference engine, with reopening in between.")
+
+  @Option(help: "How many programs.") var count = 1_000
+  @Option(help: "The seed of the first program; the next ones have those that follow.")
+  var seed = UInt64.random(in: 0...1_000_000_000_000)
+  @Option(help: "Stops after so many minutes.") var minutes = 60.0
+  @Option(help: "How many programs run at once.")
+  var jobs = ProcessInfo.processInfo.activeProcessorCount
+  @Flag(help: "Prints each program before it runs.") var verbose = false
+
+  /// What the programs that run at once have in common.
+  private struct Progress {
+    var next = 0
+    var played = 0
+    var calls = 0
+    var failure: (any Error)?
+  }
+
+  func perform() throws -> Figures {
+    let progress = Mutex(Progress())
+    let end = ContinuousClock.now + .seconds(minutes * 60)
+    DispatchQueue.concurrentPerform(iterations: max(1, jobs)) { _ in
+      while ContinuousClock.now < end {
+        let number = progress.withLock { progress -> Int? in
+          guard progress.failure == nil, progress.next < count else { return nil }
+          progress.next += 1
+          return progress.next - 1
+        }
+        guard let number else { return }
+        do {
+          let calls = try play(seed &+ UInt64(number))
+          let played = progress.withLock { progress in
+            progress.played += 1
+            progress.calls += calls
+            return progress.played
+          }
+          if played % 10_000 == 0 { note("\(played) programs") }
+        } catch {
+          progress.withLock { $0.failure = $0.failure ?? error }
+        }
+      }
+    }
+    return try progress.withLock { progress in
+      if let failure = progress.failure { throw failure }
+      var figures = Figures()
+      figures["programs"] = progress.played
+      figures["calls"] = progress.calls
+      figures["seed"] = Int(seed)
+      return figures
+    }
+  }
+
+  /// - Returns: How many calls were compared.
+  private func play(_ seed: UInt64) throws -> Int {
+    var generator = ProgramGenerator(seed: seed)
+    let program = generator.program()
+    if verbose { note("seed \(seed)\n\(program)") }
+    guard let difference = try program.played() else { return program.calls.count }
+    note("seed \(seed) shows a difference; making its program smaller")
+    let smallest = ProgramShrinker { (try? $0.played()).flatMap(\.self) }.shrunk(program)
+    let last = (try? smallest.played()).flatMap(\.self) ?? difference
+    throw TrialFailure(
+      """
+      the store differs from the definition in \(last.place)
+      expected: \(last.expected)
+      actual:   \(last.actual)
+      after, \(smallest)
+      seen again by: nanostore-stress programs --seed \(seed) --count 1
+      """)
+  }
+}
