@@ -11,7 +11,9 @@ struct ModelDiagnosticTests {
   private func diagnostics(_ body: String) throws -> [String] {
     let outcome = try ConsumerCompiler.check("import Foundation\nimport NanoStoreModels\n" + body)
     return outcome.messages.map { message in
-      let inProgram = message.firstRange(of: #/Program\d*\.swift:/#).map { message[$0.upperBound...] }
+      let inProgram = message.firstRange(of: #/Program\d*\.swift:/#).map {
+        message[$0.upperBound...]
+      }
       let parts = (inProgram ?? message[...]).split(separator: ":", maxSplits: 2)
       return "\(parts[0]):\(parts[2])".replacing(#/ \(from macro '\w+ ?'\)/#, with: "")
     }

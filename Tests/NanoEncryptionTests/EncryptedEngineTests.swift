@@ -40,7 +40,8 @@ struct SealedEngineTests {
 
   @Test("On the reference engine", arguments: checks)
   func reference(check: EngineConformance.Check) throws {
-    try EngineConformance { try EncryptedEngine(ReferenceEngine(), .test(indexes: .blind)) }.run(check)
+    try EngineConformance { try EncryptedEngine(ReferenceEngine(), .test(indexes: .blind)) }.run(
+      check)
   }
 
   @Test("Where other collections are sealed", arguments: EngineConformance.checks)

@@ -105,7 +105,8 @@ struct SearchTests {
     let objects = try anyStore()["objects"]
     let document = try objects.save(["a": 1], key: "a")
     let moment = try #require(document.added)
-    func count(_ relation: AddedDateMatch.Relation, _ date: Date, _ day: TimeZone? = nil) throws -> Int
+    func count(_ relation: AddedDateMatch.Relation, _ date: Date, _ day: TimeZone? = nil) throws
+      -> Int
     {
       try Search(added: AddedDateMatch(relation, date, day: day)).count(in: objects)
     }

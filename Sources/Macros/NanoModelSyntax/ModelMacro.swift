@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-public import SwiftSyntax
+package import SwiftSyntax
 import SwiftSyntaxBuilder
-public import SwiftSyntaxMacros
+package import SwiftSyntaxMacros
 
 /// Writes the conformance to `Model`: the declaration is parsed, checked, and rendered.
 ///
@@ -12,10 +12,10 @@ public import SwiftSyntaxMacros
 /// Whatever repeats types and values of properties is a member of the type itself: only there do names mean
 /// what they mean where the properties are declared. Initializers of structs stand in the extension, since
 /// one in the struct would take away the one that the compiler writes.
-public protocol ModelMacroImplementation: MemberMacro, MemberAttributeMacro, ExtensionMacro {}
+package protocol ModelMacroImplementation: MemberMacro, MemberAttributeMacro, ExtensionMacro {}
 
 extension ModelMacroImplementation {
-  public static func expansion(
+  package static func expansion(
     of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
     conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
   ) -> [DeclSyntax] {
@@ -40,7 +40,7 @@ extension ModelMacroImplementation {
   }
 
   /// Properties of objects are loaded when they are looked at, and tell before they change.
-  public static func expansion(
+  package static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingAttributesFor member: some DeclSyntaxProtocol, in context: some MacroExpansionContext
   ) -> [AttributeSyntax] {
@@ -52,7 +52,7 @@ extension ModelMacroImplementation {
     return problems.hasErrors ? [] : ["@NanoStoreModels._TrackedProperty"]
   }
 
-  public static func expansion(
+  package static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext

@@ -67,7 +67,9 @@ enum FailureReport {
 
   /// One line: what, where, what to do. All details are shown, as they belong to who asks.
   static func sentence(_ error: StoreError, in context: Context = .call) -> String {
-    if CommandLine.arguments.contains("--debug") { return TerminalText.text(error.debugDescription) }
+    if CommandLine.arguments.contains("--debug") {
+      return TerminalText.text(error.debugDescription)
+    }
     let details = error.details.compactMap { name, value -> String? in
       switch name {
       case _ where value.isEmpty: nil

@@ -6,7 +6,7 @@ extension JSONReader {
   /// - Throws: ``StoreError/Code/corruptDocument``, or ``StoreError/Code/typeMismatch`` if the
   ///   number has a fraction or is beyond 64 bits.
   @inlinable
-  public mutating func integer() throws(StoreError) -> Int64 {
+  package mutating func integer() throws(StoreError) -> Int64 {
     skipWhitespace()
     let first = cursor
     var at = cursor
@@ -35,7 +35,7 @@ extension JSONReader {
   /// - Throws: ``StoreError/Code/corruptDocument``, or ``StoreError/Code/typeMismatch`` if the
   ///   number does not fit.
   @inlinable @inline(__always)
-  public mutating func integer<Integer: FixedWidthInteger>(
+  package mutating func integer<Integer: FixedWidthInteger>(
     as type: Integer.Type = Integer.self
   ) throws(StoreError) -> Integer {
     let before = self
@@ -65,7 +65,7 @@ extension JSONReader {
   /// Reads a double; an integer is one as well.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
-  public mutating func double() throws(StoreError) -> Double {
+  @usableFromInline package mutating func double() throws(StoreError) -> Double {
     skipWhitespace()
     switch try number() {
     case .integer(let value): return Double(value)

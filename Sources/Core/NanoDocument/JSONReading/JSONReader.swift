@@ -26,7 +26,7 @@ public struct JSONReader {
 
   /// Stands before the first byte.
   @inlinable @inline(__always)
-  public init(_ bytes: UnsafeRawBufferPointer) {
+  package init(_ bytes: UnsafeRawBufferPointer) {
     if let base = bytes.baseAddress {
       start = base.assumingMemoryBound(to: UInt8.self)
     } else {
@@ -44,10 +44,10 @@ public struct JSONReader {
   }
 
   /// How many bytes are behind the cursor.
-  @inlinable public var offset: Int { cursor - start }
+  @inlinable package var offset: Int { cursor - start }
 
   /// Whether nothing but white space is left.
-  @inlinable public var isAtEnd: Bool {
+  @inlinable package var isAtEnd: Bool {
     var rest = self
     rest.skipWhitespace()
     return rest.cursor >= end
@@ -55,18 +55,18 @@ public struct JSONReader {
 
   /// The byte at the cursor, nil at the end.
   @inlinable @inline(__always)
-  public var next: UInt8? { cursor < end ? cursor.pointee : nil }
+  package var next: UInt8? { cursor < end ? cursor.pointee : nil }
 
   /// Goes over white space, which only other programs write.
   @inlinable @inline(__always)
-  public mutating func skipWhitespace() {
+  package mutating func skipWhitespace() {
     while cursor < end, cursor.pointee <= ASCII.space { cursor += 1 }
   }
 
   /// Consumes predicted text such as `,"born":` and says whether it stood exactly here. White
   /// space is not skipped; a canonical document has none.
   @inlinable @inline(__always)
-  public mutating func match(_ text: StaticString) -> Bool {
+  package mutating func match(_ text: StaticString) -> Bool {
     let length = text.utf8CodeUnitCount
     guard end - cursor >= length, equalBytes(cursor, text.utf8Start, length) else { return false }
     cursor += length
@@ -76,7 +76,7 @@ public struct JSONReader {
   /// As ``match(_:)``, for text that begins with the comma before a field; as the first field of an
   /// object it stands without it.
   @inlinable @inline(__always)
-  public mutating func matchField(_ text: StaticString) -> Bool {
+  package mutating func matchField(_ text: StaticString) -> Bool {
     guard cursor > start, cursor[-1] == ASCII.openBrace else { return match(text) }
     let length = text.utf8CodeUnitCount - 1
     guard end - cursor >= length, equalBytes(cursor, text.utf8Start + 1, length) else {
@@ -91,18 +91,18 @@ public struct JSONReader {
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` if too many are open.
   @inlinable @inline(__always)
-  public mutating func enter() throws(StoreError) {
+  package mutating func enter() throws(StoreError) {
     depth &+= 1
     if _slowPath(depth > DocumentValue.maximumDepth) { throw Self.tooDeep(at: offset) }
   }
 
   /// Notes that the value has been read.
   @inlinable @inline(__always)
-  public mutating func leave() { depth &-= 1 }
+  package mutating func leave() { depth &-= 1 }
 
   /// Skips white space, then consumes a byte if it stands there.
   @inlinable @inline(__always)
-  public mutating func peekConsume(_ byte: UInt8) -> Bool {
+  package mutating func peekConsume(_ byte: UInt8) -> Bool {
     guard cursor < end else { return false }
     if cursor.pointee != byte {
       guard _slowPath(cursor.pointee <= ASCII.space) else { return false }
@@ -117,13 +117,13 @@ public struct JSONReader {
   ///
   /// - Throws: ``StoreError/Code/corruptDocument``.
   @inlinable @inline(__always)
-  public mutating func expect(_ byte: UInt8) throws(StoreError) {
+  package mutating func expect(_ byte: UInt8) throws(StoreError) {
     if _slowPath(!peekConsume(byte)) { throw unexpected(byte) }
   }
 
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
   @inlinable
-  public mutating func bool() throws(StoreError) -> Bool {
+  package mutating func bool() throws(StoreError) -> Bool {
     skipWhitespace()
     if match("true") { return true }
     if match("false") { return false }
@@ -132,14 +132,14 @@ public struct JSONReader {
 
   /// Consumes a null and says whether there was one.
   @inlinable
-  public mutating func consumeNull() -> Bool {
+  package mutating func consumeNull() -> Bool {
     skipWhitespace()
     return match("null")
   }
 
   /// Whether the next value is null; it stays there.
   @inlinable
-  public var isNull: Bool {
+  package var isNull: Bool {
     var rest = self
     return rest.consumeNull()
   }
@@ -150,7 +150,7 @@ public struct JSONReader {
   /// emails = try reader.array { (r: inout JSONReader) throws(StoreError) in try r.string() }
   /// ```
   @inlinable @inline(__always)
-  public mutating func array<Element>(
+  package mutating func array<Element>(
     _ read: (inout JSONReader) throws(StoreError) -> Element
   ) throws(StoreError) -> [Element] {
     if _slowPath(!peekConsume(ASCII.openBracket)) { throw mismatch("an array") }
@@ -167,7 +167,7 @@ public struct JSONReader {
 
   /// Reads an object's fields in their order; the closure must read or skip the value of each.
   @inlinable @inline(__always)
-  public mutating func fields(
+  package mutating func fields(
     _ read: (inout JSONReader, Name) throws(StoreError) -> Void
   ) throws(StoreError) {
     if _slowPath(!peekConsume(ASCII.openBrace)) { throw mismatch("an object") }

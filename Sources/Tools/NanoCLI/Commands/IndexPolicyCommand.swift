@@ -62,6 +62,8 @@ struct IndexRebuildCommand: ParsableCommand {
       defer { line.clear() }
       try collection.rebuildIndexes { line.show($0, "indexed") }
     }
-    try Output.run { try $0.line(TerminalText.text("made the indexes of \(place.collection) anew")) }
+    try Output.run {
+      try $0.line(TerminalText.text("made the indexes of \(place.collection) anew"))
+    }
   }
 }

@@ -91,7 +91,8 @@ struct StatsCommand: ParsableCommand {
       for collection in statistics.collections {
         let indexes = collection.indexes == 1 ? "1 index" : "\(collection.indexes) indexes"
         try line(
-          TerminalText.text(collection.name), "\(Quantity.documents(collection.documents)), \(indexes)"
+          TerminalText.text(collection.name),
+          "\(Quantity.documents(collection.documents)), \(indexes)"
         )
       }
       for (name, value) in statistics.settings.sorted(by: { $0.key < $1.key }) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoEngine
+package import NanoEngine
 
 /// Compares an engine with the definition on generated collections and conditions.
 ///
@@ -9,7 +9,7 @@ public import NanoEngine
 /// ```swift
 /// try EngineComparison { try MyEngine() }.run(seed: 1, pairs: 500)
 /// ```
-public struct EngineComparison {
+package struct EngineComparison {
   /// Conditions that one state of a collection is asked. A new engine costs as much as some fifty
   /// of them.
   private static let questionsPerState = 16
@@ -25,7 +25,7 @@ public struct EngineComparison {
   ///     anew by itself.
   ///   - uniqueIndexes: Whether some indexes are unique; not where the engine has none.
   ///   - make: Makes an empty engine.
-  public init(
+  package init(
     avoiding avoided: Set<String> = [], comparesRevisions: Bool = true,
     uniqueIndexes: Bool = true, _ make: @escaping () throws -> any Engine
   ) {
@@ -38,7 +38,7 @@ public struct EngineComparison {
   /// - Returns: How many pairs of a condition and a collection were compared.
   /// - Throws: ``ComparisonFailure`` with the smallest script that shows a difference.
   @discardableResult
-  public func run(seed: UInt64, pairs: Int) throws -> Int {
+  package func run(seed: UInt64, pairs: Int) throws -> Int {
     var seeds = SplitMix(seed: seed)
     var compared = 0
     while compared < pairs {
@@ -66,13 +66,13 @@ public struct EngineComparison {
 }
 
 /// An engine and the definition differ.
-public struct ComparisonFailure: Error, CustomStringConvertible {
-  public let seed: UInt64
-  public let script: Script
-  public let mismatch: Script.Mismatch?
+package struct ComparisonFailure: Error, CustomStringConvertible {
+  package let seed: UInt64
+  package let script: Script
+  package let mismatch: Script.Mismatch?
 
   /// The script, both answers, and how the engine ran the query.
-  public var description: String {
+  package var description: String {
     var lines = ["the engine differs from the definition (script seed \(seed))"]
     lines += script.steps.flatMap { step in
       switch step {

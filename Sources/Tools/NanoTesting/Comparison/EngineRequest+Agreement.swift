@@ -7,7 +7,9 @@ import NanoQuery
 extension EngineRequest.Answer {
   /// Whether an engine gave this answer, but for what depends on the order in which it read: the
   /// last bits of a sum, and which of equal values (1 and 1.0) stands for them.
-  package func agrees(with actual: EngineRequest.Answer, _ reference: ReferenceEngine) throws -> Bool {
+  package func agrees(with actual: EngineRequest.Answer, _ reference: ReferenceEngine) throws
+    -> Bool
+  {
     switch (self, actual) {
     case (.values(let a), .values(let b)):
       return a.elementsEqual(b) { ValueOrder.compare($0, $1) == 0 }

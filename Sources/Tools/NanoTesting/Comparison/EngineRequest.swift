@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
-public import NanoEngine
-public import NanoQuery
+package import NanoDocument
+package import NanoEngine
+package import NanoQuery
 
 /// Something that two engines are asked alike.
-public enum EngineRequest: Sendable, Hashable {
+package enum EngineRequest: Sendable, Hashable {
   /// Which documents, in which order, and how many.
   case find(Query)
   /// The same page by page, each beginning behind the last document of the one before.
@@ -16,7 +16,7 @@ public enum EngineRequest: Sendable, Hashable {
   case contents
 
   /// What an engine says; errors are answers too.
-  public enum Answer: Sendable, Hashable {
+  package enum Answer: Sendable, Hashable {
     case rows([Int64], count: Int)
     case values([DocumentValue])
     case groups([AggregateRow])
@@ -25,7 +25,7 @@ public enum EngineRequest: Sendable, Hashable {
   }
 
   /// The condition, order and page.
-  public var query: Query {
+  package var query: Query {
     switch self {
     case .find(let query), .pages(let query, _), .distinct(_, let query): query
     case .aggregate(let query): query.query
@@ -34,7 +34,7 @@ public enum EngineRequest: Sendable, Hashable {
   }
 
   /// The same question with another condition and order.
-  public func with(_ query: Query) -> EngineRequest {
+  package func with(_ query: Query) -> EngineRequest {
     switch self {
     case .find: return .find(query)
     case .pages(_, let size): return .pages(query, size: size)
@@ -47,7 +47,7 @@ public enum EngineRequest: Sendable, Hashable {
   }
 
   /// Asks a reader; what it throws is its answer.
-  public func ask(
+  package func ask(
     _ reader: any EngineReader, _ collection: String, comparesRevisions: Bool = true
   ) throws -> Answer {
     do {

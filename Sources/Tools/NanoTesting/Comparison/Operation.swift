@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
-public import NanoEngine
-public import NanoQuery
+package import NanoDocument
+package import NanoEngine
+package import NanoQuery
 
 /// A change that is made in two engines alike.
-public enum Operation: Sendable, Hashable {
+package enum Operation: Sendable, Hashable {
   case insert(GeneratedDocument)
   case save(GeneratedDocument)
   case replace(Identity, GeneratedDocument)
@@ -21,7 +21,7 @@ public enum Operation: Sendable, Hashable {
   indirect case undone([Operation])
 
   /// What an operation gave; engines must agree on it.
-  public enum Outcome: Sendable, Hashable {
+  package enum Outcome: Sendable, Hashable {
     case rowID(Int64)
     case count(Int)
     case done
@@ -43,7 +43,7 @@ public enum Operation: Sendable, Hashable {
   private struct Undo: Error {}
 
   /// Makes the change; an error of the engine is an outcome.
-  public func apply(to writer: any EngineWriter, _ collection: String) throws -> Outcome {
+  package func apply(to writer: any EngineWriter, _ collection: String) throws -> Outcome {
     do {
       switch self {
       case .insert(let document):
@@ -107,7 +107,7 @@ extension Operation {
 
 extension GeneratedDocument {
   /// The document in stored form, for as long as the closure runs.
-  public func new<Result>(_ work: (NewDocument) throws -> Result) throws -> Result {
+  package func new<Result>(_ work: (NewDocument) throws -> Result) throws -> Result {
     var writer = JSONWriter()
     writer.object(object)
     if let failure = writer.failure { throw failure }

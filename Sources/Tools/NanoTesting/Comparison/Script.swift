@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-public import NanoEngine
+package import NanoEngine
 
 /// Changes and questions in a row, played to an engine and to the reference engine.
-public struct Script: Sendable {
-  public enum Step: Sendable, Hashable {
+package struct Script: Sendable {
+  package enum Step: Sendable, Hashable {
     /// One transaction.
     case write([Operation])
     case ask(EngineRequest)
   }
 
   /// What is done and asked, in order.
-  public var steps: [Step]
+  package var steps: [Step]
   /// The collection that all steps are about.
-  public static let collection = "things"
+  package static let collection = "things"
 
   /// Steps in order, on an engine that is empty before the first.
-  public init(_ steps: [Step]) { self.steps = steps }
+  package init(_ steps: [Step]) { self.steps = steps }
 
   /// Where an engine and the definition part.
-  public struct Mismatch: Sendable, Hashable {
-    public var step: Int
-    public var expected: String
-    public var actual: String
-    public var explanation: Explanation?
+  package struct Mismatch: Sendable, Hashable {
+    package var step: Int
+    package var expected: String
+    package var actual: String
+    package var explanation: Explanation?
   }
 
   /// - Returns: The first difference, nil if there is none.
-  public func play(on engine: any Engine, comparesRevisions: Bool = true) throws -> Mismatch? {
+  package func play(on engine: any Engine, comparesRevisions: Bool = true) throws -> Mismatch? {
     let reference = ReferenceEngine()
     for (index, step) in steps.enumerated() {
       let difference: Mismatch? =

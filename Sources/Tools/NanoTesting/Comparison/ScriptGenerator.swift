@@ -5,7 +5,7 @@ import NanoEngine
 import NanoQuery
 
 /// Makes scripts: a collection that is filled, indexed and asked, then changed and asked again.
-public struct ScriptGenerator {
+package struct ScriptGenerator {
   private var random: SplitMix
   private var documents: DocumentGenerator
   private var conditions: ConditionGenerator
@@ -15,7 +15,7 @@ public struct ScriptGenerator {
   var makesUniqueIndexes = true
 
   /// Three out of four collections are uniform at first.
-  public init(seed: UInt64, avoiding avoided: Set<String> = []) {
+  package init(seed: UInt64, avoiding avoided: Set<String> = []) {
     random = SplitMix(seed: seed)
     let isUniform = !random.oneIn(4)
     documents = DocumentGenerator(random: random.split(), isUniform: isUniform)
@@ -39,7 +39,7 @@ public struct ScriptGenerator {
   ]
 
   /// - Parameter questions: How many conditions are asked of the collection in each of its states.
-  public mutating func script(questions: Int) throws -> Script {
+  package mutating func script(questions: Int) throws -> Script {
     var steps: [Script.Step] = []
     steps.append(
       .write(setIndexing() + makeIndexes(random.number(0...2)) + insertions(random.number(0...16))))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoEngine
+package import NanoEngine
 
 /// What every engine must do, as named checks.
 ///
@@ -15,10 +15,10 @@ public import NanoEngine
 /// ```
 ///
 /// What conditions mean is compared by ``EngineComparison``.
-public struct EngineConformance {
+package struct EngineConformance {
   /// One claim about engines.
-  public struct Check: Sendable, CustomStringConvertible {
-    public let name: String
+  package struct Check: Sendable, CustomStringConvertible {
+    package let name: String
     let run: @Sendable (Probe) throws -> Void
 
     init(_ name: String, _ run: @escaping @Sendable (Probe) throws -> Void) {
@@ -26,11 +26,11 @@ public struct EngineConformance {
       self.run = run
     }
     /// The claim.
-    public var description: String { name }
+    package var description: String { name }
   }
 
   /// All that is checked, in the order in which failures are best understood.
-  public static let checks: [Check] =
+  package static let checks: [Check] =
     documents + rowIDs + collections + names + queries + versions + transactions + isolation
     + indexes
     + uniqueIndexes + everythingIndex + textIndexes + settings + metadata + maintenance + durability
@@ -43,7 +43,7 @@ public struct EngineConformance {
   ///   - reopen: Closes an engine that ``make`` gave and opens its database again; needed by engines
   ///     that say to be ``Capabilities/durable``.
   ///   - make: Makes an engine on a database that nobody else has and that is empty.
-  public init(
+  package init(
     reopen: ((any Engine) throws -> any Engine)? = nil, _ make: @escaping () throws -> any Engine
   ) {
     self.make = make
@@ -51,7 +51,7 @@ public struct EngineConformance {
   }
 
   /// Runs one check on an engine of its own. A check of what an engine cannot do passes.
-  public func run(_ check: Check) throws {
+  package func run(_ check: Check) throws {
     let probe = Probe(try make(), reopen: reopen)
     defer { try? probe.engine.close() }
     do {
@@ -62,16 +62,16 @@ public struct EngineConformance {
   }
 
   /// Runs all checks and throws the first failure.
-  public func run() throws { for check in Self.checks { try run(check) } }
+  package func run() throws { for check in Self.checks { try run(check) } }
 }
 
 /// An engine does not do what it must.
-public struct ConformanceFailure: Error, CustomStringConvertible {
-  public private(set) var check = ""
-  public let message: String
+package struct ConformanceFailure: Error, CustomStringConvertible {
+  package private(set) var check = ""
+  package let message: String
   /// The line of the check, for those who read it.
-  public let file: String
-  public let line: Int
+  package let file: String
+  package let line: Int
 
   init(_ message: String, _ file: StaticString, _ line: UInt) {
     self.message = message
@@ -86,5 +86,5 @@ public struct ConformanceFailure: Error, CustomStringConvertible {
   }
 
   /// The check, what was expected, and where.
-  public var description: String { "\(check): \(message) (\(file):\(line))" }
+  package var description: String { "\(check): \(message) (\(file):\(line))" }
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-public import NanoDocument
-public import NanoQuery
+package import NanoDocument
+package import NanoQuery
 
 /// Conditions, orderings and pages over generated documents: every node of the tree, most of them
 /// comparisons of a field with a constant that some document holds.
-public struct ConditionGenerator: Sendable {
-  public var values: ValueGenerator
+package struct ConditionGenerator: Sendable {
+  package var values: ValueGenerator
   /// What stands in the collection, from which constants are drawn.
-  public var documents: [DocumentObject] = []
-  public var keys: [String] = []
+  package var documents: [DocumentObject] = []
+  package var keys: [String] = []
   /// Fields that are drawn more often than others: those of indexes.
-  public var favourites: [FieldPath] = []
+  package var favourites: [FieldPath] = []
   private var isInElement = false
 
   /// Until it is told of documents, constants are drawn from the pools alone.
-  public init(random: SplitMix) { values = ValueGenerator(random: random) }
+  package init(random: SplitMix) { values = ValueGenerator(random: random) }
 
   /// Paths into generated documents; some reach nothing.
-  public static let paths: [FieldPath] = [
+  package static let paths: [FieldPath] = [
     "a", "b", "a.b", "a.a", "list", "list.0", "list.1", "list.name", "list.0.name", "list.b",
     "list.a", #""x.y""#, "$d", "a.$date", "$date", "é", "e\u{301}", "name", "a.name", "b.name", "0",
     "x'\u{301}", "$\u{301}", "a.\u{301}x", "missing", "b.0", "name.first", "q\"t", "x.y",
@@ -33,7 +33,7 @@ public struct ConditionGenerator: Sendable {
   }
 
   /// A condition of at most so many storeys; of one field if there are none.
-  public mutating func condition(_ depth: Int) -> Condition {
+  package mutating func condition(_ depth: Int) -> Condition {
     guard depth > 0, !values.random.oneIn(3) else { return leaf() }
     let next = depth - 1
     switch values.random.number(0...11) {
@@ -62,7 +62,7 @@ public struct ConditionGenerator: Sendable {
   }
 
   /// A condition that indexes can answer: comparisons of favourite fields with constants.
-  public mutating func simpleCondition() -> Condition {
+  package mutating func simpleCondition() -> Condition {
     if values.random.oneIn(6) { return simpleLeaf() }
     let paths = favourites.isEmpty ? Self.paths : favourites
     let parts = (0..<values.random.pick([1, 1, 1, 2, 3])).map { _ in leaf(values.random.pick(paths))

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// Documents of one collection: each field has a kind, which all documents keep until
 /// ``change()``, so that what an engine concludes from uniform collections is put to the test, and
 /// what it must forget when they are uniform no more.
-public struct DocumentGenerator: Sendable {
+package struct DocumentGenerator: Sendable {
   private struct Plan {
     var name: String
     var kind: ValueGenerator.Kind
@@ -16,11 +16,11 @@ public struct DocumentGenerator: Sendable {
   }
 
   /// Where the values come from.
-  public var values: ValueGenerator
+  package var values: ValueGenerator
   private var plans: [Plan] = []
 
   /// - Parameter isUniform: Whether each field has one plain kind at first.
-  public init(random: SplitMix, isUniform: Bool) {
+  package init(random: SplitMix, isUniform: Bool) {
     values = ValueGenerator(random: random)
     plans = makePlans(isUniform ? Self.plainKinds : ValueGenerator.Kind.allCases)
   }
@@ -47,7 +47,7 @@ public struct DocumentGenerator: Sendable {
   }
 
   /// From now on some fields hold values of another kind.
-  public mutating func change() {
+  package mutating func change() {
     for index in plans.indices where values.random.oneIn(3) {
       plans[index].kind = values.random.pick(ValueGenerator.Kind.allCases)
       plans[index].inner = []
@@ -56,7 +56,7 @@ public struct DocumentGenerator: Sendable {
 
   /// Whether documents hold values of just one kind at a path, for which equality in an index is
   /// that of conditions in every engine.
-  public func isSimple(at path: FieldPath) -> Bool {
+  package func isSimple(at path: FieldPath) -> Bool {
     var plans = plans
     for name in path.components {
       guard let plan = plans.first(where: { $0.name == name }) else { return false }
@@ -70,7 +70,7 @@ public struct DocumentGenerator: Sendable {
   }
 
   /// The fields of one document.
-  public mutating func object() -> DocumentObject { object(plans) }
+  package mutating func object() -> DocumentObject { object(plans) }
 
   private mutating func object(_ plans: [Plan]) -> DocumentObject {
     var object = DocumentObject()
@@ -87,7 +87,7 @@ public struct DocumentGenerator: Sendable {
   }
 
   /// A whole document: every third has a key, some a class and a version.
-  public mutating func document(key: DocumentKey? = nil) -> GeneratedDocument {
+  package mutating func document(key: DocumentKey? = nil) -> GeneratedDocument {
     GeneratedDocument(
       key: key, type: values.random.pick([nil, nil, "Person", "Årstid"]),
       version: values.random.pick([nil, nil, 1, 2]),
@@ -97,16 +97,16 @@ public struct DocumentGenerator: Sendable {
 }
 
 /// A document before it is stored.
-public struct GeneratedDocument: Sendable, Hashable {
-  public var key: DocumentKey?
-  public var type: String?
-  public var version: Int64?
+package struct GeneratedDocument: Sendable, Hashable {
+  package var key: DocumentKey?
+  package var type: String?
+  package var version: Int64?
   /// Microseconds since 1970.
-  public var added: Int64
-  public var object: DocumentObject
+  package var added: Int64
+  package var object: DocumentObject
 
   /// A document of no class, known by its row id unless it has a key.
-  public init(
+  package init(
     _ object: DocumentObject, key: DocumentKey? = nil, type: String? = nil, version: Int64? = nil,
     added: Int64 = 0
   ) {

@@ -2,14 +2,14 @@
 
 /// Random numbers that are the same for the same seed on every machine (Steele, Lea and Flood,
 /// "Fast splittable pseudorandom number generators", 2014).
-public struct SplitMix: RandomNumberGenerator, Sendable {
+package struct SplitMix: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   /// The same seed gives the same numbers.
-  public init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { state = seed }
 
   /// The next 64 bits.
-  public mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var z = state
     z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -18,18 +18,18 @@ public struct SplitMix: RandomNumberGenerator, Sendable {
   }
 
   /// A generator whose numbers have nothing to do with those that follow here.
-  public mutating func split() -> SplitMix { SplitMix(seed: next()) }
+  package mutating func split() -> SplitMix { SplitMix(seed: next()) }
 }
 
 extension RandomNumberGenerator {
   /// One element; the list must not be empty.
-  public mutating func pick<Element>(_ list: [Element]) -> Element {
+  package mutating func pick<Element>(_ list: [Element]) -> Element {
     list[number(0...(list.count - 1))]
   }
   /// A number of the range, each as often as the others.
-  public mutating func number(_ range: ClosedRange<Int>) -> Int {
+  package mutating func number(_ range: ClosedRange<Int>) -> Int {
     Int.random(in: range, using: &self)
   }
   /// True once in so many times.
-  public mutating func oneIn(_ times: Int) -> Bool { number(1...times) == 1 }
+  package mutating func oneIn(_ times: Int) -> Bool { number(1...times) == 1 }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-public import NanoDocument
+package import NanoDocument
 
 /// Values on which engines stumble, drawn from small pools so that equal ones meet often.
-public struct ValueGenerator: Sendable {
+package struct ValueGenerator: Sendable {
   /// A kind of values that one field of a collection holds.
-  public enum Kind: Sendable, CaseIterable {
+  package enum Kind: Sendable, CaseIterable {
     case null, bool, int, double, number, text, date, data, url, array, object
     /// Doubles that are not finite among the others; texts with NUL and those that look like stored
     /// forms; dates between two nanoseconds.
@@ -15,14 +15,14 @@ public struct ValueGenerator: Sendable {
   }
 
   /// Where choices come from.
-  public var random: SplitMix
+  package var random: SplitMix
   /// Texts that are not drawn because the engine is known not to keep them.
-  public var avoided: Set<String> = []
+  package var avoided: Set<String> = []
   /// Values that depend on the generator's seed alone.
-  public init(random: SplitMix) { self.random = random }
+  package init(random: SplitMix) { self.random = random }
 
   /// A value of a kind; containers have at most so many storeys.
-  public mutating func value(_ kind: Kind, depth: Int = 2) -> DocumentValue {
+  package mutating func value(_ kind: Kind, depth: Int = 2) -> DocumentValue {
     switch kind {
     case .null: return .null
     case .bool: return .bool(random.oneIn(2))
@@ -91,7 +91,7 @@ public struct ValueGenerator: Sendable {
 
 extension ValueGenerator {
   /// Names of fields; the first ones are drawn most often elsewhere.
-  public static let names = [
+  package static let names = [
     "a", "b", "list", "name", "x.y", "$d", "$date", "0", "1", "é", "e\u{301}", "q\"t", "\u{301}x",
     "x'\u{301}", "$\u{301}",
     "back\\slash",
