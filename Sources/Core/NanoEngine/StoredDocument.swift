@@ -6,7 +6,7 @@ public import NanoDocument
 ///
 /// It holds no reference to anything, so that handing it from closure to closure counts none.
 @usableFromInline package struct StoredDocument {
-  @usableFromInline package var rowID: Int64
+  package var rowID: Int64
   @usableFromInline package var borrowedKey: BorrowedKey
   /// The class name as UTF-8, nil for the collection's own.
   @usableFromInline package var borrowedType: UnsafeRawBufferPointer?

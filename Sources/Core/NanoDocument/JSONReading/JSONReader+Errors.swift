@@ -34,7 +34,7 @@ extension JSONReader {
 
   /// The error of a type whose field is not in the document, at the cursor.
   @inline(never)
-  package func missingField(_ name: StaticString) -> StoreError {
+  public func missingField(_ name: StaticString) -> StoreError {
     StoreError(
       .typeMismatch, "A required field is missing",
       [.field: "\(name)", .byteOffset: "\(offset)"])

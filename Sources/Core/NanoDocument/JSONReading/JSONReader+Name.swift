@@ -32,7 +32,7 @@ extension JSONReader {
 
     /// Whether this is a name known at compile time, given in stored form.
     @inlinable @inline(__always)
-    package func matches(_ stored: StaticString) -> Bool {
+    public func matches(_ stored: StaticString) -> Bool {
       matches(UnsafeRawBufferPointer(start: stored.utf8Start, count: stored.utf8CodeUnitCount))
     }
 

@@ -35,7 +35,7 @@ extension JSONReader {
   /// - Throws: ``StoreError/Code/corruptDocument``, or ``StoreError/Code/typeMismatch`` if the
   ///   number does not fit.
   @inlinable @inline(__always)
-  package mutating func integer<Integer: FixedWidthInteger>(
+  public mutating func integer<Integer: FixedWidthInteger>(
     as type: Integer.Type = Integer.self
   ) throws(StoreError) -> Integer {
     let before = self
@@ -65,7 +65,7 @@ extension JSONReader {
   /// Reads a double; an integer is one as well.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
-  @usableFromInline package mutating func double() throws(StoreError) -> Double {
+  public mutating func double() throws(StoreError) -> Double {
     skipWhitespace()
     switch try number() {
     case .integer(let value): return Double(value)

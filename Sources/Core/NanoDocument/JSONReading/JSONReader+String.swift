@@ -3,7 +3,7 @@
 extension JSONReader {
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
   @inlinable
-  package mutating func string() throws(StoreError) -> String {
+  public mutating func string() throws(StoreError) -> String {
     if _slowPath(!peekConsume(ASCII.quote)) { throw mismatch("a string") }
     let first = cursor
     let isEscaped = try finishString()

@@ -11,7 +11,7 @@ extension JSONReader {
   /// Reads an object; a date or another form that begins with `$` is not one.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
-  package mutating func object() throws(StoreError) -> DocumentObject {
+  public mutating func object() throws(StoreError) -> DocumentObject {
     skipWhitespace()
     let before = self
     guard next == ASCII.openBrace, case .object(let object) = try value() else {
@@ -21,7 +21,7 @@ extension JSONReader {
   }
 
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
-  @usableFromInline package mutating func date() throws(StoreError) -> Date {
+  public mutating func date() throws(StoreError) -> Date {
     skipWhitespace()
     if let date = storedDate() { return date }
     let before = self

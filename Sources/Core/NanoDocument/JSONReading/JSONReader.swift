@@ -66,7 +66,7 @@ public struct JSONReader {
   /// Consumes predicted text such as `,"born":` and says whether it stood exactly here. White
   /// space is not skipped; a canonical document has none.
   @inlinable @inline(__always)
-  package mutating func match(_ text: StaticString) -> Bool {
+  public mutating func match(_ text: StaticString) -> Bool {
     let length = text.utf8CodeUnitCount
     guard end - cursor >= length, equalBytes(cursor, text.utf8Start, length) else { return false }
     cursor += length
@@ -76,7 +76,7 @@ public struct JSONReader {
   /// As ``match(_:)``, for text that begins with the comma before a field; as the first field of an
   /// object it stands without it.
   @inlinable @inline(__always)
-  package mutating func matchField(_ text: StaticString) -> Bool {
+  public mutating func matchField(_ text: StaticString) -> Bool {
     guard cursor > start, cursor[-1] == ASCII.openBrace else { return match(text) }
     let length = text.utf8CodeUnitCount - 1
     guard end - cursor >= length, equalBytes(cursor, text.utf8Start + 1, length) else {
@@ -91,14 +91,14 @@ public struct JSONReader {
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` if too many are open.
   @inlinable @inline(__always)
-  package mutating func enter() throws(StoreError) {
+  public mutating func enter() throws(StoreError) {
     depth &+= 1
     if _slowPath(depth > DocumentValue.maximumDepth) { throw Self.tooDeep(at: offset) }
   }
 
   /// Notes that the value has been read.
   @inlinable @inline(__always)
-  package mutating func leave() { depth &-= 1 }
+  public mutating func leave() { depth &-= 1 }
 
   /// Skips white space, then consumes a byte if it stands there.
   @inlinable @inline(__always)
@@ -132,7 +132,7 @@ public struct JSONReader {
 
   /// Consumes a null and says whether there was one.
   @inlinable
-  package mutating func consumeNull() -> Bool {
+  public mutating func consumeNull() -> Bool {
     skipWhitespace()
     return match("null")
   }
@@ -167,7 +167,7 @@ public struct JSONReader {
 
   /// Reads an object's fields in their order; the closure must read or skip the value of each.
   @inlinable @inline(__always)
-  package mutating func fields(
+  public mutating func fields(
     _ read: (inout JSONReader, Name) throws(StoreError) -> Void
   ) throws(StoreError) {
     if _slowPath(!peekConsume(ASCII.openBrace)) { throw mismatch("an object") }

@@ -23,7 +23,7 @@ extension DocumentValue {
 
 extension DocumentObject {
   /// The object as JSON text; see ``DocumentValue/jsonString(pretty:dialect:)``.
-  package func jsonString(pretty: Bool = false, dialect: JSONDialect = .extended) -> String {
+  public func jsonString(pretty: Bool = false, dialect: JSONDialect = .extended) -> String {
     DocumentValue.object(self).jsonString(pretty: pretty, dialect: dialect)
   }
 }

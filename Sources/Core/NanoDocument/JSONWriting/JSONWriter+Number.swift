@@ -14,7 +14,7 @@ extension JSONWriter {
 
   /// Writes an integer of any width; one beyond 64 bits with sign is a ``failure``.
   @inlinable @inline(__always)
-  package mutating func integer<Integer: FixedWidthInteger>(_ value: Integer) {
+  public mutating func integer<Integer: FixedWidthInteger>(_ value: Integer) {
     guard let value = Int64(exactly: value) else { return failBeyondInt64() }
     integer(value)
   }
@@ -24,7 +24,7 @@ extension JSONWriter {
 
   /// Writes the shortest decimal that reads back as the same double, always with a point or an
   /// exponent; NaN and the infinities as `{"$numberDouble":"NaN"}`.
-  @usableFromInline package mutating func double(_ value: Double) {
+  public mutating func double(_ value: Double) {
     reserve(32)
     let start = used
     let magnitude = value.magnitude

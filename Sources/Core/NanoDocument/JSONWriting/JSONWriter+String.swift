@@ -3,7 +3,7 @@
 extension JSONWriter {
   /// Writes a string in quotes. Only `"`, `\` and control characters are escaped.
   @inlinable @inline(__always)
-  package mutating func string(_ text: borrowing String) {
+  public mutating func string(_ text: borrowing String) {
     // Not `withUTF8`: that needs a mutable copy, a retain and release for every string.
     let done: Void? = text.utf8.withContiguousStorageIfAvailable { quoted($0) }
     if _slowPath(done == nil) { bridged(copy text) }

@@ -7,7 +7,7 @@ extension JSONWriter {
   /// digits do not give the same date back, as happens in the months around 2001-01-01.
   ///
   /// A date outside the years 0 to 9999 is a ``failure``.
-  @usableFromInline package mutating func date(_ date: Date) {
+  public mutating func date(_ date: Date) {
     let interval = date.timeIntervalSinceReferenceDate
     guard let (seconds, nanoseconds) = DateText.split(interval) else {
       return fail(.dateNotStorable(interval))
@@ -59,7 +59,7 @@ extension JSONWriter {
   package mutating func value(_ value: DocumentValue) { self.value(value, depth: depth) }
 
   /// Writes an object in its stored form; see ``value(_:)``.
-  package mutating func object(_ object: DocumentObject) {
+  public mutating func object(_ object: DocumentObject) {
     self.object(object, depth: depth + 1)
   }
 

@@ -119,7 +119,7 @@ extension JSONWriter {
 
   /// Writes text known at compile time as it is: `{"name":` with its punctuation.
   @inlinable @inline(__always)
-  package mutating func literal(_ text: StaticString) {
+  public mutating func literal(_ text: StaticString) {
     let length = text.utf8CodeUnitCount
     reserve(length)
     (base + used).update(from: text.utf8Start, count: length)
@@ -129,7 +129,7 @@ extension JSONWriter {
   /// As ``literal(_:)``, for text that begins with the comma before a field; as the first field of an
   /// object it is written without it.
   @inlinable @inline(__always)
-  package mutating func fieldLiteral(_ text: StaticString) {
+  public mutating func fieldLiteral(_ text: StaticString) {
     guard used > 0, base[used &- 1] == ASCII.openBrace else { return literal(text) }
     let length = text.utf8CodeUnitCount &- 1
     reserve(length)
@@ -143,7 +143,7 @@ extension JSONWriter {
   ///
   /// Call it for each object and each array that is open in the text.
   @inlinable @inline(__always)
-  package mutating func enter() -> Bool {
+  public mutating func enter() -> Bool {
     if _slowPath(depth >= Self.maximumEntered || firstFailure != nil) {
       failDepth()
       return false
@@ -157,7 +157,7 @@ extension JSONWriter {
 
   /// Notes that the value has been written.
   @inlinable @inline(__always)
-  package mutating func leave() { depth &-= 1 }
+  public mutating func leave() { depth &-= 1 }
 
   /// Writes bytes as they are; they must be JSON in stored form.
   @inlinable
