@@ -124,7 +124,7 @@ struct FullTextSearchTests {
     #expect(try texts.search(.phrase("n\u{E000}t")).keys() == ["one"])
   }
 
-  @Test("A search without a text index and a page of ranked results throw")
+  @Test("Searching without a text index throws, and so does paging ranked results")
   func errors() throws {
     #expect(code { _ = try store["other"].search("x").count() } == nil)
     try store["other"].save(["a": "x"])

@@ -314,7 +314,7 @@ struct IndexTuningTests {
     #expect(try again.verify().isEmpty)
   }
 
-  @Test("No index is created inside a transaction, but after it")
+  @Test("An index that is due in a transaction is created after the commit")
   func afterTransaction() throws {
     let store = try filled()
     try store.write {

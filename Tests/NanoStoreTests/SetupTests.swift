@@ -5,7 +5,7 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Setups of stores and collections")
+@Suite("Store and collection setups")
 struct SetupTests {
   private let folder: Scratch
   init() throws { folder = try Scratch() }

@@ -64,7 +64,8 @@ struct UpdatesPropertyTests {
     try await check(store, writers: [store], rounds: 150, seed)
   }
 
-  @Test("The last element is right with a second store on the file", arguments: 0..<3)
+  @Test(
+    "The last element equals the query's result with a second store on the file", arguments: 0..<3)
   func twoStores(seed: UInt64) async throws {
     let scratch = try Scratch()
     let store = try Store(.file(scratch.file("a.db")))
@@ -72,14 +73,14 @@ struct UpdatesPropertyTests {
     try await check(store, writers: [store, other], rounds: 80, seed)
   }
 
-  @Test("The last element is right on the reference engine", arguments: 0..<3)
+  @Test("The last element equals the query's result on the reference engine", arguments: 0..<3)
   func reference(seed: UInt64) async throws {
     let store = try Store(opening: { ReferenceEngine() })
     // The reference engine does not support SQL; such writes are rolled back.
     try await check(store, writers: [store], rounds: 100, seed)
   }
 
-  @Test("The last element is right while another process writes")
+  @Test("The last element equals the query's result after writes by another process")
   func process() async throws {
     let scratch = try Scratch()
     let path = scratch.file("a.db")

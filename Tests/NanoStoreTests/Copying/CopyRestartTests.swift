@@ -23,7 +23,7 @@ struct CopyRestartTests {
     }
   }
 
-  @Test("It resumes after its last batch, with the same result as an uninterrupted copy")
+  @Test("A copy resumes after its last batch, with the same result as an uninterrupted copy")
   func resume() throws {
     stop(after: 20)
     #expect(try target.hasCopyCheckpoint())
@@ -95,7 +95,7 @@ struct CopyRestartTests {
     let films = store["films"]
     try films.delete(rowID: 1)
     try films.update(rowID: 2, set: ["title": "Other"])
-    // The key and the unique value move to a different row, one after the last batch and one before it.
+    // A unique value and a key move from rows that were copied to new rows.
     try films.delete(rowID: 10)
     try films.insert(["n": 9])
     let key = try #require(try films.get(rowID: 20)?.key)
