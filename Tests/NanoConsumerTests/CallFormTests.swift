@@ -74,12 +74,6 @@ struct PublicCallTests {
     "Bag.add(_:)": "changes the bag in memory",
     "Bag.add(object:in:)": "changes the bag in memory",
     "DocumentCollection.nextRowID()": "stands in a write block",
-    "DocumentCollection.show(rowID:_:)": "shows borrowed bytes",
-    "DocumentCollection.contentVersion(rowID:)": "for layers on top",
-    "DocumentCollection.write(_:key:type:version:_:)": "fills a borrowed buffer",
-    "DocumentCollection.writeBatch(_:capacity:atomic:_:)": "fills a borrowed buffer",
-    "DocumentQuery.showStored(_:)": "shows borrowed bytes",
-    "DocumentQuery.showContents(withKeys:_:)": "shows borrowed bytes",
     "DocumentCollection.find(_:_:)": "reads a text",
     "DocumentCollection.find(_:arguments:named:)": "reads a text",
     "DocumentCollection.find(_:named:)": "reads a text",
@@ -96,8 +90,6 @@ struct PublicCallTests {
     "Store.close()": "stands in `defer` and `deinit`",
     "Store.reopen()": "as the initializers",
     "Store.object(_:)": "reads a document in memory",
-    "Store.postgres(_:configuration:wrapping:)": "for engines on top",
-    "Store.engine()": "for layers on top",
   ]
   /// Objects belong to the thread of their context, and saving goes through all of them:
   /// ``ObjectActor`` is the way to do it elsewhere.
@@ -105,7 +97,6 @@ struct PublicCallTests {
 
   /// Calls that only exist with `await`.
   static let asynchronousOnly: Set = [
-    "DocumentCollection.onReader(_:)", "DocumentCollection.onWriter(repeatable:_:)",
     "ObjectActor.perform(_:)",
   ]
 

@@ -42,8 +42,7 @@ func updates(_ store: Store, _ notes: DocumentCollection) async throws {
 
 func tasks(_ notes: DocumentCollection, _ context: ObjectContext) async throws {
   let call = notes.enqueue { try $0.count() }
-  print(try await call.value, try await notes.onReader { try notes.count() })
-  try await notes.onWriter { try notes.insert(["text": "A"]) }
+  print(try await call.value)
   for await event in context.events() { print(event) }
 }
 
