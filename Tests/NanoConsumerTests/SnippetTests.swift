@@ -16,7 +16,8 @@ struct SnippetTests {
         at: ConsumerCompiler.root.appending(path: folder), includingPropertiesForKeys: nil)
       return (files ?? []).filter { $0.pathExtension == "md" }.sorted { $0.path < $1.path }
     }
-    return [ConsumerCompiler.root.appending(path: "README.md")] + pages
+    return ["README.md", "Examples/README.md"].map { ConsumerCompiler.root.appending(path: $0) }
+      + pages
   }()
 
   @Test("Each snippet compiles in an async function of another package")

@@ -12,7 +12,9 @@ struct SnippetTests {
       "Sources/Products/NanoStore/NanoStore.docc",
       "Sources/Products/NanoStoreModels/NanoStoreModels.docc",
     ]
-    return catalogues.flatMap { SwiftBlocks.files(in: $0, ".md") } + ["README.md"]
+    return catalogues.flatMap { SwiftBlocks.files(in: $0, ".md") } + [
+      "README.md", "Examples/README.md",
+    ]
   }()
 
   private static let sources =

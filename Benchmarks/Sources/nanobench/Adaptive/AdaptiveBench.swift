@@ -97,7 +97,7 @@ extension [AdaptiveBench.Line] {
     var table = Table(
       header: [
         "workload", "never (s)", "best fixed (s)", "adaptive (s)", "adaptive/best",
-        "adaptive/never", "on the wall, adaptive/best",
+        "adaptive/never", "wall clock, adaptive/best",
       ])
     for line in self {
       table.rows.append([
@@ -117,7 +117,7 @@ extension [AdaptiveBench.Line] {
     """
     \(table.markdown)
 
-    Processor time until all is done, medians of \(rounds) rounds, \(documents) documents.
+    Processor time to completion, median of \(rounds) rounds, \(documents) documents.
 
     """
   }

@@ -8,7 +8,7 @@ struct CardIndexScenario: Scenario {
   let set: CardSet
 
   var name: String { "\(self.set.identity.prefix)-index" }
-  var work: String { "\(self.set.identity.library): index after the fact" }
+  var work: String { "\(self.set.identity.library): create an index on existing documents" }
   let unit = "document"
   var operations: Int { self.set.cards.count }
   /// The original's was a new column, filled document by document.

@@ -3,7 +3,7 @@
 import NanoStore
 
 /// The document of the scenarios with all leaves indexed, of the shape that NanoStore's own
-/// benchmark has: six attributes and a list of two elements, eight leaves.
+/// benchmark has: six fields and an array of two elements, eight leaves.
 struct Card: Sendable {
   let person: Person
 

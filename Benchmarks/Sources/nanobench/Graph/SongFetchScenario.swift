@@ -12,7 +12,7 @@ struct SongFetchScenario: Scenario {
 
   var name: String { includesRelease ? "songs-fetch-release" : "songs-fetch" }
   var work: String {
-    includesRelease ? "fetch all songs, and release them" : "fetch all songs"
+    includesRelease ? "fetch and release all songs" : "fetch all songs"
   }
   let unit = "song"
   var operations: Int { self.set.count }

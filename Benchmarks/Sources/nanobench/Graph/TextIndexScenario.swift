@@ -8,7 +8,7 @@ struct TextIndexScenario: Scenario {
   let set: SongSet
 
   let name = "text-index"
-  let work = "index of the words of titles, after the fact"
+  let work = "create a word index on existing titles"
   let unit = "song"
   var operations: Int { self.set.count }
 

@@ -11,7 +11,7 @@ struct TextSearchScenario: Scenario {
 
   var name: String { kind == .words ? "text-search" : "text-substrings" }
   var work: String {
-    kind == .words ? "search by a word, first 20" : "search by a part of a word, all"
+    kind == .words ? "word search, first 20" : "substring search, all results"
   }
   let unit = "search"
   var operations: Int { sought.count }

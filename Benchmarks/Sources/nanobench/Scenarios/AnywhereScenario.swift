@@ -8,7 +8,7 @@ struct AnywhereScenario: Scenario {
   let workload: Workload
 
   let name = "anywhere"
-  let work = "count by a value in any attribute"
+  let work = "count by a value in any field"
   let unit = "document"
   var operations: Int { workload.documents }
 

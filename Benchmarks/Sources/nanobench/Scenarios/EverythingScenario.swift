@@ -9,7 +9,7 @@ struct EverythingScenario: Scenario {
   let workload: Workload
 
   let name = "everything"
-  let work = "insert in one transaction, six attributes and a list"
+  let work = "insert in one transaction, six fields and an array"
   let unit = "document"
   var operations: Int { workload.documents }
 

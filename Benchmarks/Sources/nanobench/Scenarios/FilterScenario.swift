@@ -9,7 +9,7 @@ struct FilterScenario: Scenario {
   let workload: Workload
 
   let name = "filter"
-  let work = "count by a filter, no index"
+  let work = "count with a filter, no index"
   let unit = "document"
   var operations: Int { workload.documents }
 

@@ -12,7 +12,7 @@ struct ObserverScenario: Scenario {
   let workload: Workload
 
   let name = "observers"
-  let work = "one document per commit beside 100 idle observers, against ours without"
+  let work = "one document per commit with 100 idle observers, relative to no observers"
   let unit = "commit"
   var operations: Int { workload.commits }
   /// Half of them on the collection that is written to.

@@ -148,7 +148,7 @@ extension GetScenario {
 extension ScanScenario {
   var ours: [Variant] {
     [
-      scan("lazy documents, none read", target: 1.3) { $0.rowID == nil ? 0 : 1 },
+      scan("lazy documents, no fields read", target: 1.3) { $0.rowID == nil ? 0 : 1 },
       scan("lazy documents, two fields read", target: 2.0) { document in
         document["LastName"] == nil || document["Age"] == nil ? 0 : 1
       },
@@ -225,7 +225,7 @@ extension TenthScenario {
   var ours: [Variant] {
     [
       find("lazy documents", target: 2.0) { try People.filled($0, $1) },
-      find("lazy documents, into the cache", isFlushing: true) { try People.cached($0, $1) },
+      find("lazy documents, filling the cache", isFlushing: true) { try People.cached($0, $1) },
       find("lazy documents, all cached", target: 0.5) { try People.cached($0, $1) },
     ]
   }

@@ -9,7 +9,7 @@ struct TenthScenario: Scenario {
   let workload: Workload
 
   let name = "tenth"
-  let work = "find 10 % by index"
+  let work = "find 10% by index"
   let unit = "document found"
   static let repetitions = 10
   /// Seven of the seventy ages that people have.

@@ -37,7 +37,7 @@ final class TuningSubject: CrashSubject {
     let store = try Life.rounds.open(path)
     let documents = store["large"]
     try require(try documents.count() == Life.documents, "documents are missing")
-    figures["indexes found whole after tuning was killed"] += try documents.indexes().count
+    figures["complete indexes after a kill in tuning"] += try documents.indexes().count
     for number in [0, 77, Life.documents - 1] {
       let count = try documents.find(Field("n") == .int(Int64(number))).count()
       try require(count == 1, "\(count) documents are found in place of one")
@@ -140,7 +140,7 @@ final class ImportSubject: CrashSubject {
     let tool = try KilledProcess("nanostore", ["import", path, "members", source, "--key", "id"])
     random.passAMoment(upTo: 900)
     let wasKilled = tool.kill()
-    figures[wasKilled ? "killed in import" : "imports that ended before"] += 1
+    figures[wasKilled ? "killed in import" : "imports that finished before the kill"] += 1
     let expected = wasKilled ? [0, Life.documents * 5] : [Life.documents * 5]
     try Life.rounds.open(path).using { store in
       let count = try store["members"].count()

@@ -46,7 +46,7 @@ final class RoundsSubject: CrashSubject {
     random.passAMoment()
     try require(writer.kill(), "the writer ended by itself")
     while let line = writer.line() { progress.note(line) }
-    figures["killed in \(progress.upkeep ?? "a transaction or between")"] += 1
+    figures["killed in \(progress.upkeep ?? "or between transactions")"] += 1
     try check(progress, &figures)
   }
 
@@ -57,7 +57,7 @@ final class RoundsSubject: CrashSubject {
       last >= progress.done, "round \(last) is the last; \(progress.done) was acknowledged")
     try require(last <= progress.begun, "round \(last) is there, which was never begun")
     figures["transactions acknowledged"] += progress.done - ledger.round
-    figures["transactions kept without acknowledgement"] += last - progress.done
+    figures["unacknowledged transactions kept"] += last - progress.done
     ledger.play(to: last, plan)
     try ledger.check(store, indexed: life != .encrypted)
     try store.close()

@@ -53,14 +53,16 @@ final class DamageBoard: Sendable {
 
   /// What is counted, in the order in which it is told, with the words for it.
   private static let names = [
-    ("mutations", "damaged stores"), ("bytes", "by bytes"), ("rows", "by SQL"), ("log", "in logs"),
-    ("notOpened", "refused on opening"), ("errors", "typed errors"),
-    ("contentsAsBefore", "contents as before"),
-    ("contentsChangedFound", "contents changed and found by verify"),
-    ("contentsChangedUnseen", "contents changed in themselves, which no check sees"),
-    ("wrongAnswersFoundByVerify", "indexes that differed, all found by verify"),
-    ("recovered", "recovered"), ("notRecovered", "with nothing left to recover"),
-    ("documents", "documents in those"), ("documentsRecovered", "documents recovered as they were"),
+    ("mutations", "damaged stores"), ("bytes", "damaged by changing bytes"),
+    ("rows", "damaged with SQL"), ("log", "damaged in the log"),
+    ("notOpened", "refused when opened"), ("errors", "typed errors"),
+    ("contentsAsBefore", "unchanged contents"),
+    ("contentsChangedFound", "changed contents, found by verify"),
+    ("contentsChangedUnseen", "changed contents, not detectable"),
+    ("wrongAnswersFoundByVerify", "wrong index results, all found by verify"),
+    ("recovered", "recovered"), ("notRecovered", "nothing to recover"),
+    ("documents", "documents before the damage"),
+    ("documentsRecovered", "documents recovered unchanged"),
   ]
 
   var figures: Figures {

@@ -22,14 +22,14 @@ struct LimitsTrial: Trial {
     try manyDocuments(&figures)
     for (name, trial) in [
       ("large document", largeDocument), ("collections", collections), ("indexes", indexes),
-      ("list", longList), ("nesting", nesting), ("keys", keys),
+      ("array", longList), ("nesting", nesting), ("keys", keys),
     ] as [(String, (Store, inout Figures) throws -> Void)] {
       note(name)
       let start = ContinuousClock.now
       try inStore { try trial($0, &figures) }
       figures["\(name), ms"] = (ContinuousClock.now - start).milliseconds
     }
-    figures["largest memory, MB"] = Memory.largest
+    figures["peak memory, MB"] = Memory.largest
     return figures
   }
 
@@ -66,14 +66,14 @@ struct LimitsTrial: Trial {
       try require(try all.count() == documents, "documents are missing")
       let page = try all.find(Field("n") >= middle).sorted(by: "n").limit(20).fetch()
       try require(page.first?["n"] == .int(middle), "the page begins elsewhere")
-      figures["finding, counting and a page among them, ms"] =
+      figures["lookup, count and page, ms"] =
         (ContinuousClock.now - using).milliseconds
       var seen = 0
       let scanning = ContinuousClock.now
       try all.find(Field("group") == 7).each { _ in seen += 1 }
       try require(seen == documents / 1_000, "\(seen) found by a scan")
       figures["scanning documents, ms"] = (ContinuousClock.now - scanning).milliseconds
-      figures["memory with documents, MB"] = Memory.largest
+      figures["peak memory with documents, MB"] = Memory.largest
       note("scanned")
     }
   }
@@ -120,7 +120,7 @@ struct LimitsTrial: Trial {
 
   private func longList(_ store: Store, _ figures: inout Figures) throws {
     let count = 100_000 / divisor
-    figures["elements of a list"] = count
+    figures["array elements"] = count
     let lists = store["lists"]
     try lists.createIndex("tags", elements: true)
     try lists.save(["tags": .array((0..<count).map { .int(Int64($0)) })], key: "long")
@@ -133,7 +133,7 @@ struct LimitsTrial: Trial {
     func nested(_ depth: Int) -> DocumentValue {
       (0..<depth).reduce(DocumentValue.int(7)) { value, _ in ["a": value] }
     }
-    figures["levels"] = 500
+    figures["nesting levels"] = 500
     let object = nested(500).object ?? [:]
     try store["a"].save(object, key: "deep")
     try require(try store["a"].get("deep")?.object() == object, "changed")
@@ -146,12 +146,12 @@ struct LimitsTrial: Trial {
         ["n": 1], key: String(repeating: "k", count: DocumentKey.maximumLength + 1))
     }
     let longest = String(repeating: "k", count: DocumentKey.maximumLength)
-    figures["bytes of the longest key"] = longest.utf8.count
+    figures["longest key, bytes"] = longest.utf8.count
     try store["a"].save(["n": 1], key: longest)
     try require(try store["a"].get(longest)?["n"] == 1, "not found by a long key")
     // Names of fields have no limit of their own.
     let name = String(repeating: "n", count: 1_000_000 / divisor)
-    figures["bytes of a field's name"] = name.utf8.count
+    figures["field name, bytes"] = name.utf8.count
     try store["a"].save(DocumentObject([(name, DocumentValue.int(1))]), key: "name")
     try require(try store["a"].get("name")?.object()[name] == 1, "the name is lost")
   }
