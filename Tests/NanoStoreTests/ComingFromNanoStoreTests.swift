@@ -45,14 +45,14 @@ struct ComingFromNanoStoreTests {
     #expect(keys == ["ada"])
     #expect(average == [2.5])
 
-    let bag = try await store.bag(named: "favourites")
+    let bag = try await store.bag(named: "favorites")
     try bag.add(ada)
     try await bag.save()
     let inBag = try await Search(value: "Paris").count(in: bag)
     bag.name = "best"
     bag.undo()
     #expect(inBag == 1)
-    #expect(bag.name == "favourites")
+    #expect(bag.name == "favorites")
 
     try await store.execute("CREATE TABLE tariff (name TEXT, price REAL)")
     try await store.execute("INSERT INTO tariff VALUES ('a', 5), ('b', 12.5)")

@@ -53,7 +53,7 @@ struct ComingFromSwiftData {
     let context = ObjectContext(store)
 
     let found = try await Task.detached { [store] in
-      try await ObjectContext(store).get(id)?.title  // ids cross tasks, objects do not
+      try await ObjectContext(store).get(id)?.title  // IDs can cross tasks, objects cannot
     }.value
     #expect(found == "Porgy and Bess")
 

@@ -38,7 +38,7 @@ struct GettingStartedSnippets {
 
     let ran = try await films.get("ran")
     let director = ran?["director.name"]?.string  // "Kurosawa"
-    let nothing = try await films.get("brazil")  // nil: there is none, and that is no error
+    let nothing = try await films.get("brazil")  // nil: not found
     #expect(director == "Kurosawa" && nothing == nil)
 
     try await films.save(

@@ -69,7 +69,7 @@ struct ObjectsSnippets {
     let lists = try await context.find(Playlist.self) { $0.songs.contains(road.songs[0]) }.fetch()
     try context.find(Song.self).each { song in
       print(song.title)
-      return song.seconds < 600  // goes on
+      return song.seconds < 600  // return false to stop
     }
     #expect(long.isEmpty && lists.map(\.title) == ["Street"])
   }

@@ -53,7 +53,7 @@ struct QueriesSnippets {
     let some = try films.find("[year] BETWEEN ? AND ? AND [genres] = 'SF'", 1980, 1990)
     let named = try films.find("[title] = :title", named: ["title": "Ran"])
     let computed = try films.find("[year] % 2 = 1 ORDER BY length([title]) DESC, [title] LIMIT 2")
-    let anywhere = try films.find("LEAF([@] = 'Kurosawa')")  // in whatever field
+    let anywhere = try films.find("LEAF([@] = 'Kurosawa')")  // in any field
     #expect(try some.keys() == ["brazil"])
     #expect(try named.keys() == ["ran"])
     #expect(try computed.keys() == ["brazil", "alien"])
