@@ -4,7 +4,7 @@ package import NanoDocument
 package import NanoEngine
 package import NanoQuery
 
-/// Documents with texts, writes of them, and searches in them.
+/// Generates documents with text, writes, and full-text searches.
 package struct FullTextGenerator {
   package enum Step {
     case insert(DocumentObject)
@@ -120,7 +120,7 @@ package struct FullTextGenerator {
 
   package mutating func query() -> Query {
     let isRanked = random.oneIn(3)
-    // How often near and excluded phrases count is SQLite's own affair.
+    // SQLite does not specify how NEAR and excluded phrases contribute to the rank.
     let search = FullTextSearch(
       isRanked ? random.oneIn(2) ? phrase() : .any([phrase(), phrase()]) : search(3),
       index: random.pick(["w", "s"]))

@@ -4,7 +4,7 @@ public import NanoDocument
 public import NanoEngine
 public import NanoQuery
 
-/// A change that is made in two engines alike.
+/// A write that can run on any engine, so that the outcomes can be compared.
 public enum Operation: Sendable, Hashable {
   case insert(GeneratedDocument)
   case save(GeneratedDocument)
@@ -14,13 +14,13 @@ public enum Operation: Sendable, Hashable {
   case createIndex(IndexDefinition)
   case dropIndex(String)
   case setIndexing(IndexingPolicy)
-  /// What questions take for fields that a document does not have.
+  /// Sets the values that queries use for missing fields.
   case setDefaults(DocumentObject)
   case rebuildIndexes
-  /// All of them in a savepoint that is then undone.
+  /// Runs the operations in a savepoint and rolls it back.
   indirect case undone([Operation])
 
-  /// What an operation gave; engines must agree on it.
+  /// The outcome of an operation, on which engines must agree.
   public enum Outcome: Sendable, Hashable {
     case rowID(Int64)
     case count(Int)
@@ -28,8 +28,9 @@ public enum Operation: Sendable, Hashable {
     case failed(StoreError.Code)
     case undone([Outcome])
 
-    /// Whether it is the same for a caller. Of a key and a unique value that are both there already
-    /// either may be reported.
+    /// Returns whether two outcomes are equivalent.
+    ///
+    /// If both a key and a unique value are duplicates, an engine may report either.
     func agrees(with other: Outcome) -> Bool {
       let refusals: [Outcome] = [.failed(.duplicateKey), .failed(.uniqueViolation)]
       if refusals.contains(self) { return refusals.contains(other) }
@@ -40,9 +41,9 @@ public enum Operation: Sendable, Hashable {
     }
   }
 
-  private struct Undo: Error {}
+  private struct Rollback: Error {}
 
-  /// Makes the change; an error of the engine is an outcome.
+  /// Runs the operation; a ``StoreError`` is returned as an outcome.
   public func apply(to writer: any EngineWriter, _ collection: String) throws -> Outcome {
     do {
       switch self {
@@ -69,14 +70,14 @@ public enum Operation: Sendable, Hashable {
       case .rebuildIndexes:
         try writer.rebuildIndexes(in: collection, nil)
         return .done
-      case .undone(let operations): return try undone(operations, writer, collection)
+      case .undone(let operations): return try runAndRollBack(operations, writer, collection)
       }
     } catch let error as StoreError {
       return .failed(error.code)
     }
   }
 
-  private func undone(
+  private func runAndRollBack(
     _ operations: [Operation], _ writer: any EngineWriter, _ collection: String
   ) throws -> Outcome {
     var outcomes: [Outcome] = []
@@ -85,20 +86,20 @@ public enum Operation: Sendable, Hashable {
         for operation in operations {
           outcomes.append(try operation.apply(to: writer, collection))
         }
-        throw Undo()
+        throw Rollback()
       }
-    } catch is Undo {}
+    } catch is Rollback {}
     return .undone(outcomes)
   }
 }
 
 extension Operation {
-  /// What is left of operations if an engine is asked for nothing that it says it cannot do.
-  static func possible(_ operations: [Operation], _ capabilities: Capabilities) -> [Operation] {
+  /// Returns the operations that an engine with the given capabilities supports.
+  static func supported(_ operations: [Operation], _ capabilities: Capabilities) -> [Operation] {
     operations.compactMap { operation in
       switch operation {
       case .setIndexing(.everything) where !capabilities.contains(.everythingIndex): nil
-      case .undone(let operations): .undone(possible(operations, capabilities))
+      case .undone(let operations): .undone(supported(operations, capabilities))
       default: operation
       }
     }
@@ -106,7 +107,7 @@ extension Operation {
 }
 
 extension GeneratedDocument {
-  /// The document in stored form, for as long as the closure runs.
+  /// Passes the document in stored form to a closure; it is valid only during the call.
   public func new<Result>(_ work: (NewDocument) throws -> Result) throws -> Result {
     var writer = JSONWriter()
     writer.object(object)

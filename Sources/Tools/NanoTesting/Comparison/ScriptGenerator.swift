@@ -4,17 +4,17 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// Makes scripts: a collection that is filled, indexed and asked, then changed and asked again.
+/// Generates scripts that fill, index and query a collection, then modify and query it again.
 public struct ScriptGenerator {
   private var random: SplitMix
   private var documents: DocumentGenerator
   private var conditions: ConditionGenerator
   private var indexes: [IndexDefinition] = []
   private var inserted = 0
-  /// Whether some indexes refuse a second document.
+  /// Whether to generate unique indexes.
   var makesUniqueIndexes = true
 
-  /// Three out of four collections are uniform at first.
+  /// Creates a generator; three out of four collections initially have one type per field.
   public init(seed: UInt64, avoiding avoided: Set<String> = []) {
     random = SplitMix(seed: seed)
     let isUniform = !random.oneIn(4)
@@ -38,13 +38,15 @@ public struct ScriptGenerator {
     "list", "list.name", "a", "a.b", "name", "b", "list.a", "$d", "x'\u{301}", "$\u{301}",
   ]
 
-  /// - Parameter questions: How many conditions are asked of the collection in each of its states.
+  /// Returns a generated script.
+  ///
+  /// - Parameter questions: The number of queries for each state of the collection.
   public mutating func script(questions: Int) throws -> Script {
     var steps: [Script.Step] = []
     steps.append(
       .write(setIndexing() + makeIndexes(random.number(0...2)) + insertions(random.number(0...16))))
     steps.append(.write(setIndexing() + setDefaults() + makeIndexes(random.number(0...3))))
-    try ask(questions, &steps)
+    try appendRequests(questions, &steps)
     for _ in 0..<2 {
       if random.oneIn(2) {
         documents.change()
@@ -52,18 +54,18 @@ public struct ScriptGenerator {
       }
       if random.oneIn(3) { steps.append(.write(setIndexing() + setDefaults())) }
       steps.append(.write(try (0..<random.number(1...8)).map { _ in try operation(2) }))
-      try ask(questions, &steps)
+      try appendRequests(questions, &steps)
     }
     return Script(steps)
   }
 
-  private mutating func ask(_ count: Int, _ steps: inout [Script.Step]) throws {
+  private mutating func appendRequests(_ count: Int, _ steps: inout [Script.Step]) throws {
     steps.append(.ask(.contents))
     conditions.favourites = indexes.flatMap { $0.columns.map(\.path) }
-    for _ in 0..<count { steps.append(.ask(try question())) }
+    for _ in 0..<count { steps.append(.ask(try request())) }
   }
 
-  private mutating func question() throws -> EngineRequest {
+  private mutating func request() throws -> EngineRequest {
     var query = conditions.query()
     query.condition = try conditions.throughText(query.condition)
     switch random.number(0...9) {
@@ -87,12 +89,12 @@ public struct ScriptGenerator {
     return document
   }
 
-  /// Half of the collections have all their leaves indexed at some time.
+  /// Changes the indexing policy for half of the collections.
   private mutating func setIndexing() -> [Operation] {
     random.oneIn(2) ? [] : [.setIndexing(random.pick(IndexingPolicy.allCases))]
   }
 
-  /// A third of the collections have defaults at some time: some fields of a document of their kind.
+  /// Sets defaults for a third of the collections, taken from the fields of a generated document.
   private mutating func setDefaults() -> [Operation] {
     random.oneIn(3) ? [.setDefaults(defaults())] : []
   }
@@ -137,7 +139,7 @@ public struct ScriptGenerator {
     }
   }
 
-  /// Without regular expressions, which may fail in the midst of it.
+  /// Returns a query without regular expressions, which may fail after some documents are deleted.
   private mutating func removal() -> Query {
     while true {
       let query = conditions.query()
@@ -166,7 +168,7 @@ public struct ScriptGenerator {
     }
   }
 
-  /// Where kinds are mixed, engines may compare in an index otherwise than in conditions.
+  /// Drops the unique indexes, since with mixed types an engine may compare differently in indexes and conditions.
   private mutating func dropUnique() -> [Operation] {
     let unique = indexes.filter(\.isUnique)
     indexes.removeAll(where: \.isUnique)

@@ -5,7 +5,7 @@ import NanoEngine
 import NanoQuery
 
 extension Operation {
-  /// The same operation on a smaller document.
+  /// Reduced versions of the operation.
   var smaller: [Operation] {
     switch self {
     case .insert(let document): document.smaller.map { .insert($0) }
@@ -28,7 +28,7 @@ extension Operation {
     }
   }
 
-  /// As a line of a report.
+  /// A one-line description for reports.
   var short: String {
     switch self {
     case .insert(let document): "insert \(document.short)"
@@ -43,7 +43,7 @@ extension Operation {
       "defaults \(DocumentValue.object(defaults).jsonString())"
     case .setIndexing(let policy): "indexing \(policy.rawValue)"
     case .rebuildIndexes: "rebuild"
-    case .undone(let operations): "undone \(operations.map(\.short))"
+    case .undone(let operations): "rolled back \(operations.map(\.short))"
     }
   }
 }

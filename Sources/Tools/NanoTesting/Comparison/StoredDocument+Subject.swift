@@ -6,7 +6,7 @@ public import NanoEngine
 public import NanoQuery
 
 extension StoredDocument {
-  /// The document as the definition of conditions sees it.
+  /// Returns the document as the subject of a condition.
   public func subject(_ object: DocumentObject) -> DocumentSubject {
     DocumentSubject(
       object, key: key.map { .string($0.description) } ?? .null, rowID: rowID,

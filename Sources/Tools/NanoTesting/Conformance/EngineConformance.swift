@@ -2,10 +2,10 @@
 
 public import NanoEngine
 
-/// What every engine must do, as named checks.
+/// The requirements of the engine contract, as named checks.
 ///
-/// They throw a ``ConformanceFailure`` rather than use a test library, so that an engine can run
-/// them in whatever tests it has:
+/// Checks throw a ``ConformanceFailure`` instead of depending on a test library, so that they run in any test
+/// framework:
 ///
 /// ```swift
 /// @Test("My engine keeps the contract", arguments: EngineConformance.checks)
@@ -14,9 +14,9 @@ public import NanoEngine
 /// }
 /// ```
 ///
-/// What conditions mean is compared by ``EngineComparison``.
+/// Use ``EngineComparison`` to check the semantics of conditions.
 public struct EngineConformance {
-  /// One claim about engines.
+  /// A single requirement of the engine contract.
   public struct Check: Sendable, CustomStringConvertible {
     public let name: String
     let run: @Sendable (Probe) throws -> Void
@@ -25,11 +25,11 @@ public struct EngineConformance {
       self.name = name
       self.run = run
     }
-    /// The claim.
+    /// The name of the check.
     public var description: String { name }
   }
 
-  /// All that is checked, in the order in which failures are best understood.
+  /// All checks, from basic to advanced, so that the first failure is the easiest to understand.
   public static let checks: [Check] =
     documents + rowIDs + collections + names + queries + versions + transactions + isolation
     + indexes
@@ -40,9 +40,9 @@ public struct EngineConformance {
   private let reopen: ((any Engine) throws -> any Engine)?
 
   /// - Parameters:
-  ///   - reopen: Closes an engine that ``make`` gave and opens its database again; needed by engines
-  ///     that say to be ``Capabilities/durable``.
-  ///   - make: Makes an engine on a database that nobody else has and that is empty.
+  ///   - reopen: Closes an engine that `make` returned and reopens its database. Required for engines with
+  ///     ``Capabilities/durable``.
+  ///   - make: Creates an engine on an empty database that no other engine uses.
   public init(
     reopen: ((any Engine) throws -> any Engine)? = nil, _ make: @escaping () throws -> any Engine
   ) {
@@ -50,7 +50,7 @@ public struct EngineConformance {
     self.reopen = reopen
   }
 
-  /// Runs one check on an engine of its own. A check of what an engine cannot do passes.
+  /// Runs one check on a new engine; a check of an unsupported capability passes.
   public func run(_ check: Check) throws {
     let probe = Probe(try make(), reopen: reopen)
     defer { try? probe.engine.close() }
@@ -61,16 +61,17 @@ public struct EngineConformance {
     }
   }
 
-  /// Runs all checks and throws the first failure.
+  /// Runs all checks, and throws the first failure.
   public func run() throws { for check in Self.checks { try run(check) } }
 }
 
-/// An engine does not do what it must.
+/// A violation of the engine contract.
 public struct ConformanceFailure: Error, CustomStringConvertible {
   public private(set) var check = ""
   public let message: String
-  /// The line of the check, for those who read it.
+  /// The source file of the check.
   public let file: String
+  /// The source line of the check.
   public let line: Int
 
   init(_ message: String, _ file: StaticString, _ line: UInt) {
@@ -85,6 +86,6 @@ public struct ConformanceFailure: Error, CustomStringConvertible {
     return copy
   }
 
-  /// The check, what was expected, and where.
+  /// The name of the check, the failed expectation, and the source location.
   public var description: String { "\(check): \(message) (\(file):\(line))" }
 }

@@ -6,9 +6,9 @@ public import NanoEngine
 import Synchronization
 
 // @unchecked: `state` and the counters are touched only while `lock` is held.
-/// The engine contract in the most obvious way: documents in arrays, conditions asked of each.
+/// A straightforward implementation of the engine contract: documents in arrays, conditions evaluated on each.
 ///
-/// Every other engine is compared with it. It is not fast and keeps nothing on disk.
+/// The reference for comparing other engines. It is not fast and stores nothing on disk.
 ///
 /// ```swift
 /// let engine = ReferenceEngine()
@@ -21,7 +21,7 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
   private var running = 0
   private var isClosed = false
   private let commits = CommitBroadcast()
-  /// Different for each engine.
+  /// A number that is unique to each engine.
   private let number = ReferenceEngine.lastNumber.add(1, ordering: .relaxed).newValue
   private static let lastNumber = Atomic<UInt32>(0)
 
@@ -34,7 +34,7 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
     ]
   }
 
-  /// A value is its own snapshot: what is committed later is another value.
+  /// Reads a copy of the state, which is a value and therefore a snapshot.
   public func read<Result>(
     _ scope: ReadScope, _ interruption: Interruption?,
     _ work: (any EngineReader) throws -> Result
