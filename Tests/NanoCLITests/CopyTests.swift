@@ -90,6 +90,6 @@ struct CopyTests {
     #expect(!command.exists("copy.db"))
     #expect(try command.run("count", "library.db", "films").output == "3\n")
     let url = try command.run("count", "nowhere://host/x", "films")
-    #expect(url.diagnostics.contains("no engine for URLs of this scheme"))
+    #expect(url.diagnostics.contains("No engine supports this URL scheme"))
   }
 }

@@ -157,7 +157,8 @@ struct DatabaseCommandTests {
 
     let refused = try command.run("sql", "library.db", "DELETE FROM films")
     #expect(refused.status == 1)
-    #expect(refused.diagnostics == "error: The statement writes (--write allows it)\n")
+    #expect(
+      refused.diagnostics == "error: The statement modifies the database (--write allows it)\n")
     #expect(try command.run("count", "library.db", "films").output == "3\n")
 
     let removed = try command.run("sql", "library.db", "DELETE FROM films WHERE id = 1", "--write")

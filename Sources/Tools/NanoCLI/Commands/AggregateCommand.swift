@@ -66,14 +66,14 @@ struct AggregateCommand: ParsableCommand {
       case "max": aggregate = .max(path)
       case "average": aggregate = .average(path)
       case "sum": aggregate = .sum(path)
-      default: throw ValidationError("'\(text)' is not an aggregate.")
+      default: throw ValidationError("'\(text)' is not an aggregate")
       }
       name = parts.count > 1 ? "\(parts[0])_\(parts[1])" : parts[0]
     }
   }
 
   func validate() throws {
-    if let limit, limit < 0 { throw ValidationError("--limit must not be negative.") }
+    if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
   }
 
   func run() throws {

@@ -33,13 +33,13 @@ struct ConfigureCommand: ParsableCommand {
   private func read() throws -> StoreSetup {
     guard lenient else { return try StoreSetup(contentsOf: setup) }
     var ignored: [StoreError] = []
-    let wanted = try StoreSetup(contentsOf: setup, ignored: &ignored)
+    let parsed = try StoreSetup(contentsOf: setup, ignored: &ignored)
     for problem in ignored {
       Diagnostics.print(
         TerminalText.text(
           "note: ignored \(problem[.field] ?? ""): expected \(problem[.expected] ?? "")"))
     }
-    return wanted
+    return parsed
   }
 
   private static func summary(_ setup: CollectionSetup) -> String {

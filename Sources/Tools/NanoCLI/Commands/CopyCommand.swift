@@ -41,11 +41,11 @@ struct CopyCommand: ParsableCommand {
 
   func validate() throws {
     guard Self.batches.contains(batch) else {
-      throw ValidationError("--batch must be between 1 and 1000000.")
+      throw ValidationError("--batch must be between 1 and 1000000")
     }
     guard !verifyOnly || !replace else {
       throw ValidationError(
-        "--verify-only and --replace cannot be combined, because --verify-only copies nothing.")
+        "--verify-only and --replace cannot be combined, because --verify-only copies nothing")
     }
   }
 

@@ -33,11 +33,11 @@ struct DeleteCommand: ParsableCommand {
   func validate() throws {
     let ways = [!keys.isEmpty, condition != nil, all].count { $0 }
     guard ways == 1 else {
-      throw ValidationError("Specify keys, --where with a condition, or --all.")
+      throw ValidationError("Specify keys, --where with a condition, or --all")
     }
     // An empty condition matches everything, and is more likely an unset shell variable.
     guard condition?.allSatisfy(\.isWhitespace) != true else {
-      throw ValidationError("The condition is empty; use --all to delete every document.")
+      throw ValidationError("The condition is empty; use --all to delete every document")
     }
   }
 

@@ -88,7 +88,7 @@ struct FindCommand: ParsableCommand {
     for case .attribute(let name, _) in shown
     where paths.contains(where: { $0.components[0] == name }) {
       throw ValidationError(
-        "The attribute and the field '\(name)' cannot both appear in one JSON object; remove one from --fields."
+        "The attribute and the field '\(name)' cannot both appear in one JSON object; remove one from --fields"
       )
     }
     try query.each(paths) { document in

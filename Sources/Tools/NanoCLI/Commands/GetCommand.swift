@@ -53,7 +53,7 @@ struct GetCommand: ParsableCommand {
 enum RowID {
   static func parse(_ text: String) throws -> Int64 {
     guard let id = Int64(text) else {
-      throw ValidationError("'\(text)' is not a row id; row ids are integers.")
+      throw ValidationError("'\(text)' is not a row id; row ids are integers")
     }
     return id
   }

@@ -47,7 +47,7 @@ struct ImportCommand: ParsableCommand {
 
   func validate() throws {
     guard (1...4096).contains(maxRecord) else {
-      throw ValidationError("--max-record must be between 1 and 4096.")
+      throw ValidationError("--max-record must be between 1 and 4096")
     }
   }
 

@@ -73,7 +73,7 @@ extension IndexCommand {
 
     func validate() throws {
       guard !apply || collection == nil else {
-        throw ValidationError("--apply covers all collections; omit the collection.")
+        throw ValidationError("--apply covers all collections; omit the collection")
       }
     }
 

@@ -46,7 +46,7 @@ struct IndexCommand: ParsableCommand {
 
     func validate() throws {
       guard !elements || !wholeValues else {
-        throw ValidationError("--elements and --whole-values cannot be combined.")
+        throw ValidationError("--elements and --whole-values cannot be combined")
       }
     }
 

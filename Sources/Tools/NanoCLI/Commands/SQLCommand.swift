@@ -55,7 +55,7 @@ struct SQLCommand: ParsableCommand {
             _ = try store.engine().read(.snapshot, nil) { try show($0, parameters, output) }
           } catch let error as StoreError where error.code == .readOnly {
             throw StoreError(
-              .readOnly, "The statement writes", [.hint: "--write allows it"])
+              .readOnly, "The statement modifies the database", [.hint: "--write allows it"])
           }
         }
       }

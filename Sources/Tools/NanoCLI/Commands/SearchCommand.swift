@@ -53,7 +53,7 @@ struct SearchCommand: ParsableCommand {
     for text in weight {
       guard let equals = text.utf8.lastIndex(of: UInt8(ascii: "=")),
         let number = Double(text[text.utf8.index(after: equals)...])
-      else { throw ValidationError("--weight requires field=number, not '\(text)'.") }
+      else { throw ValidationError("--weight requires field=number, not '\(text)'") }
       weights[String(text[..<equals])] = number
     }
     return weights

@@ -33,7 +33,7 @@ struct WatchCommand: ParsableCommand {
   var plain = false
 
   func validate() throws {
-    guard count ?? 1 > 0 else { throw ValidationError("--count must be at least 1.") }
+    guard count ?? 1 > 0 else { throw ValidationError("--count must be at least 1") }
   }
 
   func run() throws {

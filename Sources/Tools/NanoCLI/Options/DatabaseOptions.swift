@@ -27,7 +27,7 @@ struct DatabaseOptions: ParsableArguments {
     _ work: (Store) throws -> Result
   ) throws -> Result {
     guard !immutable || (access == .reading && StoreLocation.isFile(database)) else {
-      throw ValidationError("--immutable requires a file and a command that only reads.")
+      throw ValidationError("--immutable requires a file and a command that only reads")
     }
     return try StoreLocation.withStore(
       at: database, access,

@@ -47,7 +47,7 @@ struct ArgumentOptions: ParsableArguments {
       guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")),
         equals > pair.startIndex
       else {
-        throw ValidationError("--named requires name=value, not '\(pair)'.")
+        throw ValidationError("--named requires name=value, not '\(pair)'")
       }
       named[String(pair[..<equals])] = ArgumentValue.parse(
         String(pair[pair.utf8.index(after: equals)...]))

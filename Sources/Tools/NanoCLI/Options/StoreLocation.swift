@@ -74,7 +74,7 @@ enum StoreLocation {
     }
     guard let open = schemes[scheme] else {
       throw StoreError(
-        .unsupported, "There is no engine for URLs of this scheme", [.capability: scheme])
+        .unsupported, "No engine supports this URL scheme", [.capability: scheme])
     }
     return try open(location, access)
   }

@@ -56,7 +56,7 @@ extension EngineConformance {
         try expectEqual(body, #"{"n":1}"#, "the changed document")
         try expectEqual(try reader.collections().map(\.name), ["c"], "collections")
         let two = Query(.comparison(.field("n"), .greater, .value(.int(1))))
-        try expectEqual(try reader.count(two, in: "c"), 0, "found by new values")
+        try expectEqual(try reader.count(two, in: "c"), 0, "matches of new values")
         try expectEqual(try reader.indexes(in: "c"), [], "indexes")
       }
       try expectEqual(try probe.ids().count, 2, "documents in a later snapshot")

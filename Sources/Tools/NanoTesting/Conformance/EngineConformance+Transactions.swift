@@ -60,7 +60,7 @@ extension EngineConformance {
     try expectEqual(try reader.ids(), [kept, kept + 1], "documents", line: line)
     try expectEqual(
       try reader.document(.rowID(kept))?.body, #"{"a":0}"#, "the saved document", line: line)
-    try expectEqual(try reader.count(one, in: "c"), 0, "found by new values", line: line)
+    try expectEqual(try reader.count(one, in: "c"), 0, "matches of new values", line: line)
     try expectEqual(try reader.collections().map(\.name), ["c"], "collections", line: line)
     try expectEqual(try reader.indexes(in: "c").map(\.name), ["b"], "indexes", line: line)
     try expectEqual(try reader.metadata("m"), .int(1), "metadata", line: line)

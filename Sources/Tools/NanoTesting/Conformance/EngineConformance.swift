@@ -8,7 +8,7 @@ public import NanoEngine
 /// framework:
 ///
 /// ```swift
-/// @Test("My engine keeps the contract", arguments: EngineConformance.checks)
+/// @Test("My engine conforms to the contract", arguments: EngineConformance.checks)
 /// func contract(check: EngineConformance.Check) throws {
 ///   try EngineConformance { try MyEngine() }.run(check)
 /// }

@@ -39,8 +39,8 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
     _ scope: ReadScope, _ interruption: Interruption?,
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
-    try running(interruption) { stop in
-      try work(ReferenceReader(lock.withLock { state }, number, stop))
+    try running(interruption) { cancellation in
+      try work(ReferenceReader(lock.withLock { state }, number, cancellation))
     }
   }
 
@@ -48,11 +48,11 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     defer { commits.deliver() }
-    return try running(interruption) { stop in
+    return try running(interruption) { cancellation in
       lock.lock()
       while isWriting { lock.wait() }
       isWriting = true
-      let writer = ReferenceWriter(state, number, stop)
+      let writer = ReferenceWriter(state, number, cancellation)
       lock.unlock()
       defer {
         lock.lock()
@@ -90,9 +90,9 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
       lock.broadcast()
       lock.unlock()
     }
-    let stop = CancellationFlag()
-    guard let interruption else { return try work(stop) }
-    return try interruption.whileRunning(stop: { stop.set() }, { try work(stop) })
+    let cancellation = CancellationFlag()
+    guard let interruption else { return try work(cancellation) }
+    return try interruption.whileRunning(stop: { cancellation.set() }, { try work(cancellation) })
   }
 
   public func compact() throws { try running(nil) { _ in } }

@@ -7,14 +7,14 @@ import NanoQuery
 /// A reader of one state of the reference engine.
 class ReferenceReader: EngineReader {
   var state: ReferenceState
-  let stop: CancellationFlag
+  let cancellation: CancellationFlag
   /// The unique number of the engine.
   let observer: UInt32
 
-  init(_ state: ReferenceState, _ observer: UInt32, _ stop: CancellationFlag) {
+  init(_ state: ReferenceState, _ observer: UInt32, _ cancellation: CancellationFlag) {
     self.state = state
     self.observer = observer
-    self.stop = stop
+    self.cancellation = cancellation
   }
 
   func committedState() throws -> CommittedState? {
@@ -47,7 +47,7 @@ class ReferenceReader: EngineReader {
   ) throws {
     guard let incarnation = state[collection]?.incarnation else { return }
     for document in try found(by: query, in: collection) {
-      try stop.check()
+      try cancellation.check()
       guard try document.withStored(incarnation, body) else { return }
     }
   }
@@ -95,7 +95,7 @@ class ReferenceReader: EngineReader {
   ) throws {
     guard let incarnation = state[collection]?.incarnation else { return }
     for (document, rank) in try ranked(by: query, in: collection) {
-      try stop.check()
+      try cancellation.check()
       guard try document.withStored(incarnation, { try body($0, rank) }) else { return }
     }
   }
@@ -137,7 +137,7 @@ extension ReferenceReader {
     var rows: [Row] = []
     let defaults = defaults(of: collection)
     for document in state[collection]?.documents ?? [] {
-      try stop.check()
+      try cancellation.check()
       let subject = document.subject(defaults)
       guard try Evaluator(subject).holds(query.condition) else { continue }
       rows.append(
