@@ -7,11 +7,12 @@ import Foundation
 package struct Nanostore: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "nanostore",
-    abstract: "Stores and queries JSON documents in a single-file database.",
+    abstract: "Stores JSON documents in a database and queries them.",
     discussion: """
-      A database is a file that contains named collections of documents. Conditions are SQLite \
-      expressions with field names in square brackets: "[year] > 2010 AND [genres] = 'Action'". A \
-      condition on a field that contains an array is true if any element matches.
+      A database is a file, or a PostgreSQL database specified by URL, that contains named \
+      collections of documents. Conditions are SQLite expressions with field names in square \
+      brackets: "[year] > 2010 AND [genres] = 'Action'". A condition on a field that contains an \
+      array is true if any element matches.
 
       Exit status: 0 on success; 1 if the operation failed or verify found problems; 2 if get found \
       no document; 64 if the command line is invalid.

@@ -16,8 +16,8 @@ struct ImportCommand: ParsableCommand {
       that reports its line, byte offset and reason, and nothing is stored. With --skip-bad, invalid \
       records are skipped and counted.
 
-      Exported documents keep their keys, types and timestamps. For other documents, --key names the \
-      field that contains the key; without it, a key is generated for each.
+      Exported documents keep their keys, types, versions and timestamps. For other documents, --key \
+      names the field that contains the key; without it, a key is generated for each.
       """)
 
   @OptionGroup var target: CollectionOptions

@@ -8,8 +8,8 @@ struct SQLCommand: ParsableCommand {
     commandName: "sql",
     abstract: "Run an SQL statement.",
     discussion: """
-      Each collection is a table with the columns id, key, type, version, added and body (JSON); \
-      docs/SCHEMA.md describes them. A statement that writes requires --write and runs in a \
+      Each collection is a table with the columns id, key, type, version, added, revision and \
+      body (JSON); docs/SCHEMA.md describes them. A statement that writes requires --write and runs in a \
       transaction; one that modifies internal tables, definitions or settings also requires \
       --internal. Pass values with --arg instead of writing them into the statement.
       """)

@@ -68,6 +68,8 @@ private final class ChangeLines {
     remaining = maximum
   }
 
+  /// Prints the changes of an update.
+  ///
   /// - Returns: False if the maximum number of lines has been printed.
   func show(_ update: DocumentsUpdate<Document>) throws -> Bool {
     defer {
@@ -75,7 +77,7 @@ private final class ChangeLines {
       isFirst = false
     }
     if !isFirst || showsInitial { try lines(update) }
-    // A reader expects each change immediately.
+    // Readers expect each change immediately.
     try output.flush()
     return remaining != 0
   }
@@ -89,9 +91,9 @@ private final class ChangeLines {
     let moves = Dictionary(uniqueKeysWithValues: difference.moved.map { ($0.to, $0.from) })
     let inserted = Set(difference.inserted)
     var pendingMoves = difference.moved.map(\.from).sorted()
-    var unmoved = Set(previous.indices).subtracting(difference.removed).subtracting(pendingMoves)
-      .sorted()[
-        ...]
+    let unmovedPositions = Set(previous.indices).subtracting(difference.removed)
+      .subtracting(pendingMoves).sorted()
+    var unmoved = unmovedPositions[...]
     var last = -1
     for position in found.indices where !moves.isEmpty || inserted.contains(position) {
       guard inserted.contains(position) || moves[position] != nil else {

@@ -5,7 +5,7 @@ import NanoStore
 
 /// The database argument that all commands share.
 struct DatabaseOptions: ParsableArguments {
-  @Argument(help: "The database file.", completion: .file())
+  @Argument(help: "The database: a file, or a postgresql:// URL.", completion: .file())
   var database: String
 
   @Flag(

@@ -147,7 +147,7 @@ final class ObjectPrinter {
     if !isArray { try output.write("\n") }
   }
 
-  /// Writes the end of the array.
+  /// Finishes the output.
   ///
   /// - Throws: ``CommandFailure`` if a document could not be written unchanged.
   func finish() throws {
