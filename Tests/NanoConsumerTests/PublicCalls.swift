@@ -38,7 +38,8 @@ extension PublicCall {
   /// The methods of these types.
   static let all: [PublicCall] = {
     let folders = [
-      "Sources/Store", "Sources/Layers/NanoModel", "Sources/Layers/NanoGraph", "Sources/Products/NanoStore",
+      "Sources/Store", "Sources/Layers/NanoModel", "Sources/Layers/NanoGraph",
+      "Sources/Products/NanoStore",
       "Sources/Products/NanoStorePostgres", "Sources/Products/NanoStoreEncryption",
     ]
     let files = folders.flatMap { folder -> [URL] in

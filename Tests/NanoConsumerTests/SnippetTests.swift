@@ -8,7 +8,8 @@ struct SnippetTests {
   /// Every page for users; a page that has code for those who change this package marks it otherwise.
   static let documents: [URL] = {
     let folders = [
-      "docs", "Sources/Products/NanoStore/NanoStore.docc", "Sources/Products/NanoStoreModels/NanoStoreModels.docc",
+      "docs", "Sources/Products/NanoStore/NanoStore.docc",
+      "Sources/Products/NanoStoreModels/NanoStoreModels.docc",
     ]
     let pages = folders.flatMap { folder in
       let files = try? FileManager.default.contentsOfDirectory(

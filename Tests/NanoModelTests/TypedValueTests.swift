@@ -46,7 +46,8 @@ struct TypedValueTests {
         place: CardPlace(name: "Alp", spot: CardSpot(height: 1800.5, steps: 3)), n: 1, optional: 5,
         scores: [1, 2], readings: ["t": 31, "a.b": 1], cost: 9),
       Card(
-        id: "b", suit: .hearts, other: CardSuit.none, ranks: [.low], place: CardPlace(name: "Sea", spot: nil), n: 5,
+        id: "b", suit: .hearts, other: CardSuit.none, ranks: [.low],
+        place: CardPlace(name: "Sea", spot: nil), n: 5,
         scores: [3], readings: ["t": 3], cost: 10),
       Card(id: "c", suit: .clubs, maybe: [], n: 11, optional: 7, cost: 100),
     ])

@@ -4,9 +4,9 @@ import Foundation
 import NanoStore
 import Testing
 
-@Suite("What docs/COMING-FROM-NANOSTORE.md says")
+@Suite("Code in docs/COMING-FROM-NANOSTORE.md")
 struct ComingFromNanoStoreTests {
-  @Test("Its code runs, in one program") func code() async throws {
+  @Test("The guide's code runs as one program") func code() async throws {
     let store = try Store(.memory)
     let objects = store["objects"]
     try await store.write {
@@ -63,7 +63,7 @@ struct ComingFromNanoStoreTests {
     #expect(cheap.map(\.key) == ["b"])
   }
 
-  @Test("Its code is the code above") func same() throws {
-    try expectCode(ofDocument: "COMING-FROM-NANOSTORE.md")
+  @Test("The guide contains the code that runs above") func guideMatches() throws {
+    try expectCode(ofGuide: "COMING-FROM-NANOSTORE.md")
   }
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 import NanoQuery
 
 /// What a collection's questions are asked with, kept with the collection: it counts after
 /// reopening and for every process.
-public struct CollectionSettings: Sendable, Hashable {
+package struct CollectionSettings: Sendable, Hashable {
   /// Values that conditions, orders and aggregates take for fields that a document does not have.
   /// Documents are given back as they were stored. Engines apply them.
-  public var defaults: DocumentObject
+  package var defaults: DocumentObject
   /// Words that stand for other text in query text, such as `last` for `[user.last_name]`.
-  public var aliases: [String: String]
+  package var aliases: [String: String]
   /// Fields of which is known that they will be asked for. Nothing is built for them: a hint for
   /// those who choose indexes.
-  public var queryableFields: [FieldPath]
+  package var queryableFields: [FieldPath]
 
-  public init(
+  package init(
     defaults: DocumentObject = [:], aliases: [String: String] = [:],
     queryableFields: [FieldPath] = []
   ) {
@@ -26,12 +26,12 @@ public struct CollectionSettings: Sendable, Hashable {
 
   /// Whether they say nothing, as those of a new collection.
   /// By UTF-8 bytes, also where `String` takes two texts for equal: what differs is to be stored.
-  public static func == (a: CollectionSettings, b: CollectionSettings) -> Bool {
+  package static func == (a: CollectionSettings, b: CollectionSettings) -> Bool {
     a.defaults == b.defaults && a.queryableFields == b.queryableFields
       && a.exactAliases == b.exactAliases
   }
 
-  public func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(defaults)
     hasher.combine(exactAliases)
     hasher.combine(queryableFields)
@@ -41,15 +41,15 @@ public struct CollectionSettings: Sendable, Hashable {
     aliases.byExactName.mapValues { ExactName($0) }
   }
 
-  public var isEmpty: Bool { self == CollectionSettings() }
+  package var isEmpty: Bool { self == CollectionSettings() }
 
   /// Throws if a path is none.
-  public func validate() throws(StoreError) { for path in queryableFields { try path.validate() } }
+  package func validate() throws(StoreError) { for path in queryableFields { try path.validate() } }
 }
 
 extension CollectionSettings {
   /// As one object, for engines to keep.
-  public var object: DocumentObject {
+  package var object: DocumentObject {
     var object = DocumentObject()
     if !defaults.isEmpty { object["defaults"] = .object(defaults) }
     if !aliases.isEmpty {
@@ -65,7 +65,7 @@ extension CollectionSettings {
   }
 
   /// What was kept as an object; what it does not know is left out.
-  public init(_ object: DocumentObject) {
+  package init(_ object: DocumentObject) {
     self.init(
       defaults: object["defaults"]?.object ?? [:],
       aliases: Dictionary(

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoQuery
+package import NanoQuery
 
 /// What a row holds, told from everything else that a row of this id held or will hold.
 ///
 /// Two documents of one row id and equal versions are equal, key, class and fields; so what was read
 /// once need not be read again.
-public struct ContentVersion: Sendable, Hashable {
+@usableFromInline package struct ContentVersion: Sendable, Hashable {
   /// Tells a collection from one of the same name that was dropped.
-  public var incarnation: Int64
+  @usableFromInline package var incarnation: Int64
   /// As in ``StoredDocument/revision``.
-  public var revision: Int64
+  @usableFromInline package var revision: Int64
 
   @inlinable
-  public init(incarnation: Int64, revision: Int64) {
+  package init(incarnation: Int64, revision: Int64) {
     self.incarnation = incarnation
     self.revision = revision
   }
@@ -23,29 +23,29 @@ public struct ContentVersion: Sendable, Hashable {
 ///
 /// Equal states hold the same documents. Unequal ones may do so too: each connection counts commits
 /// by itself.
-public struct CommittedState: Sendable, Hashable {
+package struct CommittedState: Sendable, Hashable {
   /// Who counts; small numbers from 1, so that something may be kept for each.
-  public var observer: UInt32
+  package var observer: UInt32
   /// What it counts.
-  public var count: UInt32
+  package var count: UInt32
 
   @inlinable
-  public init(observer: UInt32, count: UInt32) {
+  package init(observer: UInt32, count: UInt32) {
     self.observer = observer
     self.count = count
   }
 }
 
 /// The row ids of what a query finds, in order, and what they were found in.
-public struct RowIDResult: Sendable, Hashable {
-  public var rowIDs: [Int64]
+package struct RowIDResult: Sendable, Hashable {
+  package var rowIDs: [Int64]
   /// See ``ContentVersion/incarnation``; nil if the engine does not tell, or there is no collection.
-  public var incarnation: Int64?
+  @usableFromInline package var incarnation: Int64?
   /// See ``EngineReader/committedState()``.
-  public var state: CommittedState?
+  package var state: CommittedState?
 
   @inlinable
-  public init(_ rowIDs: [Int64], incarnation: Int64?, state: CommittedState?) {
+  package init(_ rowIDs: [Int64], incarnation: Int64?, state: CommittedState?) {
     self.rowIDs = rowIDs
     self.incarnation = incarnation
     self.state = state
@@ -53,15 +53,15 @@ public struct RowIDResult: Sendable, Hashable {
 }
 
 extension EngineReader {
-  public func committedState() throws -> CommittedState? { nil }
+  package func committedState() throws -> CommittedState? { nil }
 
-  public func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {
+  package func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {
     var version: ContentVersion?
     try get(.rowID(rowID), in: collection) { version = $0.contentVersion }
     return version
   }
 
-  public func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult {
+  package func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult {
     try rowIDsOfFound(query, in: collection)
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
-public import NanoQuery
+package import NanoDocument
+package import NanoQuery
 
 /// Where documents are kept: what the store layer asks of a database, and all it knows of one.
 ///
@@ -10,7 +10,7 @@ public import NanoQuery
 /// own or one of the engine's, leaves the database as it was before the block.
 ///
 /// Every engine passes the conformance suite in NanoTesting.
-public protocol Engine: AnyObject, Sendable {
+package protocol Engine: AnyObject, Sendable {
   /// What this engine can do beyond the contract's core.
   var capabilities: Capabilities { get }
 
@@ -84,19 +84,19 @@ public protocol Engine: AnyObject, Sendable {
 }
 
 extension Engine {
-  public func get(
+  package func get(
     keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
     _ show: (StoredDocument) throws -> Void
   ) throws {
     try read(.snapshot, interruption) { try $0.get(keys: keys, in: collection, show) }
   }
 
-  public func put(
+  package func put(
     _ document: NewDocument, newKey: DocumentKey, replacing: Bool, into collection: String,
     _ interruption: Interruption?
   ) throws -> (rowID: Int64, key: DocumentKey?)? { nil }
 
-  public func get(
+  package func get(
     _ identity: Identity, in collection: String, _ interruption: Interruption?,
     _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
@@ -105,35 +105,35 @@ extension Engine {
 }
 
 extension EngineReader {
-  public func get(
+  package func get(
     keys: [DocumentKey], in collection: String, _ show: (StoredDocument) throws -> Void
   ) throws {
     for key in Set(keys) { try get(.key(key), in: collection, show) }
   }
 
-  public func findInAnyOrder(
+  package func findInAnyOrder(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws {
     try find(query, in: collection, show)
   }
 
-  public func findRanked(
+  package func findRanked(
     _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
   ) throws {
     try find(query, in: collection) { try show($0, 0) }
   }
 
-  public func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] { [] }
+  package func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] { [] }
 
-  public func highestRowID(in collection: String) throws -> Int64? { nil }
+  package func highestRowID(in collection: String) throws -> Int64? { nil }
 
-  public func aggregate(
+  package func aggregate(
     _ query: AggregateQuery, in collection: String, _ show: (AggregateRow) throws -> Bool
   ) throws {
     for row in try aggregate(query, in: collection) where try !show(row) { return }
   }
 
-  public func contents(
+  package func contents(
     _ query: Query, in collection: String, withKeys: Bool,
     _ show: (StoredContent) throws -> Bool
   ) throws {
@@ -144,7 +144,7 @@ extension EngineReader {
     }
   }
 
-  public func types(in collection: String) throws -> [String] {
+  package func types(in collection: String) throws -> [String] {
     var names: Set<ExactName> = []
     var query = Query(!Condition.isNull(.attribute(.type)))
     query.fields = []
@@ -167,7 +167,7 @@ public enum ReadScope: Sendable, Hashable {
 }
 
 /// A snapshot, valid inside the block that was given it and on its thread.
-public protocol EngineReader: AnyObject {
+package protocol EngineReader: AnyObject {
   /// The collections that exist, by name.
   func collections() throws -> [CollectionDescription]
   /// What documents of a collection are known by; a key if there is no such collection yet.
@@ -251,7 +251,7 @@ public protocol EngineReader: AnyObject {
 }
 
 /// A transaction in progress, valid inside the block that was given it and on its thread.
-public protocol EngineWriter: EngineReader {
+package protocol EngineWriter: EngineReader {
   /// Stores a new document and gives its row id, never one that was used before.
   ///
   /// - Throws: ``StoreError/Code/duplicateKey``, also where the row id that it is to have is taken,
@@ -341,15 +341,15 @@ public protocol EngineWriter: EngineReader {
 }
 
 extension EngineWriter {
-  public var documentsTogether: Int { NewDocument.together }
+  package var documentsTogether: Int { NewDocument.together }
 
-  public func save(
+  package func save(
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
   ) throws {
     for document in documents { rowIDs.append(try save(document, into: collection)) }
   }
 
-  public func insert(
+  package func insert(
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
   ) throws {
     for document in documents { rowIDs.append(try insert(document, into: collection)) }
@@ -357,29 +357,29 @@ extension EngineWriter {
 }
 
 /// What an engine can do beyond the contract's core.
-public struct Capabilities: OptionSet, Sendable, Hashable {
-  public let rawValue: Int
-  public init(rawValue: Int) { self.rawValue = rawValue }
+package struct Capabilities: OptionSet, Sendable, Hashable {
+  package let rawValue: Int
+  package init(rawValue: Int) { self.rawValue = rawValue }
   /// SQL statements of the caller, through ``SQLReader``.
-  public static let sql = Capabilities(rawValue: 1)
+  package static let sql = Capabilities(rawValue: 1)
   /// Indexes that refuse a second document with the same values.
-  public static let uniqueIndexes = Capabilities(rawValue: 2)
+  package static let uniqueIndexes = Capabilities(rawValue: 2)
   /// Indexes with an entry for each element of an array.
-  public static let elementIndexes = Capabilities(rawValue: 4)
+  package static let elementIndexes = Capabilities(rawValue: 4)
   /// Indexes on elements that refuse a second document with one of them.
-  public static let uniqueElementIndexes = Capabilities(rawValue: 512)
+  package static let uniqueElementIndexes = Capabilities(rawValue: 512)
   /// ``Engine/put(_:newKey:replacing:into:_:)`` is shorter than a transaction.
-  public static let singleWrites = Capabilities(rawValue: 1024)
+  package static let singleWrites = Capabilities(rawValue: 1024)
   /// Copies of the database while it is in use.
-  public static let backup = Capabilities(rawValue: 8)
+  package static let backup = Capabilities(rawValue: 8)
   /// Readers see their snapshot while a writer works.
-  public static let concurrentReads = Capabilities(rawValue: 16)
+  package static let concurrentReads = Capabilities(rawValue: 16)
   /// What is written is still there after the process has ended.
-  public static let durable = Capabilities(rawValue: 32)
+  package static let durable = Capabilities(rawValue: 32)
   /// ``IndexingPolicy/everything``.
-  public static let everythingIndex = Capabilities(rawValue: 64)
+  package static let everythingIndex = Capabilities(rawValue: 64)
   /// ``Engine/observeCommits(_:)``.
-  public static let changes = Capabilities(rawValue: 128)
+  package static let changes = Capabilities(rawValue: 128)
   /// ``EngineWriter/createTextIndex(_:in:)``.
-  public static let textIndexes = Capabilities(rawValue: 256)
+  package static let textIndexes = Capabilities(rawValue: 256)
 }

@@ -3,7 +3,7 @@
 public import NanoDocument
 
 /// What a reader or writer offers beside the contract if the engine has ``Capabilities/sql``.
-public protocol SQLReader: EngineReader {
+package protocol SQLReader: EngineReader {
   /// Runs a statement and shows its rows until the closure says false.
   ///
   /// - Throws: ``StoreError/Code/readOnly`` for a statement that writes, outside a transaction;

@@ -5,28 +5,28 @@ public import NanoDocument
 /// A document as an engine shows it: its bytes are borrowed and gone when the closure returns.
 ///
 /// It holds no reference to anything, so that handing it from closure to closure counts none.
-public struct StoredDocument {
-  public var rowID: Int64
-  public var borrowedKey: BorrowedKey
+@usableFromInline package struct StoredDocument {
+  package var rowID: Int64
+  @usableFromInline package var borrowedKey: BorrowedKey
   /// The class name as UTF-8, nil for the collection's own.
-  public var borrowedType: UnsafeRawBufferPointer?
+  @usableFromInline package var borrowedType: UnsafeRawBufferPointer?
   /// The version of the class, nil for its first.
-  public var version: Int64?
+  @usableFromInline package var version: Int64?
   /// Microseconds since 1970; nil if another program wrote the document.
-  public var added: Int64?
+  @usableFromInline package var added: Int64?
   /// Goes up with each write of this document, from 1, or from anywhere if another program wrote it
   /// meanwhile; nil as long as another program wrote it last.
-  public var revision: Int64?
+  @usableFromInline package var revision: Int64?
   /// See ``ContentVersion/incarnation``; nil if the engine does not tell.
-  public var incarnation: Int64?
+  @usableFromInline package var incarnation: Int64?
   /// The fields as stored JSON.
-  public var body: UnsafeRawBufferPointer
+  @usableFromInline package var body: UnsafeRawBufferPointer
   /// Whether another program wrote a key, a class, a version or a moment that no document can have, and that is
   /// shown as something else.
   package var isAltered = false
 
   @inlinable
-  public init(
+  package init(
     rowID: Int64, key: BorrowedKey, type: UnsafeRawBufferPointer?, version: Int64?, added: Int64?,
     revision: Int64?, incarnation: Int64? = nil, body: UnsafeRawBufferPointer
   ) {
@@ -42,14 +42,14 @@ public struct StoredDocument {
 
   /// A copy of the key, nil if the document has none.
   @inlinable
-  public var key: DocumentKey? { borrowedKey.key }
+  package var key: DocumentKey? { borrowedKey.key }
   /// A copy of the class name, nil for the collection's own.
   @inlinable
-  public var type: String? { borrowedType.map { String(decoding: $0, as: UTF8.self) } }
+  package var type: String? { borrowedType.map { String(decoding: $0, as: UTF8.self) } }
 
   /// Nil if another program wrote the document, or the engine does not tell.
   @inlinable
-  public var contentVersion: ContentVersion? {
+  package var contentVersion: ContentVersion? {
     guard let incarnation, let revision else { return nil }
     return ContentVersion(incarnation: incarnation, revision: revision)
   }
@@ -81,15 +81,15 @@ extension StoredDocument {
 }
 
 /// What a value is made of: a part of what an engine shows, borrowed until the closure returns.
-public struct StoredContent {
-  public var key: BorrowedKey
+@usableFromInline package struct StoredContent {
+  @usableFromInline package var key: BorrowedKey
   /// The version of the class, nil for its first.
-  public var version: Int64?
+  @usableFromInline package var version: Int64?
   /// The fields as stored JSON.
-  public var body: UnsafeRawBufferPointer
+  @usableFromInline package var body: UnsafeRawBufferPointer
 
   @inlinable
-  public init(key: BorrowedKey, version: Int64?, body: UnsafeRawBufferPointer) {
+  package init(key: BorrowedKey, version: Int64?, body: UnsafeRawBufferPointer) {
     self.key = key
     self.version = version
     self.body = body
@@ -98,21 +98,21 @@ public struct StoredContent {
 
 /// A document to be written; the bytes are borrowed for the call and are stored JSON, already
 /// checked.
-public struct NewDocument {
-  public var key: DocumentKey?
-  public var type: String?
-  public var version: Int64?
+package struct NewDocument {
+  package var key: DocumentKey?
+  package var type: String?
+  package var version: Int64?
   /// Microseconds since 1970; counts only if the document is new.
-  public var added: Int64
+  @usableFromInline package var added: Int64
   /// The row id that a new document is to have; the next one if nil. See
   /// ``EngineWriter/nextRowID(in:)``.
-  public var rowID: Int64?
+  package var rowID: Int64?
   /// Replaces only a document of this revision; any if nil.
-  public var replacedRevision: Int64?
-  public var body: UnsafeRawBufferPointer
+  package var replacedRevision: Int64?
+  package var body: UnsafeRawBufferPointer
 
   @inlinable
-  public init(
+  package init(
     key: DocumentKey?, type: String? = nil, version: Int64? = nil, added: Int64,
     rowID: Int64? = nil, replacedRevision: Int64? = nil, body: UnsafeRawBufferPointer
   ) {
@@ -129,11 +129,11 @@ public struct NewDocument {
 extension NewDocument {
   /// How many are best inserted by one call. Arbitrary; the gain grows little beyond, and SQLite's
   /// statement for so many has 60 parameters or 100, of which ours keeps account.
-  public static let together = 20
+  package static let together = 20
 }
 
 /// How a document is addressed.
-public enum Identity: Sendable, Hashable {
+package enum Identity: Sendable, Hashable {
   case key(DocumentKey)
   case rowID(Int64)
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-public import NanoEngine
+package import NanoEngine
 import NanoQuery
 
 extension EncryptedEngine {
   /// What the other engine finds, and every sealed document and value that does not open.
-  public func verify() throws -> [VerificationProblem] {
+  package func verify() throws -> [VerificationProblem] {
     let problems = try inner.verify()
     return try problems
       + read(.snapshot, nil) { reader in

@@ -3,7 +3,7 @@
 import Crypto
 import Foundation
 import NanoDocument
-public import NanoEngine
+package import NanoEngine
 import Synchronization
 
 /// Seals documents on their way to another engine and opens them on their way back.
@@ -14,7 +14,7 @@ import Synchronization
 /// ```swift
 /// let engine = try EncryptedEngine(SQLiteEngine(.file(path), configuration), encryption)
 /// ```
-public final class EncryptedEngine: Engine {
+package final class EncryptedEngine: Engine {
   let inner: any Engine
   let encryption: Encryption
   private let ring: Mutex<Keyring>
@@ -28,7 +28,7 @@ public final class EncryptedEngine: Engine {
   /// - Throws: ``StoreError/Code/wrongKey``, before anything is written.
   ///   ``StoreError/Code/unsupported`` if a store that was not encrypted has indexes that cannot be made
   ///   blind; ``StoreError/Code/corruptFile`` if the keys are damaged or missing.
-  public convenience init(_ inner: any Engine, _ encryption: Encryption) throws {
+  package convenience init(_ inner: any Engine, _ encryption: Encryption) throws {
     try self.init(inner, EncryptionSession(encryption))
   }
 
@@ -45,7 +45,7 @@ public final class EncryptedEngine: Engine {
     }
   }
 
-  public var capabilities: Capabilities {
+  package var capabilities: Capabilities {
     var all = inner.capabilities.subtracting(.sql)
     // Other collections may have all that there is.
     guard keyring.sealsMetadata else { return all }
@@ -61,7 +61,7 @@ public final class EncryptedEngine: Engine {
 
   func note(_ keyring: Keyring) { ring.withLock { $0 = keyring } }
 
-  public func read<Result>(
+  package func read<Result>(
     _ scope: ReadScope, _ interruption: Interruption?,
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
@@ -71,7 +71,7 @@ public final class EncryptedEngine: Engine {
     }
   }
 
-  public func get(
+  package func get(
     _ identity: Identity, in collection: String, _ interruption: Interruption?,
     _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
@@ -87,7 +87,7 @@ public final class EncryptedEngine: Engine {
     }
   }
 
-  public func write<Result>(
+  package func write<Result>(
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     var paths: [ExactName: KnownPaths] = [:]
@@ -104,31 +104,33 @@ public final class EncryptedEngine: Engine {
   /// The keys as a transaction sees them.
   func current(_ reader: any EngineReader) throws -> Keyring {
     let ring = keyring
-    guard let value = try reader.metadata(EncryptionMarker.name) else { throw EncryptionHeader.damaged }
+    guard let value = try reader.metadata(EncryptionMarker.name) else {
+      throw EncryptionHeader.damaged
+    }
     guard value != ring.value else { return ring }
     let changed = try Keyring(value, ring.wrapping)
     note(changed)
     return changed
   }
 
-  public func observeCommits(
+  package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation { try inner.observeCommits(handler) }
 
-  public func compact() throws { try inner.compact() }
+  package func compact() throws { try inner.compact() }
 
   /// The copy is sealed as the store is.
-  public func backup(
+  package func backup(
     to destination: BackupDestination, progress: ((Double) throws -> Void)?
   ) throws { try inner.backup(to: destination, progress: progress) }
 
-  public func statistics() throws -> EngineStatistics {
+  package func statistics() throws -> EngineStatistics {
     var statistics = try inner.statistics()
     statistics.settings["encryption"] = "AES-256-GCM"
     return statistics
   }
 
-  public func close() throws { try inner.close() }
+  package func close() throws { try inner.close() }
 }
 
 /// The encryption of a store for as long as the program has it, over closing and opening again.

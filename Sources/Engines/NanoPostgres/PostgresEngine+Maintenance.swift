@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-public import NanoEngine
+package import NanoEngine
 import NanoSQL
 
 extension PostgresEngine {
   /// Lets the server reuse what removed documents held, and renews what it knows of values.
-  public func compact() throws {
+  package func compact() throws {
     try core.reporting {
       let tables = try read(.call, nil) { try ($0 as? PostgresReader)?.tableNames() ?? [] }
       try core.pool.withConnection { connection in
@@ -15,7 +15,7 @@ extension PostgresEngine {
     }
   }
 
-  public func backup(
+  package func backup(
     to destination: BackupDestination, progress: ((Double) throws -> Void)?
   ) throws {
     throw StoreError(
@@ -27,7 +27,7 @@ extension PostgresEngine {
   }
 
   /// Compares each document with what the server asks of it, and the catalogue with the documents.
-  public func verify() throws -> [VerificationProblem] {
+  package func verify() throws -> [VerificationProblem] {
     try core.reporting {
       try read(.snapshot, nil) { reader in
         guard let reader = reader as? PostgresReader else { return [] }
@@ -36,7 +36,7 @@ extension PostgresEngine {
     }
   }
 
-  public func statistics() throws -> EngineStatistics {
+  package func statistics() throws -> EngineStatistics {
     try core.reporting {
       try read(.snapshot, nil) { reader in
         guard let reader = reader as? PostgresReader else {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 import Logging
-public import NanoDocument
-public import NanoEngine
+package import NanoDocument
+package import NanoEngine
 import NanoQuery
 import NanoSQL
 
@@ -10,7 +10,7 @@ import NanoSQL
 ///
 /// Transactions that write lock each collection that they read or write, one after the other, until they end:
 /// so they are serializable, and those that use different collections run at once. Readers wait for nobody.
-public final class PostgresEngine: Engine {
+package final class PostgresEngine: Engine {
   let core: PostgresCore
   /// Servers that may be some time behind; nil if there are none.
   let replicas: PostgresCore?
@@ -24,7 +24,7 @@ public final class PostgresEngine: Engine {
   /// - Throws: ``StoreError/Code/cannotOpen``, ``StoreError/Code/newerFormat``,
   ///   ``StoreError/Code/unsupported`` for a server that is too old,
   ///   ``StoreError/Code/notPermitted`` if the role may not make the tables.
-  public init(_ conninfo: String, _ configuration: PostgresConfiguration = .init()) throws {
+  package init(_ conninfo: String, _ configuration: PostgresConfiguration = .init()) throws {
     try configuration.validate()
     core = PostgresCore(conninfo, configuration)
     replicas = configuration.replicas.map { PostgresCore($0, configuration) }
@@ -39,7 +39,7 @@ public final class PostgresEngine: Engine {
 
   deinit { try? close() }
 
-  public var capabilities: Capabilities {
+  package var capabilities: Capabilities {
     var all: Capabilities = [
       .sql, .uniqueIndexes, .elementIndexes, .concurrentReads, .durable, .everythingIndex, .changes,
       .textIndexes, .singleWrites,
@@ -85,7 +85,7 @@ public final class PostgresEngine: Engine {
       [.expected: "\(PostgresSchema.format)", .actual: "\(rows.int(0, 0))"])
   }
 
-  public func read<Result>(
+  package func read<Result>(
     _ scope: ReadScope, _ interruption: Interruption?,
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
@@ -98,7 +98,7 @@ public final class PostgresEngine: Engine {
     }
   }
 
-  public func get(
+  package func get(
     _ identity: Identity, in collection: String, _ interruption: Interruption?,
     _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
@@ -118,7 +118,7 @@ public final class PostgresEngine: Engine {
     return try read(.call, interruption) { try $0.get(identity, in: collection, show) }
   }
 
-  public func get(
+  package func get(
     keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
     _ show: (StoredDocument) throws -> Void
   ) throws {
@@ -138,7 +138,7 @@ public final class PostgresEngine: Engine {
     try read(.call, interruption) { try $0.get(keys: keys, in: collection, show) }
   }
 
-  public func write<Result>(
+  package func write<Result>(
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     defer { commits.deliver() }
@@ -165,7 +165,7 @@ public final class PostgresEngine: Engine {
     }
   }
 
-  public func observeCommits(
+  package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation {
     try core.reporting {
@@ -179,7 +179,7 @@ public final class PostgresEngine: Engine {
     }
   }
 
-  public func close() throws {
+  package func close() throws {
     watch.end()
     core.pool.close()
     replicas?.pool.close()

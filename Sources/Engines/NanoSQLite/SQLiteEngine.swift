@@ -5,7 +5,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import NanoDocument
-public import NanoEngine
+package import NanoEngine
 import Synchronization
 
 // @unchecked: `connection` is touched only while `writing` is held.
@@ -14,11 +14,11 @@ import Synchronization
 /// GRDB opens, configures, backs up and closes the connections. A call uses one on the thread of
 /// the caller: it is lent out to one at a time, so a hop to GRDB's queue would only cost a small
 /// read a quarter of its time.
-public final class SQLiteEngine: Engine, @unchecked Sendable {
+package final class SQLiteEngine: Engine, @unchecked Sendable {
   /// The settings that it was opened with.
-  public let configuration: SQLiteConfiguration
+  package let configuration: SQLiteConfiguration
   /// The file, with its tilde expanded; nil for memory and temporary databases.
-  public let path: String?
+  package let path: String?
   let writer: DatabaseQueue
   private let connection: SQLiteConnection
   private let writing = NSLock()
@@ -38,7 +38,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   /// Looks for commits of other connections while there is an observer.
   let watch: CommitPoller
 
-  public var capabilities: Capabilities {
+  package var capabilities: Capabilities {
     var all: Capabilities = [
       .sql, .uniqueIndexes, .elementIndexes, .uniqueElementIndexes, .backup, .everythingIndex,
       .changes,
@@ -56,7 +56,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
   /// - Throws: ``StoreError`` with ``StoreError/Code/notADatabase``,
   ///   ``StoreError/Code/newerFormat``, ``StoreError/Code/cannotOpen`` and others. An existing file
   ///   is unchanged.
-  public init(
+  package init(
     _ location: SQLiteConfiguration.Location, _ configuration: SQLiteConfiguration,
     observer: QueryObserver? = nil
   ) throws {
@@ -116,7 +116,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
 
   deinit { try? close() }
 
-  public func read<Result>(
+  package func read<Result>(
     _ scope: ReadScope, _ interruption: Interruption?,
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
@@ -140,7 +140,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     }
   }
 
-  public func get(
+  package func get(
     _ identity: Identity, in collection: String, _ interruption: Interruption?,
     _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
@@ -157,7 +157,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     }
   }
 
-  public func write<Result>(
+  package func write<Result>(
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     guard !configuration.isReadOnly else {
@@ -308,7 +308,7 @@ public final class SQLiteEngine: Engine, @unchecked Sendable {
     do { return try work() } catch { throw SQLiteErrors.translated(error, operation: "run") }
   }
 
-  public func close() throws { try close { _ in } }
+  package func close() throws { try close { _ in } }
 
   /// - Parameter last: Runs on the writing connection when no other one of the engine is open.
   func close(_ last: (SQLiteConnection) throws -> Void) throws {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-public import SwiftSyntax
+package import SwiftSyntax
 import SwiftSyntaxBuilder
-public import SwiftSyntaxMacros
+package import SwiftSyntaxMacros
 
 /// Generates the conformance to `Model`: parses, checks and renders the declaration.
 ///
@@ -12,10 +12,10 @@ public import SwiftSyntaxMacros
 /// Generated code that repeats types and values of properties is a member of the type itself, since only there do
 /// names resolve as they do in the property declarations. Initializers of structs are in the extension, because an
 /// initializer in the struct would suppress the memberwise initializer.
-public protocol ModelMacroImplementation: MemberMacro, MemberAttributeMacro, ExtensionMacro {}
+package protocol ModelMacroImplementation: MemberMacro, MemberAttributeMacro, ExtensionMacro {}
 
 extension ModelMacroImplementation {
-  public static func expansion(
+  package static func expansion(
     of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
     conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
   ) -> [DeclSyntax] {
@@ -42,7 +42,7 @@ extension ModelMacroImplementation {
   }
 
   /// Adds accessors to the properties of objects, which load on first access and report changes in advance.
-  public static func expansion(
+  package static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingAttributesFor member: some DeclSyntaxProtocol, in context: some MacroExpansionContext
   ) -> [AttributeSyntax] {
@@ -54,7 +54,7 @@ extension ModelMacroImplementation {
     return problems.hasErrors ? [] : ["@NanoStoreModels._TrackedProperty"]
   }
 
-  public static func expansion(
+  package static func expansion(
     of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext

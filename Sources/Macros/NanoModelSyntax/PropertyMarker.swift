@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-public import SwiftSyntax
-public import SwiftSyntaxMacros
+package import SwiftSyntax
+package import SwiftSyntaxMacros
 
 /// `@Field`, `@Indexed` and similar attributes, which expand to nothing and are read by ``ModelMacroImplementation``.
-public protocol PropertyMarkerImplementation: PeerMacro {}
+package protocol PropertyMarkerImplementation: PeerMacro {}
 
 extension PropertyMarkerImplementation {
-  public static func expansion(
+  package static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) -> [DeclSyntax] {

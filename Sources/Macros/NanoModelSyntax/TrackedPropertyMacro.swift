@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-public import SwiftSyntax
+package import SwiftSyntax
 import SwiftSyntaxBuilder
-public import SwiftSyntaxMacros
+package import SwiftSyntaxMacros
 
 /// Adds accessors to a property of an object, which load the object on first access and report changes in advance.
 ///
 /// The value is in a separate storage property, which is nil while the object is a fault.
-public protocol TrackedPropertyImplementation: AccessorMacro, PeerMacro {}
+package protocol TrackedPropertyImplementation: AccessorMacro, PeerMacro {}
 
 extension TrackedPropertyImplementation {
-  public static func expansion(
+  package static func expansion(
     of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) -> [AccessorDeclSyntax] {
     property(declaration).map { AccessorRenderer.accessors(of: $0) } ?? []
   }
 
-  public static func expansion(
+  package static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) -> [DeclSyntax] {
@@ -34,10 +34,10 @@ extension TrackedPropertyImplementation {
 }
 
 /// `@Relationship` and `@Inverse`, which add such accessors to properties that refer to other objects.
-public protocol RelationshipImplementation: AccessorMacro, PeerMacro {}
+package protocol RelationshipImplementation: AccessorMacro, PeerMacro {}
 
 extension RelationshipImplementation {
-  public static func expansion(
+  package static func expansion(
     of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) -> [AccessorDeclSyntax] {
@@ -48,7 +48,7 @@ extension RelationshipImplementation {
     return AccessorRenderer.accessors(of: relationship)
   }
 
-  public static func expansion(
+  package static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) -> [DeclSyntax] {

@@ -37,7 +37,7 @@ extension Store {
   /// changes documents on their way, for example.
   ///
   /// - Throws: As ``init(_:configuration:)-(Location,_)``, and what the closure throws.
-  public convenience init(
+  package convenience init(
     _ location: Location, configuration: Configuration = Configuration(),
     wrapping wrap: @escaping @Sendable (any Engine) throws -> any Engine
   ) throws {

@@ -35,7 +35,7 @@ extension Store {
   /// changes documents on their way, for example.
   ///
   /// - Throws: As ``postgres(_:configuration:)-(String,_)``, and what the closure throws.
-  public static func postgres(
+  package static func postgres(
     _ url: String, configuration: PostgresConfiguration = PostgresConfiguration(),
     wrapping wrap: @escaping @Sendable (any Engine) throws -> any Engine
   ) throws -> Store {

@@ -19,7 +19,7 @@ final class AssociatedObjects: Sendable {
 extension Store {
   /// Goes up when this program drops a collection or an index, or undoes what may have made one: what a layer
   /// remembers of indexes may no longer be so.
-  public var droppedDefinitions: Int { drops.load(ordering: .acquiring) }
+  package var droppedDefinitions: Int { drops.load(ordering: .acquiring) }
 
   func noteDroppedDefinition() { drops.add(1, ordering: .acquiringAndReleasing) }
 
@@ -27,7 +27,7 @@ extension Store {
   /// keep the store alive.
   ///
   /// For what a layer on top of the store has to remember beside it, such as which indexes it has seen to.
-  public func companion<Object: AnyObject & Sendable>(
+  package func companion<Object: AnyObject & Sendable>(
     _ type: Object.Type = Object.self, make: () -> Object
   ) -> Object {
     companions.object(make)

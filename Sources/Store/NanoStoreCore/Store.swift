@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import Logging
+package import Logging
 public import NanoDocument
 public import NanoEngine
 import Synchronization
@@ -59,7 +59,7 @@ public final class Store: Sendable {
   let unknownFieldWarnings: UnknownFieldWarnings?
 
   /// Opens a store on an engine, which the closure makes, now and whenever the store is reopened.
-  public convenience init(opening open: @escaping @Sendable () throws -> any Engine) throws {
+  package convenience init(opening open: @escaping @Sendable () throws -> any Engine) throws {
     try self.init(file: nil, opening: open)
   }
 
@@ -78,7 +78,7 @@ public final class Store: Sendable {
   ///   - indexTuning: What the store does about indexes that nobody declared.
   ///   - logger: Gets what it did and why.
   ///   - warnsAboutUnknownFields: Whether it logs fields that queries use and that no document has.
-  public convenience init(
+  package convenience init(
     indexTuning: IndexTuning, logger: Logger, warnsAboutUnknownFields: Bool = false,
     opening open: @escaping @Sendable (QueryObserver?) throws -> any Engine
   ) throws {
@@ -130,7 +130,7 @@ public final class Store: Sendable {
   /// The engine, for what the store does not offer itself.
   ///
   /// - Throws: ``StoreError/Code/closed``.
-  public func engine() throws(StoreError) -> any Engine {
+  package func engine() throws(StoreError) -> any Engine {
     guard let engine = state.withLock({ $0.engine }) else {
       throw Self.closed
     }

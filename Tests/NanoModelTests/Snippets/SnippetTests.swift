@@ -9,7 +9,8 @@ import Testing
 struct SnippetTests {
   private static let articles: [String] = {
     let catalogues = [
-      "Sources/Products/NanoStore/NanoStore.docc", "Sources/Products/NanoStoreModels/NanoStoreModels.docc",
+      "Sources/Products/NanoStore/NanoStore.docc",
+      "Sources/Products/NanoStoreModels/NanoStoreModels.docc",
     ]
     return catalogues.flatMap { SwiftBlocks.files(in: $0, ".md") } + ["README.md"]
   }()

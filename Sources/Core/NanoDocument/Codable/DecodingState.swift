@@ -105,7 +105,7 @@ extension JSONReader {
 extension JSONReader {
   /// The names and indices that lead to the value in which a byte of a document stands; none for the
   /// document itself.
-  public static func path(toByte offset: Int, in bytes: UnsafeRawBufferPointer) -> [String] {
+  package static func path(toByte offset: Int, in bytes: UnsafeRawBufferPointer) -> [String] {
     var reader = JSONReader(bytes)
     guard offset <= bytes.count else { return [] }
     let place = reader.start + offset

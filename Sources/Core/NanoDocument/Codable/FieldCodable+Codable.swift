@@ -8,7 +8,7 @@ extension JSONWriter {
   ///
   /// A value that cannot be encoded is a ``failure``: ``StoreError/Code/valueNotStorable``, with the error
   /// of the type as a detail that is not logged.
-  public mutating func codable(_ value: some Encodable) {
+  package mutating func codable(_ value: some Encodable) {
     let start = count
     do {
       try CodingPool.encoder.use { try $0.encodeValue(value, into: &self) }
@@ -27,7 +27,7 @@ extension JSONReader {
   ///
   /// - Throws: ``StoreError/Code/typeMismatch`` if the type refuses it, with the place in the document;
   ///   ``StoreError/Code/corruptDocument``.
-  public mutating func codable<Value: Decodable>(
+  package mutating func codable<Value: Decodable>(
     as type: Value.Type = Value.self
   ) throws(StoreError) -> Value {
     skipWhitespace()

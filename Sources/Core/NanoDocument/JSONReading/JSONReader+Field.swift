@@ -9,7 +9,7 @@ extension JSONReader {
   /// - Parameter name: The bytes of a ``StoredName``.
   /// - Throws: ``StoreError/Code/corruptDocument``.
   @inlinable
-  public mutating func findField(_ name: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+  package mutating func findField(_ name: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     var ahead = self
     guard ahead.peekConsume(ASCII.openBrace), !ahead.peekConsume(ASCII.closeBrace) else {
       return false
@@ -30,7 +30,7 @@ extension JSONReader {
 
   /// As ``findField(_:)-(UnsafeRawBufferPointer)``.
   @inlinable
-  public mutating func findField(_ name: StoredName) throws(StoreError) -> Bool {
+  package mutating func findField(_ name: StoredName) throws(StoreError) -> Bool {
     var found = self
     let isThere = try name.utf8.withUnsafeBufferPointer { (utf8) throws(StoreError) -> Bool in
       try found.findField(UnsafeRawBufferPointer(utf8))
@@ -43,7 +43,7 @@ extension JSONReader {
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` if the bytes end before the value does.
   @inlinable
-  public mutating func skipValue() throws(StoreError) {
+  package mutating func skipValue() throws(StoreError) {
     skipWhitespace()
     guard cursor < end else { throw corrupt("a value") }
     switch cursor.pointee {

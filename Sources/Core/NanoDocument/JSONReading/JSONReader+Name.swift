@@ -3,9 +3,9 @@
 extension JSONReader {
   /// A field's name as it stands in the document, valid as long as the document's bytes.
   @frozen
-  public struct Name {
+  @usableFromInline package struct Name {
     /// What stands between the quotes.
-    public let bytes: UnsafeRawBufferPointer
+    @usableFromInline package let bytes: UnsafeRawBufferPointer
     @usableFromInline let isEscaped: Bool
 
     @inlinable @inline(__always)
@@ -17,7 +17,7 @@ extension JSONReader {
     /// Whether this is the name that is stored with these bytes (see ``StoredName``); also if it
     /// was written with other escapes.
     @inlinable @inline(__always)
-    public func matches(_ stored: UnsafeRawBufferPointer) -> Bool {
+    package func matches(_ stored: UnsafeRawBufferPointer) -> Bool {
       if bytes.count == stored.count {
         guard bytes.count > 0, let mine = bytes.baseAddress, let other = stored.baseAddress else {
           return true
@@ -67,7 +67,7 @@ extension JSONReader {
     }
 
     /// The name itself, without escapes and without the `$` that was put before another.
-    public var text: String {
+    package var text: String {
       @inline(__always) get throws(StoreError) {
         if _fastPath(!isEscaped && bytes.first != ASCII.dollar) {
           return String(decoding: bytes, as: UTF8.self)
@@ -93,7 +93,7 @@ extension JSONReader {
   ///
   /// - Throws: ``StoreError/Code/corruptDocument``.
   @inlinable @inline(__always)
-  public mutating func rawName() throws(StoreError) -> Name {
+  package mutating func rawName() throws(StoreError) -> Name {
     try expect(ASCII.quote)
     let first = cursor
     let isEscaped = try finishString()
@@ -106,12 +106,12 @@ extension JSONReader {
 /// A field's name as documents hold it: a `$` put before one at the beginning, and JSON's escapes.
 ///
 /// Made once for a name that is looked up in many documents.
-public struct StoredName: Sendable, Hashable {
+@usableFromInline package struct StoredName: Sendable, Hashable {
   /// What stands between the quotes in a document.
-  public let utf8: [UInt8]
+  @usableFromInline package let utf8: [UInt8]
 
   /// The stored form of a name as a user writes it.
-  public init(_ name: String) {
+  package init(_ name: String) {
     var writer = JSONWriter(capacity: name.utf8.count + 8)
     writer.fieldName(name)
     utf8 = writer.withBytes { Array($0.dropFirst().dropLast(2)) }

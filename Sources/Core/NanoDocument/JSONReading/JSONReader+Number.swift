@@ -6,7 +6,7 @@ extension JSONReader {
   /// - Throws: ``StoreError/Code/corruptDocument``, or ``StoreError/Code/typeMismatch`` if the
   ///   number has a fraction or is beyond 64 bits.
   @inlinable
-  public mutating func integer() throws(StoreError) -> Int64 {
+  package mutating func integer() throws(StoreError) -> Int64 {
     skipWhitespace()
     let first = cursor
     var at = cursor

@@ -3,7 +3,7 @@
 extension JSONReader {
   /// What kind of value stands here, by its first byte.
   @frozen
-  public enum Kind: Sendable {
+  @usableFromInline package enum Kind: Sendable {
     case null, bool, number, string, array
     /// An object, or one of the forms for values that JSON lacks; see ``JSONReader/isStoredForm``.
     case object
@@ -13,7 +13,7 @@ extension JSONReader {
 
   /// The kind of the next value; white space before it is skipped.
   @inlinable @inline(__always)
-  public mutating func kind() -> Kind {
+  package mutating func kind() -> Kind {
     skipWhitespace()
     guard cursor < end else { return .none }
     switch cursor.pointee {
@@ -30,7 +30,7 @@ extension JSONReader {
   /// Whether the object that stands here begins with a name of one `$`, so that it may be a date or
   /// another value that JSON lacks.
   @inlinable @inline(__always)
-  public var isStoredForm: Bool {
+  package var isStoredForm: Bool {
     var ahead = self
     guard ahead.peekConsume(ASCII.openBrace), ahead.peekConsume(ASCII.quote),
       ahead.cursor + 1 < end
@@ -50,11 +50,11 @@ extension JSONReader {
 
   /// Moves ahead by so many bytes, at most to the end.
   @inlinable @inline(__always)
-  public mutating func skip(_ count: Int) { cursor += min(count, end - cursor) }
+  package mutating func skip(_ count: Int) { cursor += min(count, end - cursor) }
 
   /// Consumes bytes that are expected to stand here, and says whether they did.
   @inlinable @inline(__always)
-  public mutating func match(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  package mutating func match(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard end - cursor >= bytes.count, let expected = bytes.baseAddress,
       equalBytes(cursor, expected.assumingMemoryBound(to: UInt8.self), bytes.count)
     else { return false }
@@ -64,7 +64,7 @@ extension JSONReader {
 
   /// Skips a number and says whether it is a double, and how many bytes it had.
   @inlinable @inline(__always)
-  public mutating func skipNumber() -> (isDouble: Bool, length: Int) {
+  package mutating func skipNumber() -> (isDouble: Bool, length: Int) {
     let first = cursor
     var isDouble = false
     while cursor < end {
@@ -84,7 +84,7 @@ extension JSONReader {
   /// Skips a date in the form in which it is always written,
   /// `{"$date":"2026-11-20T21:17:00.123456789Z"}`, and says whether one stood here.
   @inlinable @inline(__always)
-  public mutating func skipStoredDate() -> Bool {
+  package mutating func skipStoredDate() -> Bool {
     guard end - cursor >= 42, cursor[39] == 0x5A, cursor[40] == ASCII.quote,
       cursor[41] == ASCII.closeBrace, cursor[29] == 0x2E, cursor[20] == 0x54, cursor[14] == 0x2D
     else { return false }
@@ -94,7 +94,7 @@ extension JSONReader {
   }
 
   /// The bytes from the cursor to the end, valid as long as the document's bytes.
-  @inlinable public var rest: UnsafeRawBufferPointer {
+  @inlinable package var rest: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: cursor, count: end - cursor)
   }
 
@@ -102,7 +102,7 @@ extension JSONReader {
   ///
   /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/typeMismatch``.
   @inlinable @inline(__always)
-  public mutating func rawString() throws(StoreError) -> RawString {
+  package mutating func rawString() throws(StoreError) -> RawString {
     if _slowPath(!peekConsume(ASCII.quote)) { throw mismatch("a text") }
     let first = cursor
     let isEscaped = try finishString()
@@ -112,11 +112,11 @@ extension JSONReader {
 
   /// A string between its quotes, valid as long as the document's bytes.
   @frozen
-  public struct RawString {
+  @usableFromInline package struct RawString {
     /// What stands between the quotes.
-    public let bytes: UnsafeRawBufferPointer
+    @usableFromInline package let bytes: UnsafeRawBufferPointer
     /// Whether there are escapes in it; if not, the bytes are the text.
-    public let isEscaped: Bool
+    @usableFromInline package let isEscaped: Bool
 
     @inlinable @inline(__always)
     init(bytes: UnsafeRawBufferPointer, isEscaped: Bool) {
@@ -125,7 +125,7 @@ extension JSONReader {
     }
 
     /// The text; damaged escapes are replaced.
-    public var text: String {
+    package var text: String {
       guard isEscaped, let plain = JSONReader.unescaped(bytes.assumingMemoryBound(to: UInt8.self))
       else { return String(decoding: bytes, as: UTF8.self) }
       return String(decoding: plain, as: UTF8.self)
@@ -135,5 +135,5 @@ extension JSONReader {
 
 extension JSONReader.Name {
   /// Whether the name is written with escapes.
-  @inlinable public var hasEscapes: Bool { isEscaped }
+  @inlinable package var hasEscapes: Bool { isEscaped }
 }

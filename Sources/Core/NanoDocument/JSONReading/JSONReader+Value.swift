@@ -6,7 +6,7 @@ extension JSONReader {
   /// Reads a value of any type, with the forms for dates, data and so on recognised.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument``.
-  public mutating func value() throws(StoreError) -> DocumentValue { try value(depth: depth) }
+  package mutating func value() throws(StoreError) -> DocumentValue { try value(depth: depth) }
 
   /// Reads an object; a date or another form that begins with `$` is not one.
   ///
@@ -32,7 +32,7 @@ extension JSONReader {
   }
 
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
-  public mutating func data() throws(StoreError) -> Data {
+  package mutating func data() throws(StoreError) -> Data {
     skipWhitespace()
     let before = self
     guard next == ASCII.openBrace, case .data(let data) = try value() else {
@@ -42,7 +42,7 @@ extension JSONReader {
   }
 
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
-  public mutating func url() throws(StoreError) -> URL {
+  package mutating func url() throws(StoreError) -> URL {
     skipWhitespace()
     let before = self
     guard next == ASCII.openBrace, case .url(let url) = try value() else {

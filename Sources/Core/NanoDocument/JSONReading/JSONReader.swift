@@ -26,7 +26,7 @@ public struct JSONReader {
 
   /// Stands before the first byte.
   @inlinable @inline(__always)
-  public init(_ bytes: UnsafeRawBufferPointer) {
+  package init(_ bytes: UnsafeRawBufferPointer) {
     if let base = bytes.baseAddress {
       start = base.assumingMemoryBound(to: UInt8.self)
     } else {
@@ -44,10 +44,10 @@ public struct JSONReader {
   }
 
   /// How many bytes are behind the cursor.
-  @inlinable public var offset: Int { cursor - start }
+  @inlinable package var offset: Int { cursor - start }
 
   /// Whether nothing but white space is left.
-  @inlinable public var isAtEnd: Bool {
+  @inlinable package var isAtEnd: Bool {
     var rest = self
     rest.skipWhitespace()
     return rest.cursor >= end
@@ -55,11 +55,11 @@ public struct JSONReader {
 
   /// The byte at the cursor, nil at the end.
   @inlinable @inline(__always)
-  public var next: UInt8? { cursor < end ? cursor.pointee : nil }
+  package var next: UInt8? { cursor < end ? cursor.pointee : nil }
 
   /// Goes over white space, which only other programs write.
   @inlinable @inline(__always)
-  public mutating func skipWhitespace() {
+  package mutating func skipWhitespace() {
     while cursor < end, cursor.pointee <= ASCII.space { cursor += 1 }
   }
 
@@ -102,7 +102,7 @@ public struct JSONReader {
 
   /// Skips white space, then consumes a byte if it stands there.
   @inlinable @inline(__always)
-  public mutating func peekConsume(_ byte: UInt8) -> Bool {
+  package mutating func peekConsume(_ byte: UInt8) -> Bool {
     guard cursor < end else { return false }
     if cursor.pointee != byte {
       guard _slowPath(cursor.pointee <= ASCII.space) else { return false }
@@ -117,13 +117,13 @@ public struct JSONReader {
   ///
   /// - Throws: ``StoreError/Code/corruptDocument``.
   @inlinable @inline(__always)
-  public mutating func expect(_ byte: UInt8) throws(StoreError) {
+  package mutating func expect(_ byte: UInt8) throws(StoreError) {
     if _slowPath(!peekConsume(byte)) { throw unexpected(byte) }
   }
 
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
   @inlinable
-  public mutating func bool() throws(StoreError) -> Bool {
+  package mutating func bool() throws(StoreError) -> Bool {
     skipWhitespace()
     if match("true") { return true }
     if match("false") { return false }
@@ -139,7 +139,7 @@ public struct JSONReader {
 
   /// Whether the next value is null; it stays there.
   @inlinable
-  public var isNull: Bool {
+  package var isNull: Bool {
     var rest = self
     return rest.consumeNull()
   }
@@ -150,7 +150,7 @@ public struct JSONReader {
   /// emails = try reader.array { (r: inout JSONReader) throws(StoreError) in try r.string() }
   /// ```
   @inlinable @inline(__always)
-  public mutating func array<Element>(
+  package mutating func array<Element>(
     _ read: (inout JSONReader) throws(StoreError) -> Element
   ) throws(StoreError) -> [Element] {
     if _slowPath(!peekConsume(ASCII.openBracket)) { throw mismatch("an array") }

@@ -14,7 +14,7 @@ extension DocumentValue {
   ///
   /// What has no text, such as a date in the year 10000, is shown as null; to find out, write with
   /// ``JSONWriter/text(_:pretty:dialect:)`` and look at its failure.
-  public func jsonString(pretty: Bool = false, dialect: JSONDialect = .extended) -> String {
+  package func jsonString(pretty: Bool = false, dialect: JSONDialect = .extended) -> String {
     var writer = JSONWriter(capacity: 256)
     writer.text(self, pretty: pretty, dialect: dialect)
     return writer.text
@@ -30,7 +30,7 @@ extension DocumentObject {
 
 extension JSONWriter {
   /// Writes a value as ``DocumentValue/jsonString(pretty:dialect:)`` does.
-  public mutating func text(
+  package mutating func text(
     _ value: DocumentValue, pretty: Bool = false, dialect: JSONDialect = .extended
   ) {
     text(value, pretty, dialect, depth: 0)

@@ -3,7 +3,7 @@
 extension JSONWriter {
   /// Writes an integer.
   @inlinable
-  public mutating func integer(_ value: Int64) {
+  package mutating func integer(_ value: Int64) {
     reserve(20)  // the sign and 19 digits
     if value < 0 {
       base[used] = ASCII.minus

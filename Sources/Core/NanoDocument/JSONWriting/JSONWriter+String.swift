@@ -12,7 +12,7 @@ extension JSONWriter {
   /// Writes a field's name and the colon after it. A name that begins with `$` gets one more, so
   /// that it is not taken for one of the forms that begin with `$`.
   @inlinable @inline(__always)
-  public mutating func fieldName(_ name: borrowing String) {
+  package mutating func fieldName(_ name: borrowing String) {
     let at = used
     if _slowPath(name.utf8.first == ASCII.dollar) { byte(ASCII.quote) }
     let second = used

@@ -27,7 +27,7 @@ extension JSONWriter {
 
   /// Writes `{"$binary":{"base64":"…","subType":"00"}}`.
   @inline(never)  // or deep arrays would take more stack
-  public mutating func data(_ data: Data) {
+  package mutating func data(_ data: Data) {
     literal(#"{"$binary":{"base64":""#)
     base64(data)
     literal(#"","subType":"00"}}"#)
@@ -42,7 +42,7 @@ extension JSONWriter {
 
   /// Writes `{"$url":"…"}`, with a `$base` if the URL is relative to another.
   @inline(never)  // or deep arrays would take more stack
-  public mutating func url(_ url: URL) {
+  package mutating func url(_ url: URL) {
     literal(#"{"$url":"#)
     if let base = url.baseURL {
       string(url.relativeString)
@@ -56,7 +56,7 @@ extension JSONWriter {
 
   /// Writes any value in its stored form. One whose text would nest deeper than
   /// ``DocumentValue/maximumDepth`` is a ``failure``.
-  public mutating func value(_ value: DocumentValue) { self.value(value, depth: depth) }
+  package mutating func value(_ value: DocumentValue) { self.value(value, depth: depth) }
 
   /// Writes an object in its stored form; see ``value(_:)``.
   public mutating func object(_ object: DocumentObject) {
@@ -114,7 +114,7 @@ extension JSONWriter {
 extension DocumentValue {
   /// How many objects and arrays may be open at one place of a document's text. A date and a URL
   /// count as one more, data as two, for that is how they are written. SQLite stops at 1000.
-  public static let maximumDepth = 512
+  @usableFromInline package static let maximumDepth = 512
 }
 
 extension StoreError {

@@ -26,7 +26,7 @@ public struct JSONWriter: ~Copyable {
 
   /// Makes room for so many bytes; more are found when needed.
   @inlinable
-  public init(capacity: Int = 4096) {
+  package init(capacity: Int = 4096) {
     let room = max(capacity, 64)
     self.base = .allocate(capacity: room)
     self.capacity = room
@@ -40,15 +40,15 @@ public struct JSONWriter: ~Copyable {
 
   /// How many bytes were written.
   @inlinable @inline(__always)
-  public var count: Int { used }
+  package var count: Int { used }
 
   /// The first value that could not be written; ``removeAll()`` forgets it.
   @inlinable
-  public var failure: StoreError? { firstFailure }
+  package var failure: StoreError? { firstFailure }
 
   /// Empties the buffer for the next document. The memory is kept.
   @inlinable @inline(__always)
-  public mutating func removeAll() {
+  package mutating func removeAll() {
     used = 0
     if _slowPath(firstFailure != nil || capacity > Self.maximumKeptCapacity) { reset() }
   }
@@ -67,18 +67,18 @@ public struct JSONWriter: ~Copyable {
 
   /// What was written, valid until the next call that changes the writer.
   @inlinable @inline(__always)
-  public var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: used) }
+  package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: used) }
 
   /// Lends out what was written.
   @inlinable
-  public borrowing func withBytes<Result, Failure: Error>(
+  package borrowing func withBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try body(UnsafeRawBufferPointer(start: base, count: used))
   }
 
   /// What was written, as text.
-  public var text: String { String(decoding: bytes, as: UTF8.self) }
+  package var text: String { String(decoding: bytes, as: UTF8.self) }
 
   @inlinable @inline(__always)
   mutating func reserve(_ room: Int) {
@@ -111,7 +111,7 @@ extension JSONWriter: @unchecked Sendable {}
 extension JSONWriter {
   /// Writes one byte as it is.
   @inlinable @inline(__always)
-  public mutating func byte(_ byte: UInt8) {
+  package mutating func byte(_ byte: UInt8) {
     reserve(1)
     base[used] = byte
     used &+= 1
@@ -161,7 +161,7 @@ extension JSONWriter {
 
   /// Writes bytes as they are; they must be JSON in stored form.
   @inlinable
-  public mutating func raw(_ bytes: UnsafeRawBufferPointer) {
+  package mutating func raw(_ bytes: UnsafeRawBufferPointer) {
     guard let source = bytes.baseAddress else { return }
     reserve(bytes.count)
     UnsafeMutableRawPointer(base + count).copyMemory(from: source, byteCount: bytes.count)
@@ -170,11 +170,11 @@ extension JSONWriter {
 
   /// Writes `true` or `false`.
   @inlinable @inline(__always)
-  public mutating func bool(_ value: Bool) { value ? literal("true") : literal("false") }
+  package mutating func bool(_ value: Bool) { value ? literal("true") : literal("false") }
 
   /// Writes `null`.
   @inlinable @inline(__always)
-  public mutating func null() { literal("null") }
+  package mutating func null() { literal("null") }
 
   /// Writes an array, each element by the closure.
   ///
@@ -182,7 +182,7 @@ extension JSONWriter {
   /// writer.array(person.emails) { $0.string($1) }
   /// ```
   @inlinable @inline(__always)
-  public mutating func array<Element>(
+  package mutating func array<Element>(
     _ elements: [Element], _ write: (inout JSONWriter, borrowing Element) -> Void
   ) {
     byte(ASCII.openBracket)

@@ -66,7 +66,7 @@ extension String {
   /// Whether it comes before another name in lists of names: by UTF-8 bytes, which is the order of code points,
   /// whatever a database's order is.
   @inlinable
-  public func isBefore(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+  package func isBefore(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
 }
 
 /// Parts of texts by UTF-8 bytes. `String` looks for characters, and a combining mark makes another character of

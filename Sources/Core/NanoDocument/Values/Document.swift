@@ -54,7 +54,7 @@ public struct Document: @unchecked Sendable {
   ///   - collection: Its name as UTF-8.
   ///   - type: UTF-8; nil for the collection's own.
   ///   - body: The fields in stored form.
-  public init(
+  package init(
     in collection: UnsafeRawBufferPointer, rowID: Int64, key: BorrowedKey,
     type: UnsafeRawBufferPointer?,
     version: Int64?, added: Int64?, revision: Int64?, copying body: UnsafeRawBufferPointer

@@ -5,18 +5,18 @@ import NanoDocument
 /// What one commit changed, or several in a row that were put together.
 public struct Commit: Sendable, Hashable {
   /// The collections whose documents changed, each once. Empty if ``isEverything``.
-  public private(set) var changes: [Change]
+  public package(set) var changes: [Change]
   /// Whether anything may have changed: after SQL of the caller's own, which can do what nobody sees,
   /// and after commits of other connections and processes.
-  public private(set) var isEverything: Bool
+  public package(set) var isEverything: Bool
 
-  public init(_ changes: [Change]) {
+  package init(_ changes: [Change]) {
     self.changes = changes
     isEverything = false
   }
 
   /// Anything may have changed.
-  public static let everything: Commit = {
+  package static let everything: Commit = {
     var commit = Commit([])
     commit.isEverything = true
     return commit
@@ -24,7 +24,7 @@ public struct Commit: Sendable, Hashable {
 
   /// Row ids told for each collection; with more, the whole collection counts as changed. Arbitrary:
   /// asking about so many documents one by one costs about as much as the query.
-  public static let maximumRows = 1_000
+  package static let maximumRows = 1_000
 
   /// Whether it changed no document.
   public var isEmpty: Bool { changes.isEmpty && !isEverything }
@@ -37,7 +37,7 @@ public struct Commit: Sendable, Hashable {
   }
 
   /// Adds what a later commit did.
-  public mutating func merge(_ later: Commit) {
+  package mutating func merge(_ later: Commit) {
     guard !isEverything, !later.isEverything else {
       self = .everything
       return

@@ -15,7 +15,7 @@ import Synchronization
 /// }
 /// commits.deliver()
 /// ```
-public final class CommitBroadcast: Sendable {
+package final class CommitBroadcast: Sendable {
   private struct State {
     var handlers: [Int: @Sendable (Commit) -> Void] = [:]
     var lastHandler = 0
@@ -25,15 +25,15 @@ public final class CommitBroadcast: Sendable {
   private let state = Mutex(State())
   private let count = Atomic(0)
 
-  public init() {}
+  package init() {}
 
   /// Whether anybody listens. Asked after the commit too: one who registers before a commit and reads
   /// after that misses nothing.
   @inline(__always)
-  public var isObserved: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
+  package var isObserved: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
 
   /// Calls the handler for every commit from now on.
-  public func observe(_ handler: @escaping @Sendable (Commit) -> Void) -> CommitObservation {
+  package func observe(_ handler: @escaping @Sendable (Commit) -> Void) -> CommitObservation {
     let number = state.withLock { state in
       state.lastHandler += 1
       state.handlers[state.lastHandler] = handler
@@ -47,7 +47,7 @@ public final class CommitBroadcast: Sendable {
   }
 
   /// Keeps a commit to be told of; one that changed nothing is left out.
-  public func post(_ commit: Commit) {
+  package func post(_ commit: Commit) {
     guard !commit.isEmpty else { return }
     state.withLock { state in
       guard !state.handlers.isEmpty else { return state.waiting.removeAll() }
@@ -60,7 +60,7 @@ public final class CommitBroadcast: Sendable {
   }
 
   /// Tells of what is kept, unless another thread does so already and will find it.
-  public func deliver() {
+  package func deliver() {
     var isFirst = true
     while true {
       let (commits, handlers) = state.withLock {

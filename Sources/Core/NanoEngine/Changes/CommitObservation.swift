@@ -4,16 +4,16 @@ import NanoDocument
 import Synchronization
 
 /// Keeps a handler of commits registered until it is cancelled or let go of.
-public final class CommitObservation: Sendable {
+package final class CommitObservation: Sendable {
   private let end: Mutex<(@Sendable () -> Void)?>
 
-  public init(_ end: @escaping @Sendable () -> Void) { self.end = Mutex(end) }
+  package init(_ end: @escaping @Sendable () -> Void) { self.end = Mutex(end) }
 
   deinit { cancel() }
 
   /// Ends it. A call of the handler that runs at this moment on another thread goes on, no other
   /// begins. A second time it does nothing.
-  public func cancel() {
+  package func cancel() {
     let end = end.withLock { end in
       defer { end = nil }
       return end
@@ -24,7 +24,7 @@ public final class CommitObservation: Sendable {
 
 /// What engines without ``Capabilities/changes`` do.
 extension Engine {
-  public func observeCommits(
+  package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation {
     throw StoreError(.unsupported, "The engine does not tell of commits", [.capability: "changes"])

@@ -54,7 +54,8 @@ extension Query {
 }
 
 extension FullTextSearch {
-  fileprivate func scope(in indexes: [FullTextIndexDefinition]) throws(StoreError) -> FullTextScope {
+  fileprivate func scope(in indexes: [FullTextIndexDefinition]) throws(StoreError) -> FullTextScope
+  {
     if let scope { return scope }
     let names = indexes.map(\.name).joined(separator: ", ")
     if let index {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 import NanoQuery
 
 /// What an index must have to serve a query, which several definitions may do.
-public struct IndexCandidate: Sendable, Hashable {
+package struct IndexCandidate: Sendable, Hashable {
   /// What comes behind the fields that are compared for equality.
-  public enum Tail: Sendable, Hashable {
+  package enum Tail: Sendable, Hashable {
     case none
     /// A field that is compared with a range; an index in either direction serves it.
     case range(FieldPath)
@@ -14,22 +14,22 @@ public struct IndexCandidate: Sendable, Hashable {
     case order([IndexDefinition.Column])
   }
 
-  public let kind: IndexDefinition.Kind
+  package let kind: IndexDefinition.Kind
   /// The fields that come first, sorted here, in any order in the index.
-  public let equalities: [FieldPath]
-  public let tail: Tail
+  package let equalities: [FieldPath]
+  package let tail: Tail
 
-  public init(kind: IndexDefinition.Kind = .fields, equalities: [FieldPath], tail: Tail = .none) {
+  package init(kind: IndexDefinition.Kind = .fields, equalities: [FieldPath], tail: Tail = .none) {
     self.kind = kind
     self.equalities = Set(equalities).sorted { $0.description.isBefore($1.description) }
     self.tail = tail
   }
 
   /// How many fields an index for it has.
-  public var width: Int { equalities.count + tail.columns.count }
+  package var width: Int { equalities.count + tail.columns.count }
 
   /// Whether a query that this was made for is answered by an index.
-  public func isServed(by index: IndexDefinition) -> Bool {
+  package func isServed(by index: IndexDefinition) -> Bool {
     guard index.kind == kind, index.columns.count >= width else { return false }
     let first = index.columns.prefix(equalities.count)
     guard Set(first.map(\.path)) == Set(equalities) else { return false }
@@ -42,7 +42,7 @@ public struct IndexCandidate: Sendable, Hashable {
   }
 
   /// Whether some index for this candidate may serve the other one too.
-  public func mayServe(_ other: IndexCandidate) -> Bool {
+  package func mayServe(_ other: IndexCandidate) -> Bool {
     self == other
       || kind == other.kind && width >= other.width
         && Set(other.equalities).isSubset(of: equalities)
@@ -52,7 +52,7 @@ public struct IndexCandidate: Sendable, Hashable {
   ///
   /// - Parameter leading: Fields that come before the others among those compared for equality, so that
   ///   the index serves queries on these alone as well.
-  public func definition(leading: [FieldPath] = [], reason: String? = nil) -> IndexDefinition {
+  package func definition(leading: [FieldPath] = [], reason: String? = nil) -> IndexDefinition {
     let first = leading.filter(equalities.contains)
     let paths = first + equalities.filter { !first.contains($0) }
     var index = IndexDefinition(
@@ -65,7 +65,7 @@ public struct IndexCandidate: Sendable, Hashable {
 
 extension IndexDefinition {
   /// The fields as query text writes them: `[last], [first] DESC`.
-  public var declaration: String {
+  package var declaration: String {
     columns.map { Ordering($0.path, descending: $0.descending).queryText }.joined(separator: ", ")
   }
 }
@@ -82,7 +82,7 @@ extension IndexCandidate.Tail {
 
 extension IndexCandidate {
   /// As JSON: `{"kind":"fields","equal":["city"],"order":[["age","desc"]]}`.
-  public var text: String {
+  package var text: String {
     var object: DocumentObject = ["kind": .string(kind.rawValue)]
     object["equal"] = .array(equalities.map { .string($0.description) })
     switch tail {
@@ -101,7 +101,7 @@ extension IndexCandidate {
   }
 
   /// Reads what ``text`` wrote; nil for anything else.
-  public init?(text: String) {
+  package init?(text: String) {
     var text = text
     let value = text.withUTF8 { bytes in
       var reader = JSONReader(UnsafeRawBufferPointer(bytes))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
-public import NanoQuery
+package import NanoDocument
+package import NanoQuery
 
 /// The indexes that would serve a query.
 ///
@@ -13,23 +13,23 @@ public import NanoQuery
 ///
 /// Nothing comes of what no index answers (contains, patterns, expressions, NOT), nor of a choice
 /// unless each of its branches is served.
-public struct IndexCandidates: Sendable, Hashable {
+package struct IndexCandidates: Sendable, Hashable {
   /// What together finds the documents: one index, or one for each branch of a choice.
-  public var condition: [IndexCandidate] = []
+  package var condition: [IndexCandidate] = []
   /// What finds them and gives them in order.
-  public var order: IndexCandidate?
+  package var order: IndexCandidate?
   /// The part of the condition that ``condition`` answers, if it is not the whole.
-  public private(set) var answered: Condition?
+  package private(set) var answered: Condition?
 
   /// Whether no index would serve.
-  public var isEmpty: Bool { condition.isEmpty && order == nil }
+  package var isEmpty: Bool { condition.isEmpty && order == nil }
 
   /// - Parameters:
   ///   - observed: What stands at a path in every document; nil if that is not known.
   ///   - ordersText: Whether the database compares texts by code point.
   ///   - defaults: What questions take for fields that a document does not have; indexes hold what is
   ///     stored.
-  public init(
+  package init(
     _ query: Query, ordersText: Bool = true, defaults: FieldDefaults? = nil,
     observed: @escaping (FieldPath) -> PathSummary?
   ) {
@@ -44,7 +44,7 @@ public struct IndexCandidates: Sendable, Hashable {
   }
 
   /// Leaves out what indexes serve that are there.
-  public mutating func remove(servedBy indexes: [IndexDefinition]) {
+  package mutating func remove(servedBy indexes: [IndexDefinition]) {
     condition.removeAll { candidate in indexes.contains { candidate.isServed(by: $0) } }
     if let order, indexes.contains(where: { order.isServed(by: $0) }) { self.order = nil }
   }
@@ -184,7 +184,9 @@ extension Reading {
       guard comparison != .notEqual, let lookUp = PathSummary.lookUp(value) else { return nil }
       return made(path, comparison == .equal ? .equality : .range, [lookUp], part)
     case .between(.field(let path), .value(let low), .value(let high)):
-      guard let lookUp = PathSummary.lookUp(low), lookUp == PathSummary.lookUp(high) else { return nil }
+      guard let lookUp = PathSummary.lookUp(low), lookUp == PathSummary.lookUp(high) else {
+        return nil
+      }
       return made(path, .range, [lookUp], part)
     case .membership(.field(let path), let list):
       var lookUps: [PathSummary.LookUp] = []

@@ -13,35 +13,35 @@ public enum IndexTuning: String, Sendable, Hashable, CaseIterable {
 }
 
 /// An index that is being filled.
-public struct PendingIndex: Sendable, Hashable {
-  public var collection: String {
+package struct PendingIndex: Sendable, Hashable {
+  package var collection: String {
     get { exactCollection.text }
     set { exactCollection = ExactName(newValue) }
   }
   private var exactCollection: ExactName
-  public var index: IndexDefinition
-  public init(collection: String, index: IndexDefinition) {
+  package var index: IndexDefinition
+  package init(collection: String, index: IndexDefinition) {
     exactCollection = ExactName(collection)
     self.index = index
   }
 }
 
 /// What the store layer keeps of one possible index; engines do not look into it.
-public struct IndexCostRecord: Sendable, Hashable {
-  public var collection: String {
+package struct IndexCostRecord: Sendable, Hashable {
+  package var collection: String {
     get { exactCollection.text }
     set { exactCollection = ExactName(newValue) }
   }
   private var exactCollection: ExactName
   /// What the row is about, different for each row of a collection.
-  public var subject: String {
+  package var subject: String {
     get { exactSubject.text }
     set { exactSubject = ExactName(newValue) }
   }
   private var exactSubject: ExactName
   /// A JSON object.
-  public var state: String
-  public init(collection: String, subject: String, state: String) {
+  package var state: String
+  package init(collection: String, subject: String, state: String) {
     exactCollection = ExactName(collection)
     exactSubject = ExactName(subject)
     self.state = state
@@ -50,17 +50,17 @@ public struct IndexCostRecord: Sendable, Hashable {
 
 /// What engines do that make every index in one step, and keep no ledger.
 extension EngineReader {
-  public func unfinishedIndexes() throws -> [PendingIndex] { [] }
-  public func indexLedger() throws -> [IndexCostRecord] { [] }
+  package func unfinishedIndexes() throws -> [PendingIndex] { [] }
+  package func indexLedger() throws -> [IndexCostRecord] { [] }
 }
 
 extension EngineWriter {
-  public func beginIndex(_ index: IndexDefinition, in collection: String) throws -> Bool {
+  package func beginIndex(_ index: IndexDefinition, in collection: String) throws -> Bool {
     try createIndex(index, in: collection)
     return true
   }
-  public func continueIndex(
+  package func continueIndex(
     _ name: String, in collection: String, documents: Int
   ) throws -> Bool { true }
-  public func setIndexLedger(_ rows: [IndexCostRecord], of collection: String) throws {}
+  package func setIndexLedger(_ rows: [IndexCostRecord], of collection: String) throws {}
 }

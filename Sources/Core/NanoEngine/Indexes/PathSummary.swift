@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-public import NanoDocument
+package import NanoDocument
 
 /// What every document of a collection has at a path.
-public struct PathSummary: Sendable, Hashable {
-  public var types: ObservedTypes
+package struct PathSummary: Sendable, Hashable {
+  package var types: ObservedTypes
   /// Whether an array ever stood on the way or at the end.
-  public var entersArray: Bool
+  package var entersArray: Bool
 
-  public init(types: ObservedTypes, entersArray: Bool) {
+  package init(types: ObservedTypes, entersArray: Bool) {
     self.types = types
     self.entersArray = entersArray
   }
 
   /// Types that SQLite compares as we do, as long as they are alone.
-  public enum PlainClass: Sendable { case boolean, number, text, date }
+  package enum PlainClass: Sendable { case boolean, number, text, date }
 
   /// The one class of values at this path, if there is only one and no array.
-  public var plainClass: PlainClass? {
+  package var plainClass: PlainClass? {
     guard !entersArray, !types.contains(.irregular) else { return nil }
     let values = types.subtracting(.null)
     if values.isEmpty { return nil }
@@ -34,7 +34,7 @@ public struct PathSummary: Sendable, Hashable {
 
 extension PathSummary {
   /// How a value may be looked up among the stored ones of a path.
-  public enum LookUp: Sendable, Hashable {
+  package enum LookUp: Sendable, Hashable {
     /// Stored values of this class compare and sort as the documents' do.
     case ordered(PlainClass)
     /// Equal ones can be found, but stored forms do not sort as the values do.
@@ -43,7 +43,7 @@ extension PathSummary {
 
   /// Nil for values that have no one stored form: null, URLs (texts, in conditions), containers, what is
   /// not finite, texts with a NUL, and dates between two nanoseconds.
-  public static func lookUp(_ value: DocumentValue) -> LookUp? {
+  package static func lookUp(_ value: DocumentValue) -> LookUp? {
     switch value {
     case .bool: return .ordered(.boolean)
     case .int: return .ordered(.number)
@@ -64,7 +64,7 @@ extension PathSummary {
 
   /// Whether looking for a stored form finds every document that has an equal value: a text is also
   /// equal to a URL, a date to one whose exact interval stands beside it.
-  public func findsEqual(_ lookUp: LookUp) -> Bool {
+  package func findsEqual(_ lookUp: LookUp) -> Bool {
     switch lookUp {
     case .ordered(.text): !types.contains(.url)
     case .ordered(.date): !types.contains(.irregular)
@@ -73,7 +73,7 @@ extension PathSummary {
   }
 
   /// Whether a range of stored forms holds every document whose value is in it.
-  public func findsRange(_ lookUp: LookUp, ordersText: Bool) -> Bool {
+  package func findsRange(_ lookUp: LookUp, ordersText: Bool) -> Bool {
     guard case .ordered(let plain) = lookUp, findsEqual(lookUp) else { return false }
     return !types.contains(.irregular) && (plain != .text || ordersText)
   }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-public import Synchronization
+package import Synchronization
 
 /// A query that looked through documents, or sorted them, where an index could have served.
-public struct ScanReport: Sendable {
-  public var collection: String
+package struct ScanReport: Sendable {
+  package var collection: String
   /// The indexes that are missing.
-  public var candidates: IndexCandidates
+  package var candidates: IndexCandidates
   /// Seconds of processor time that the database took, without what the caller did with the documents.
-  public var seconds: Double
+  package var seconds: Double
   /// Documents that were looked at; 0 if an index found them and they were only sorted.
-  public var rows: Int
+  package var rows: Int
   /// Documents that fulfil the condition.
-  public var matched: Int
+  package var matched: Int
   /// Documents that were handed out.
-  public var found: Int
+  package var found: Int
   /// Whether they were removed as well, which an index does not make cheaper.
-  public var isRemoval: Bool
+  package var isRemoval: Bool
 
-  public init(
+  package init(
     collection: String, candidates: IndexCandidates, seconds: Double, rows: Int, matched: Int,
     found: Int, isRemoval: Bool = false
   ) {
@@ -37,29 +37,29 @@ public struct ScanReport: Sendable {
 ///
 /// An engine without one looks at nothing. With one it asks after each query whether documents were
 /// looked through, and calls ``scanned`` if there were many; everything else is counted.
-public final class QueryObserver: Sendable {
+package final class QueryObserver: Sendable {
   /// Called on the thread of the query, whose transaction may still run: it must not use the engine.
-  public let scanned: @Sendable (ScanReport) -> Void
+  package let scanned: @Sendable (ScanReport) -> Void
   /// Called after a commit now and then with how many documents of a collection were written since, in
   /// how many transactions.
-  public let written: @Sendable (_ collection: String, _ count: Int, _ commits: Int) -> Void
+  package let written: @Sendable (_ collection: String, _ count: Int, _ commits: Int) -> Void
   /// Called when a writer begins to wait for another one of this engine.
-  public let writerWaits: @Sendable () -> Void
+  package let writerWaits: @Sendable () -> Void
   /// Called on the thread of a query that is about to scan, before it has seen anything, while
   /// ``isBuilding`` is set. It may wait for an index that is nearly there. The closure throws if the query was
   /// stopped meanwhile.
-  public let willScan:
+  package let willScan:
     @Sendable (
       _ collection: String, _ candidates: IndexCandidates, _ check: () throws -> Void
     ) throws -> Void
   /// Whether an index is being made.
-  public let isBuilding = Atomic(false)
+  package let isBuilding = Atomic(false)
   /// Documents that a scan reads at least, to be told of.
-  public let minimumRows: Int
+  package let minimumRows: Int
   /// Writers that wait now.
-  public let waiting = Atomic(0)
+  package let waiting = Atomic(0)
   /// Transactions that were committed.
-  public let commits = Atomic(0)
+  package let commits = Atomic(0)
 
   private struct Subject: Hashable {
     var collection: ExactName
@@ -67,7 +67,7 @@ public final class QueryObserver: Sendable {
   }
   private let uses = Mutex<[Subject: UseCount]>([:])
 
-  public init(
+  package init(
     minimumRows: Int, scanned: @escaping @Sendable (ScanReport) -> Void,
     written: @escaping @Sendable (_ collection: String, _ count: Int, _ commits: Int) -> Void,
     writerWaits: @escaping @Sendable () -> Void,
@@ -84,7 +84,7 @@ public final class QueryObserver: Sendable {
   }
 
   /// Where uses of an index are counted.
-  public func uses(of index: String, in collection: String) -> UseCount {
+  package func uses(of index: String, in collection: String) -> UseCount {
     uses.withLock { uses in
       let subject = Subject(collection: ExactName(collection), index: ExactName(index))
       if let known = uses[subject] { return known }
@@ -95,7 +95,7 @@ public final class QueryObserver: Sendable {
   }
 
   /// How often indexes were used since this was called last.
-  public func takeUses() -> [(collection: String, index: String, count: Int)] {
+  package func takeUses() -> [(collection: String, index: String, count: Int)] {
     uses.withLock { uses in
       uses.compactMap { subject, use in
         let count = use.count.exchange(0, ordering: .relaxed)
@@ -106,10 +106,10 @@ public final class QueryObserver: Sendable {
 }
 
 /// Counts how often an index is used.
-public final class UseCount: Sendable {
-  public let count = Atomic(0)
+package final class UseCount: Sendable {
+  package let count = Atomic(0)
   init() {}
 
   @inlinable
-  public func add() { count.wrappingAdd(1, ordering: .relaxed) }
+  package func add() { count.wrappingAdd(1, ordering: .relaxed) }
 }

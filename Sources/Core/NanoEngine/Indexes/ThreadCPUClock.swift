@@ -10,9 +10,9 @@
 
 /// The processor time of the running thread: what a scan and a build cost, however busy the machine is
 /// with something else at that moment.
-public enum ThreadCPUClock {
+package enum ThreadCPUClock {
   /// Seconds; only differences mean something.
-  public static var seconds: Double {
+  package static var seconds: Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9

@@ -90,7 +90,7 @@ extension Condition {
 
 extension FullTextSearch {
   /// - Throws: ``StoreError/Code/invalidArgument`` for a search whose fields are not known.
-  public func matcher() throws(StoreError) -> FullTextMatcher {
+  package func matcher() throws(StoreError) -> FullTextMatcher {
     guard let scope else {
       throw StoreError(
         .invalidArgument, "The fields of a search by text are not known",

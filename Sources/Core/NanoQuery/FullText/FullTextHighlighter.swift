@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// Shows where a query was found in a text.
-public struct FullTextHighlighter: Sendable {
+package struct FullTextHighlighter: Sendable {
   private let tokens: Tokenizer
   private let phrases: [FullTextPhrase]
   private let parts: [String]
 
   /// - Parameter field: The field that the texts are of; what is looked for elsewhere is not marked.
-  public init(_ query: FullTextQuery, in scope: FullTextScope, field: FieldPath) {
+  package init(_ query: FullTextQuery, in scope: FullTextScope, field: FieldPath) {
     tokens = scope.tokens
     let (phrases, parts) = query.simplified(scope.tokens)?.marked(field, within: nil) ?? ([], [])
     // A part of a text may be shorter than a token.
@@ -23,7 +23,7 @@ public struct FullTextHighlighter: Sendable {
   /// ```swift
   /// highlighter.highlighted("Sloe gin fizz", "<b>", "</b>")    // "Sloe <b>gin</b> fizz"
   /// ```
-  public func highlighted(_ text: String, _ begin: String, _ end: String) -> String {
+  package func highlighted(_ text: String, _ begin: String, _ end: String) -> String {
     let bytes = Array(text.utf8)
     return Self.marked(bytes, ranges(in: text, bytes), within: bytes.indices, begin, end)
   }
@@ -34,7 +34,7 @@ public struct FullTextHighlighter: Sendable {
   ///   - words: How many words it has at most.
   ///   - ellipsis: Stands where something is left out.
   /// - Returns: The part, and how much is found in it.
-  public func snippet(
+  package func snippet(
     _ text: String, words: Int, _ begin: String, _ end: String, ellipsis: String
   ) -> (text: String, found: Int) {
     let bytes = Array(text.utf8)
@@ -144,7 +144,8 @@ extension FullTextQuery {
     _ field: FieldPath, within path: FieldPath?
   ) -> (phrases: [FullTextPhrase], parts: [String]) {
     switch self {
-    case .phrase(let text) where path == nil || path == field: return ([FullTextPhrase(text: text)], [])
+    case .phrase(let text) where path == nil || path == field:
+      return ([FullTextPhrase(text: text)], [])
     case .prefix(let text) where path == nil || path == field:
       return ([FullTextPhrase(text: text, isPrefix: true)], [])
     case .near(let texts, _) where path == nil || path == field:

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// Says whether the texts of a document are what a query searches for. **This is the definition** of
 /// what a search finds (docs/TEXT-SEARCH.md); engines are compared with it.
-public struct FullTextMatcher: Sendable {
+package struct FullTextMatcher: Sendable {
   /// The fields and how they are taken apart.
-  public let scope: FullTextScope
+  package let scope: FullTextScope
   /// Nil if it finds nothing.
-  public let query: FullTextQuery?
+  package let query: FullTextQuery?
 
-  public init(_ query: FullTextQuery, in scope: FullTextScope) {
+  package init(_ query: FullTextQuery, in scope: FullTextScope) {
     self.scope = scope
     self.query = query.simplified(scope.tokens)
   }
 
   /// - Parameter texts: Gives the texts of a field, in document order.
-  public func matches(_ texts: (FieldPath) -> [String]) -> Bool {
+  package func matches(_ texts: (FieldPath) -> [String]) -> Bool {
     guard let query else { return false }
     return matches(query, TextContents(scope, texts), nil)
   }

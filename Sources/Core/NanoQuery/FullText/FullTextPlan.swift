@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// What an index of tokens can answer of a query: it finds at least what the query finds.
 ///
 /// All engines rank by the phrases that stand here.
-public struct FullTextPlan: Sendable, Hashable {
+package struct FullTextPlan: Sendable, Hashable {
   /// A part of what the index is asked.
-  public indirect enum Node: Sendable, Hashable {
+  package indirect enum Node: Sendable, Hashable {
     /// Tokens in a row, of which the last may go on.
     case phrase(FullTextPhrase)
     case near([FullTextPhrase], distance: Int)
@@ -16,12 +16,12 @@ public struct FullTextPlan: Sendable, Hashable {
     case excluding(Node, Node)
   }
   /// Nil if the index is of no use.
-  public var node: Node?
+  package var node: Node?
   /// Whether it finds nothing else.
-  public var isExact: Bool
+  package var isExact: Bool
 
   /// The plan of a query that has something to be found.
-  public init(_ query: FullTextQuery, _ tokens: Tokenizer) {
+  package init(_ query: FullTextQuery, _ tokens: Tokenizer) {
     self = TextPlanner(tokens: tokens).plan(query, nil)
   }
 
@@ -32,16 +32,16 @@ public struct FullTextPlan: Sendable, Hashable {
 }
 
 /// Words in a row.
-public struct FullTextPhrase: Sendable, Hashable {
-  public var text: String
-  public var isPrefix = false
+package struct FullTextPhrase: Sendable, Hashable {
+  package var text: String
+  package var isPrefix = false
   /// The only field in which it is looked for; nil for all of the index.
-  public var field: FieldPath?
+  package var field: FieldPath?
 }
 
 extension FullTextPlan.Node {
   /// The phrases, those of what is excluded after the others.
-  public var phrases: [FullTextPhrase] {
+  package var phrases: [FullTextPhrase] {
     switch self {
     case .phrase(let phrase): [phrase]
     case .near(let phrases, _): phrases
@@ -127,7 +127,7 @@ extension FullTextQuery {
   /// ```swift
   /// FullTextQuery.all([.phrase("gin"), .phrase("&")]).simplified(.words)     // .phrase("gin")
   /// ```
-  public func simplified(_ tokens: Tokenizer) -> FullTextQuery? {
+  package func simplified(_ tokens: Tokenizer) -> FullTextQuery? {
     switch self {
     case .phrase(let text), .prefix(let text):
       return Self.isEmpty(text, tokens) ? nil : self

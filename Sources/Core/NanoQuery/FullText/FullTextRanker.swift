@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-public import NanoDocument
+package import NanoDocument
 
 /// How well documents fit a query, by BM25, in the most obvious code. **This is the definition** of
 /// ranks; engines are compared with it.
@@ -13,7 +13,7 @@ public import NanoDocument
 ///
 /// f is how often the phrase stands in the document, in each field times its weight; a length is that
 /// of all fields in tokens. What is excluded does not count.
-public struct FullTextRanker {
+package struct FullTextRanker {
   private let scope: FullTextScope
   private let weights: [Double]
   private let documents: [TextContents]
@@ -25,7 +25,7 @@ public struct FullTextRanker {
   private static let b = 0.75
 
   /// - Parameter documents: The texts of each document of the collection, by field.
-  public init(
+  package init(
     _ query: FullTextQuery, in scope: FullTextScope, _ ranking: FullTextRanking,
     documents: [(FieldPath) -> [String]]
   ) {
@@ -42,15 +42,17 @@ public struct FullTextRanker {
   ///   - documents: How many the collection has.
   ///   - tokens: How many tokens they have in all fields.
   ///   - hits: How many documents have a phrase.
-  public init(
-    _ query: FullTextQuery, in scope: FullTextScope, _ ranking: FullTextRanking, documents: Int, tokens: Int,
+  package init(
+    _ query: FullTextQuery, in scope: FullTextScope, _ ranking: FullTextRanking, documents: Int,
+    tokens: Int,
     hits: (FullTextPhrase) throws -> Int
   ) rethrows {
     try self.init(query, scope, ranking, [], count: documents, tokens: tokens, hits: hits)
   }
 
   private init(
-    _ query: FullTextQuery, _ scope: FullTextScope, _ ranking: FullTextRanking, _ contents: [TextContents],
+    _ query: FullTextQuery, _ scope: FullTextScope, _ ranking: FullTextRanking,
+    _ contents: [TextContents],
     count: Int, tokens: Int, hits: (FullTextPhrase) throws -> Int
   ) rethrows {
     self.scope = scope
@@ -67,10 +69,12 @@ public struct FullTextRanker {
   }
 
   /// The rank of the document with this number; the larger, the better it fits.
-  public func rank(ofDocument number: Int) -> Double { rank(documents[number]) }
+  package func rank(ofDocument number: Int) -> Double { rank(documents[number]) }
 
   /// The rank of a document with these texts.
-  public func rank(of texts: (FieldPath) -> [String]) -> Double { rank(TextContents(scope, texts)) }
+  package func rank(of texts: (FieldPath) -> [String]) -> Double {
+    rank(TextContents(scope, texts))
+  }
 
   private func rank(_ contents: TextContents) -> Double {
     let norm = Self.k * (1 - Self.b + Self.b * Double(contents.length) / meanLength)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 /// A word, or three characters, of a text.
-public struct FullTextToken: Sendable, Hashable {
+package struct FullTextToken: Sendable, Hashable {
   /// In the form in which tokens are compared.
-  public var text: String
+  package var text: String
   /// Where it stands, in UTF-8.
-  public var range: Range<Int>
+  package var range: Range<Int>
 }
 
 extension Tokenizer {
@@ -15,7 +15,7 @@ extension Tokenizer {
   /// Tokenizer.words.tokens(of: "Crème, brûlée!").map(\.text)     // ["creme", "brulee"]
   /// Tokenizer.substrings.tokens(of: "Café").map(\.text)          // ["caf", "afé"]
   /// ```
-  public func tokens(of text: String) -> [FullTextToken] {
+  package func tokens(of text: String) -> [FullTextToken] {
     switch self {
     case .words: Self.words(of: text)
     case .substrings: Self.trigrams(of: text)
@@ -23,7 +23,7 @@ extension Tokenizer {
   }
 
   /// A text in the form in which it is compared.
-  public func folded(_ text: String) -> String {
+  package func folded(_ text: String) -> String {
     var folded = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
       if let scalar = UnicodeTokenizer.folded(scalar, self) { folded.append(scalar) }

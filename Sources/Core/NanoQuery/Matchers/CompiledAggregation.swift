@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// Aggregates over the bytes of many stored documents.
 ///
 /// Confined to one thread at a time.
-public final class CompiledAggregation {
+package final class CompiledAggregation {
   private var groups: GroupedAggregation
   private var document: DocumentBytes
   private let paths: [FieldPath: CountedPath]
@@ -15,7 +15,7 @@ public final class CompiledAggregation {
   /// - Parameters:
   ///   - defaults: What stands for fields that a document does not have.
   ///   - makeSpill: Where groups go that memory has no room for; nil to keep all.
-  public init(
+  package init(
     _ query: AggregateQuery, defaults: FieldDefaults? = nil, makeSpill: SpillMaker? = nil
   ) {
     groups = GroupedAggregation(query, makeSpill: makeSpill)
@@ -32,7 +32,7 @@ public final class CompiledAggregation {
   }
 
   /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/tooComplex``.
-  public func add(_ body: UnsafeRawBufferPointer) throws(StoreError) {
+  package func add(_ body: UnsafeRawBufferPointer) throws(StoreError) {
     document.reset(body)
     if groups.query.groups.isEmpty { return try addPlain() }
     let paths = paths
@@ -57,13 +57,13 @@ public final class CompiledAggregation {
   }
 
   /// The groups in sort order, over everything that was added.
-  public var rows: [AggregateRow] {
+  package var rows: [AggregateRow] {
     guard groups.query.groups.isEmpty else { return groups.rows }
     return [AggregateRow(group: [], values: plain.map(\.aggregation.result))]
   }
 
   /// As ``rows``, one after the other until the closure says false.
-  public func eachRow(_ show: (AggregateRow) throws -> Bool) throws {
+  package func eachRow(_ show: (AggregateRow) throws -> Bool) throws {
     guard groups.query.groups.isEmpty else { return try groups.eachRow(show) }
     for row in rows where try !show(row) { return }
   }

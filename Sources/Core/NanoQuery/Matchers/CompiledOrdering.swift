@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// What documents are sorted by, read from the bytes of many stored documents.
 ///
 /// Confined to one thread at a time.
-public final class CompiledOrdering {
+package final class CompiledOrdering {
   private let ordering: Ordering
   private let defaults: FieldDefaults?
   private var document: DocumentBytes
   private let paths: [FieldPath: BytePath]
 
   /// - Parameter defaults: What stands for fields that a document does not have.
-  public init(_ ordering: Ordering, defaults: FieldDefaults? = nil) {
+  package init(_ ordering: Ordering, defaults: FieldDefaults? = nil) {
     self.ordering = ordering
     self.defaults = defaults
     var names = FieldNames()
@@ -25,7 +25,7 @@ public final class CompiledOrdering {
   /// The value by which a document is sorted; null if it has none.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/tooComplex``.
-  public func value(
+  package func value(
     _ body: UnsafeRawBufferPointer, _ attributes: (Attribute) -> DocumentValue
   ) throws(StoreError) -> DocumentValue {
     document.reset(body)
@@ -54,7 +54,7 @@ public final class CompiledOrdering {
 
 extension Ordering {
   /// The value by which a document in memory is sorted, by the definition.
-  public func value(for subject: DocumentSubject) throws(StoreError) -> DocumentValue {
+  package func value(for subject: DocumentSubject) throws(StoreError) -> DocumentValue {
     if case .field(let path) = expression {
       return sortValue(of: subject.ends(at: path))
     }

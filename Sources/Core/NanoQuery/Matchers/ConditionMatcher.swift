@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// A condition made ready to be checked on the bytes of many stored documents.
 ///
@@ -8,13 +8,13 @@ public import NanoDocument
 /// fields are answered on the bytes, the others by the evaluator on the fields they name.
 ///
 /// Confined to one thread at a time.
-public final class ConditionMatcher {
+package final class ConditionMatcher {
   private let node: MatcherNode
   private var document: DocumentBytes
 
   /// - Parameter defaults: What stands for fields that a document does not have.
   /// - Throws: ``StoreError/Code/invalidArgument`` for a regular expression that does not parse.
-  public init(_ condition: Condition, defaults: FieldDefaults? = nil) throws(StoreError) {
+  package init(_ condition: Condition, defaults: FieldDefaults? = nil) throws(StoreError) {
     var names = FieldNames()
     var paths: [FieldPath: BytePath] = [:]
     for path in condition.fields where !path.isElement { paths[path] = BytePath(path, &names) }
@@ -23,7 +23,7 @@ public final class ConditionMatcher {
   }
 
   /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/tooComplex``.
-  public func holds(
+  package func holds(
     for body: UnsafeRawBufferPointer, _ attributes: (Attribute) -> DocumentValue
   ) throws(StoreError) -> Bool {
     document.reset(body)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// The distinct values that a field reaches in many stored documents.
 ///
 /// Confined to one thread at a time.
-public final class DistinctValues {
+package final class DistinctValues {
   private var seen: [[UInt8]: DocumentValue] = [:]
   private var document: DocumentBytes
   private let path: CountedPath
@@ -18,7 +18,7 @@ public final class DistinctValues {
   /// - Parameters:
   ///   - defaults: What stands for the field where a document does not have it.
   ///   - makeSpill: Where values go that memory has no room for; nil to keep all.
-  public init(
+  package init(
     _ field: FieldPath, defaults: FieldDefaults? = nil, makeSpill: SpillMaker? = nil
   ) {
     var names = FieldNames()
@@ -28,7 +28,7 @@ public final class DistinctValues {
   }
 
   /// - Throws: ``StoreError/Code/corruptDocument``.
-  public func add(_ body: UnsafeRawBufferPointer) throws(StoreError) {
+  package func add(_ body: UnsafeRawBufferPointer) throws(StoreError) {
     document.reset(body)
     var failure: StoreError?
     try path.each(&document) { value in
@@ -54,7 +54,7 @@ public final class DistinctValues {
   }
 
   /// In sort order. Only where nothing is spilled.
-  public var values: [DocumentValue] {
+  package var values: [DocumentValue] {
     precondition(spill == nil, "Values that were spilled are given by all()")
     return kept.map(\.value)
   }
@@ -64,7 +64,7 @@ public final class DistinctValues {
   }
 
   /// In sort order.
-  public func all() throws -> [DocumentValue] {
+  package func all() throws -> [DocumentValue] {
     guard let spill else { return values }
     var kept = kept[...]
     var all: [DocumentValue] = []

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// One aggregate while documents are added to it: the definition, which engines share.
-public struct Aggregation {
+package struct Aggregation {
   private let aggregate: Aggregate
   private var count = 0
   private var extreme: DocumentValue = .null
@@ -12,10 +12,10 @@ public struct Aggregation {
   private var sum = CompensatedSum()
   private var numbers = 0
 
-  public init(_ aggregate: Aggregate) { self.aggregate = aggregate }
+  package init(_ aggregate: Aggregate) { self.aggregate = aggregate }
 
   /// The value counts once for every time that the field reaches it.
-  public mutating func add(_ value: DocumentValue) {
+  package mutating func add(_ value: DocumentValue) {
     switch aggregate {
     case .count: break
     case .countOf: count += 1
@@ -28,7 +28,7 @@ public struct Aggregation {
   }
 
   /// Counts a document, whatever its fields.
-  public mutating func addDocument() { if case .count = aggregate { count += 1 } }
+  package mutating func addDocument() { if case .count = aggregate { count += 1 } }
 
   private mutating func addNumber(_ value: DocumentValue) {
     switch value {
@@ -46,7 +46,7 @@ public struct Aggregation {
   }
 
   /// The result over everything that was added.
-  public var result: DocumentValue {
+  package var result: DocumentValue {
     switch aggregate {
     case .count, .countOf: .int(Int64(count))
     case .min, .max: extreme
@@ -56,7 +56,7 @@ public struct Aggregation {
   }
 
   /// Arrays that a field reaches give their elements, not themselves.
-  public static func counts(_ value: DocumentValue) -> Bool {
+  package static func counts(_ value: DocumentValue) -> Bool {
     if case .array = value { false } else { true }
   }
 }

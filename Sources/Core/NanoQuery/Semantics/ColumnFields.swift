@@ -10,7 +10,7 @@ extension Query {
   /// ```swift
   /// // {"a":[{"b":7}]} fulfils [a.b] IS NULL, {"t":true} fulfils [t] = 1, {} does not fulfil NOT [t] = 1
   /// ```
-  public var withFieldsAsColumns: Query {
+  package var withFieldsAsColumns: Query {
     var query = self
     query.condition = ColumnFields.isTrue(condition)
     query.orderings = orderings.map {

@@ -91,7 +91,7 @@ final class EvaluationBudget {
 
 extension Condition {
   /// Whether evaluating it may exceed the budget: it makes values, or compares several of a document.
-  public var mayExceedBudget: Bool {
+  package var mayExceedBudget: Bool {
     switch self {
     case .constant, .exists, .search: false
     case .all(let parts), .any(let parts): parts.contains(where: \.mayExceedBudget)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// A document as conditions see it.
-public protocol Subject: SendableMetatype {
+package protocol Subject: SendableMetatype {
   /// Every value the path reaches, in document order, arrays entered; see ``PathValues``.
   func values(at path: FieldPath) -> [DocumentValue]
   /// Whether the path reaches anything at all, be it null.
@@ -17,16 +17,16 @@ public protocol Subject: SendableMetatype {
 }
 
 extension Subject {
-  public func texts(at path: FieldPath) -> [String] { values(at: path).compactMap(\.string) }
+  package func texts(at path: FieldPath) -> [String] { values(at: path).compactMap(\.string) }
 }
 
 /// Says whether a document fulfils a condition. **This is the definition** of what conditions mean
 /// (docs/QUERY-SEMANTICS.md follows it rule by rule); engines are compared with it.
-public struct Evaluator<Asked: Subject> {
-  public let subject: Asked
+package struct Evaluator<Asked: Subject> {
+  package let subject: Asked
   private let budget: EvaluationBudget
 
-  public init(_ subject: Asked) { self.init(subject, EvaluationBudget()) }
+  package init(_ subject: Asked) { self.init(subject, EvaluationBudget()) }
 
   /// - Parameter budget: What is left for the document.
   init(_ subject: Asked, _ budget: EvaluationBudget) {
@@ -36,7 +36,7 @@ public struct Evaluator<Asked: Subject> {
 
   /// - Throws: ``StoreError/Code/invalidArgument`` for a regular expression that does not parse,
   ///   ``StoreError/Code/tooComplex``.
-  public func holds(_ condition: Condition) throws(StoreError) -> Bool {
+  package func holds(_ condition: Condition) throws(StoreError) -> Bool {
     switch condition {
     case .constant(let truth): return truth
     case .all(let parts):
@@ -122,7 +122,7 @@ public struct Evaluator<Asked: Subject> {
   }
 
   /// Every value of an expression; empty if it has none.
-  public func values(_ expression: QueryExpression) throws(StoreError) -> [DocumentValue] {
+  package func values(_ expression: QueryExpression) throws(StoreError) -> [DocumentValue] {
     switch expression {
     case .value(let value): return [value]
     case .field(let path): return subject.values(at: path)

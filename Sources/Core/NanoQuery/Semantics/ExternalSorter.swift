@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// Keeps entries that are too many for memory and shows them in the order of their keys.
-public protocol ExternalSorter: AnyObject {
+package protocol ExternalSorter: AnyObject {
   /// Adds an entry. Several may have one key.
   func add(_ key: [UInt8], _ content: UnsafeRawBufferPointer) throws(StoreError)
 
@@ -15,7 +15,7 @@ public protocol ExternalSorter: AnyObject {
 }
 
 /// Makes a spill when memory is used up.
-public typealias SpillMaker = () throws(StoreError) -> any ExternalSorter
+package typealias SpillMaker = () throws(StoreError) -> any ExternalSorter
 
 /// What is kept in memory of one question before the rest goes to a ``ExternalSorter``.
 struct SpillBudget {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// Values that a question takes for fields which a document does not have.
 ///
@@ -11,18 +11,18 @@ public import NanoDocument
 /// let defaults = FieldDefaults(["active": true, "address": ["country": "US"]])
 /// // {"name":"Ada"} fulfils [active] AND [address.country] = 'US'; {"active":null} does not
 /// ```
-public struct FieldDefaults: Sendable, Hashable {
+package struct FieldDefaults: Sendable, Hashable {
   /// The defaults as a document.
-  public let object: DocumentObject
+  package let object: DocumentObject
 
   /// Nil for an object without fields, which says nothing.
-  public init?(_ object: DocumentObject) {
+  package init?(_ object: DocumentObject) {
     guard !object.isEmpty else { return nil }
     self.object = object
   }
 
   /// Whether the path reaches anything in the defaults.
-  public func reaches(_ path: FieldPath) -> Bool {
+  package func reaches(_ path: FieldPath) -> Bool {
     !path.isElement && PathValues.exists(in: .object(object), at: path)
   }
 
@@ -51,7 +51,7 @@ extension Condition {
   /// The two hold for the same documents, so that a NOT around them is as exact.
   ///
   /// - Returns: Nil if a part asks for several fields at once, one of them with a default.
-  public func asStored(_ defaults: FieldDefaults) -> Condition? {
+  package func asStored(_ defaults: FieldDefaults) -> Condition? {
     switch self {
     // Text indexes hold what is stored.
     case .constant, .leaf, .search: return self
@@ -97,7 +97,7 @@ extension Condition {
   }
 
   /// Whether the key, row id, type, version or date added of a document is asked for.
-  public var usesAttributes: Bool {
+  package var usesAttributes: Bool {
     var found = false
     _ = replacingLeaves { leaf in
       if case .attribute = leaf { found = true }

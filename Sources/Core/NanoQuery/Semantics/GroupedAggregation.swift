@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// Groups of documents, with an aggregation for each aggregate in each group.
 ///
 /// Groups that find no room in memory are spilled: the values of their documents are written down and
 /// aggregated group by group in the end, in the order in which they came, so that the results are the same.
-public struct GroupedAggregation {
-  public let query: AggregateQuery
+package struct GroupedAggregation {
+  package let query: AggregateQuery
   private typealias Group = (values: [DocumentValue], aggregations: [Aggregation])
   private var groups: [[UInt8]: Group] = [:]
   private var budget = SpillBudget()
@@ -15,7 +15,7 @@ public struct GroupedAggregation {
   private var spill: (any ExternalSorter)?
 
   /// - Parameter makeSpill: Where groups go that memory has no room for; nil to keep all.
-  public init(_ query: AggregateQuery, makeSpill: SpillMaker? = nil) {
+  package init(_ query: AggregateQuery, makeSpill: SpillMaker? = nil) {
     self.query = query
     self.makeSpill = makeSpill
   }
@@ -23,7 +23,7 @@ public struct GroupedAggregation {
   /// Adds a document, given what its fields reach.
   ///
   /// - Throws: ``StoreError/Code/tooComplex`` for one that belongs to too many groups.
-  public mutating func add(_ values: (FieldPath) throws(StoreError) -> [DocumentValue])
+  package mutating func add(_ values: (FieldPath) throws(StoreError) -> [DocumentValue])
     throws(StoreError)
   {
     var choices: [[DocumentValue]] = []
@@ -85,7 +85,7 @@ public struct GroupedAggregation {
 
   /// The groups in sort order; without grouping fields one row, even of nothing. Only where nothing is
   /// spilled.
-  public var rows: [AggregateRow] {
+  package var rows: [AggregateRow] {
     precondition(spill == nil, "Groups that were spilled are shown by eachRow(_:)")
     if query.groups.isEmpty, groups.isEmpty {
       return [
@@ -96,7 +96,7 @@ public struct GroupedAggregation {
   }
 
   /// As ``rows``, one after the other until the closure says false.
-  public func eachRow(_ show: (AggregateRow) throws -> Bool) throws {
+  package func eachRow(_ show: (AggregateRow) throws -> Bool) throws {
     guard let spill else {
       for row in rows where try !show(row) { return }
       return

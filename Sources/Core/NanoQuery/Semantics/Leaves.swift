@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// A value that is neither object nor array, and where it stands.
-public struct Leaf: Sendable, Hashable {
+package struct Leaf: Sendable, Hashable {
   /// The names from the outside in. Arrays add nothing: every element stands at the array's path.
-  public let path: FieldPath
-  public let value: DocumentValue
+  package let path: FieldPath
+  package let value: DocumentValue
 
-  public init(path: FieldPath, value: DocumentValue) {
+  package init(path: FieldPath, value: DocumentValue) {
     self.path = path
     self.value = value
   }
@@ -19,9 +19,9 @@ public struct Leaf: Sendable, Hashable {
 /// ```swift
 /// Leaves.all(in: ["a": [1, ["b": 2]], "c": [:]])   // a: 1, a.b: 2
 /// ```
-public enum Leaves {
+package enum Leaves {
   /// Every leaf, in document order.
-  public static func all(in value: DocumentValue) -> [Leaf] {
+  package static func all(in value: DocumentValue) -> [Leaf] {
     var found: [Leaf] = []
     collect(value, [], &found)
     return found
@@ -44,7 +44,7 @@ extension Condition {
   /// Whether one leaf fulfils what stands inside ``leaf(_:)``.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` for a regular expression that does not parse.
-  public func holds(for leaf: Leaf) throws(StoreError) -> Bool {
+  package func holds(for leaf: Leaf) throws(StoreError) -> Bool {
     try Evaluator(LeafSubject(leaf: leaf, document: DocumentSubject([:]))).holds(self)
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// What a path reaches in a value.
 ///
@@ -11,23 +11,23 @@ public import NanoDocument
 /// ```swift
 /// PathValues.values(in: ["a": [["b": 1], ["b": [2, 3]]]], at: "a.b")   // 1, [2, 3], 2, 3
 /// ```
-public enum PathValues {
+package enum PathValues {
   /// Every value that the path reaches, an array at the end and its elements too.
-  public static func values(in value: DocumentValue, at path: FieldPath) -> [DocumentValue] {
+  package static func values(in value: DocumentValue, at path: FieldPath) -> [DocumentValue] {
     var found: [DocumentValue] = []
     reach(value, path.steps[...]) { spread($0, &found) }
     return found
   }
 
   /// Without entering an array at the end.
-  public static func ends(in value: DocumentValue, at path: FieldPath) -> [DocumentValue] {
+  package static func ends(in value: DocumentValue, at path: FieldPath) -> [DocumentValue] {
     var found: [DocumentValue] = []
     reach(value, path.steps[...]) { found.append($0) }
     return found
   }
 
   /// Whether the path reaches anything, be it null.
-  public static func exists(in value: DocumentValue, at path: FieldPath) -> Bool {
+  package static func exists(in value: DocumentValue, at path: FieldPath) -> Bool {
     !ends(in: value, at: path).isEmpty
   }
 
@@ -57,17 +57,17 @@ public enum PathValues {
 }
 
 /// A whole document in memory, for the reference evaluator.
-public struct DocumentSubject: Subject {
-  public var value: DocumentValue
-  public var key: DocumentValue
-  public var rowID: Int64
-  public var type: DocumentValue
-  public var version: DocumentValue
-  public var added: DocumentValue
+package struct DocumentSubject: Subject {
+  package var value: DocumentValue
+  package var key: DocumentValue
+  package var rowID: Int64
+  package var type: DocumentValue
+  package var version: DocumentValue
+  package var added: DocumentValue
   /// What it is asked for fields that it does not have; nil for nothing.
-  public var defaults: FieldDefaults?
+  package var defaults: FieldDefaults?
 
-  public init(
+  package init(
     _ object: DocumentObject, key: DocumentValue = .null, rowID: Int64 = 0,
     type: DocumentValue = .null, version: DocumentValue = .null, added: DocumentValue = .null,
     defaults: FieldDefaults? = nil
@@ -81,7 +81,7 @@ public struct DocumentSubject: Subject {
     self.defaults = defaults
   }
 
-  public func values(at path: FieldPath) -> [DocumentValue] {
+  package func values(at path: FieldPath) -> [DocumentValue] {
     let found = PathValues.values(in: value, at: path)
     return found.isEmpty ? defaults?.values(at: path) ?? [] : found
   }
@@ -90,8 +90,8 @@ public struct DocumentSubject: Subject {
     let found = PathValues.ends(in: value, at: path)
     return found.isEmpty ? defaults?.ends(at: path) ?? [] : found
   }
-  public func exists(at path: FieldPath) -> Bool { !ends(at: path).isEmpty }
-  public func attribute(_ attribute: Attribute) -> DocumentValue {
+  package func exists(at path: FieldPath) -> Bool { !ends(at: path).isEmpty }
+  package func attribute(_ attribute: Attribute) -> DocumentValue {
     switch attribute {
     case .key: key
     case .rowID: .int(rowID)
@@ -101,8 +101,8 @@ public struct DocumentSubject: Subject {
     case .leafPath: .null
     }
   }
-  public func leaves() -> [Leaf] { Leaves.all(in: value) }
-  public func texts(at path: FieldPath) -> [String] {
+  package func leaves() -> [Leaf] { Leaves.all(in: value) }
+  package func texts(at path: FieldPath) -> [String] {
     PathValues.values(in: value, at: path).compactMap(\.string)
   }
 }

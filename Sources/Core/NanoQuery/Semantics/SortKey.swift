@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-public import NanoDocument
+package import NanoDocument
 
 /// Bytes that compare (`memcmp`) as ``ValueOrder`` compares the values they stand for.
 ///
 /// Built as the FoundationDB tuple layer does: a rank byte, then the value; texts and data escape
 /// NUL as `00 FF` and end in `00`, so that no key is a prefix of another and containers nest.
 /// Source: https://github.com/apple/foundationdb/blob/main/design/tuple.md
-public enum SortKey {
+package enum SortKey {
   /// The bytes of one value; nil counts as null.
-  public static func bytes(_ value: DocumentValue?) -> [UInt8] {
+  package static func bytes(_ value: DocumentValue?) -> [UInt8] {
     var out: [UInt8] = []
     append(value ?? .null, to: &out)
     return out
   }
 
   /// Appends the bytes of a value to others.
-  public static func append(_ value: DocumentValue, to out: inout [UInt8]) {
+  package static func append(_ value: DocumentValue, to out: inout [UInt8]) {
     out.append(ValueOrder.rank(value).rawValue + 1)
     switch value {
     case .null: break

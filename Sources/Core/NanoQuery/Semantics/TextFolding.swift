@@ -5,9 +5,9 @@
 /// Each scalar is mapped to lower case by way of upper case, which is what full case folding does
 /// for all but a handful of letters: `ß` and `SS`, the two small sigmas, and the Kelvin sign and
 /// `k` become the same. The dotless `ı` stays itself, as Unicode's CaseFolding.txt has it.
-public enum TextFolding {
+package enum TextFolding {
   /// The text in the form in which texts that differ by case only are equal.
-  public static func fold(_ text: String) -> String {
+  package static func fold(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
     var folded = ""
     folded.reserveCapacity(text.utf8.count)

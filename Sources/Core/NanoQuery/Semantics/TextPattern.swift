@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// A match and its pattern, made ready once and then asked for many texts.
-public struct TextPattern {
+package struct TextPattern {
   private let match: TextMatch
   private let pattern: String
   private let scalars: [Unicode.Scalar]
   private let regex: Regex<AnyRegexOutput>?
 
   /// - Throws: ``StoreError/Code/invalidArgument`` if a regular expression is none.
-  public init(_ match: TextMatch, _ pattern: String) throws(StoreError) {
+  package init(_ match: TextMatch, _ pattern: String) throws(StoreError) {
     self.match = match
     self.pattern = match.ignoresCase ? TextFolding.fold(pattern) : pattern
     scalars = match == .like || match == .glob ? Array(pattern.unicodeScalars) : []
@@ -28,7 +28,7 @@ public struct TextPattern {
   }
 
   /// Whether the text matches.
-  public func matches(_ text: String) -> Bool {
+  package func matches(_ text: String) -> Bool {
     switch match {
     case .beginsWith: return text.utf8.starts(with: pattern.utf8)
     case .endsWith: return text.utf8.reversed().starts(with: pattern.utf8.reversed())

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-public import NanoDocument
+package import NanoDocument
 
 /// The one order of all values, and what equality means in conditions.
 ///
 /// missing and null < booleans < numbers < dates < texts (URLs among them) < data < arrays <
 /// objects. Numbers compare by exact value whether stored as integer or double, NaN before all of
 /// them; texts by code point; containers element by element.
-public enum ValueOrder {
+package enum ValueOrder {
   /// The types that compare with each other, in their order.
-  public enum Rank: UInt8, Comparable, Sendable {
+  package enum Rank: UInt8, Comparable, Sendable {
     case none, boolean, number, date, text, data, array, object
-    public static func < (a: Rank, b: Rank) -> Bool { a.rawValue < b.rawValue }
+    package static func < (a: Rank, b: Rank) -> Bool { a.rawValue < b.rawValue }
     /// Whether values of this rank hold other values.
-    public var isContainer: Bool { self >= .array }
+    package var isContainer: Bool { self >= .array }
   }
 
   /// The rank of a value.
-  public static func rank(_ value: DocumentValue) -> Rank {
+  package static func rank(_ value: DocumentValue) -> Rank {
     switch value {
     case .null: .none
     case .bool: .boolean
@@ -32,7 +32,7 @@ public enum ValueOrder {
   }
 
   /// Negative, zero or positive, as the first value comes before, with or after the second.
-  public static func compare(_ a: DocumentValue, _ b: DocumentValue) -> Int {
+  package static func compare(_ a: DocumentValue, _ b: DocumentValue) -> Int {
     let (left, right) = (rank(a), rank(b))
     guard left == right else { return left < right ? -1 : 1 }
     switch (a, b) {
@@ -51,7 +51,7 @@ public enum ValueOrder {
   }
 
   /// The text of a string or a URL, empty for every other value.
-  public static func text(_ value: DocumentValue) -> String {
+  package static func text(_ value: DocumentValue) -> String {
     switch value {
     case .string(let text): text
     case .url(let url): url.absoluteString
@@ -60,7 +60,7 @@ public enum ValueOrder {
   }
 
   /// As for values: NaN comes first and equals itself.
-  public static func compare(_ x: Double, _ y: Double) -> Int {
+  package static func compare(_ x: Double, _ y: Double) -> Int {
     if x < y { return -1 }
     if x == y { return 0 }
     if x > y { return 1 }
@@ -68,7 +68,7 @@ public enum ValueOrder {
   }
 
   /// Exact, also where the integer has more digits than a double.
-  public static func compare(_ x: Int64, _ y: Double) -> Int {
+  package static func compare(_ x: Int64, _ y: Double) -> Int {
     guard !y.isNaN else { return 1 }
     // 2^63 is the first double above every Int64; -2^63 is one.
     if y >= 0x1p63 { return -1 }

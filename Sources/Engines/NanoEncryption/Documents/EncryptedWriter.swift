@@ -18,7 +18,8 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
   }
 
   init(
-    _ writer: any EngineWriter, _ encryption: Encryption, _ known: EncryptedMetadataCache, _ ring: Keyring
+    _ writer: any EngineWriter, _ encryption: Encryption, _ known: EncryptedMetadataCache,
+    _ ring: Keyring
   ) {
     self.writer = writer
     super.init(reader: writer, encryption, known, ring)
@@ -36,7 +37,8 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
     var found = known.takePaths(name)
     if found == nil || found?.sealed != sealed {
       let opened = try sealed.map { try SealedEntry.open($0, .paths, name, ring.values) }
-      found = KnownPaths(paths: opened.map { EncryptedPathCatalog($0) } ?? EncryptedPathCatalog(), sealed: sealed)
+      found = KnownPaths(
+        paths: opened.map { EncryptedPathCatalog($0) } ?? EncryptedPathCatalog(), sealed: sealed)
     }
     let taken = found ?? KnownPaths(paths: EncryptedPathCatalog(), sealed: sealed)
     paths[ExactName(name)] = taken

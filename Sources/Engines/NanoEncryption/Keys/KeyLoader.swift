@@ -76,7 +76,9 @@ struct KeyLoader {
     let asked = encryption.scope.folded
     if let asked, asked.isSubset(of: sealed) { return ring }
     return try inner.write(nil) { writer in
-      guard let value = try writer.metadata(EncryptionMarker.name) else { throw EncryptionHeader.damaged }
+      guard let value = try writer.metadata(EncryptionMarker.name) else {
+        throw EncryptionHeader.damaged
+      }
       let before = try Keyring(value, ring.wrapping)
       guard let known = before.header.collections else { return before }
       var header = before.header

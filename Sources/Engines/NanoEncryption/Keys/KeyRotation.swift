@@ -13,7 +13,7 @@ extension EncryptedEngine {
   ///
   /// - Parameter cost: What deriving it from a passphrase costs.
   /// - Throws: ``StoreError/Code/invalidArgument`` for a key that is none. The key before stays.
-  public func changeKey(to key: EncryptionKey, cost: ScryptCost = ScryptCost()) throws {
+  package func changeKey(to key: EncryptionKey, cost: ScryptCost = ScryptCost()) throws {
     let derivation = KeyDerivation(for: key, cost)
     let wrapping = try derivation.wrappingKey(key)
     let changed = try inner.write(nil) { writer in
@@ -38,7 +38,7 @@ extension EncryptedEngine {
   ///   ends the call.
   /// - Throws: ``StoreError/Code/corruptDocument`` if a document does not open. Remove it, or restore it
   ///   from a backup, and call this again.
-  public func rotate(progress: ((Double) throws -> Void)? = nil) throws {
+  package func rotate(progress: ((Double) throws -> Void)? = nil) throws {
     let begun = try inner.write(nil) { writer in
       let ring = try current(writer)
       // One that was begun is gone on with.
@@ -61,7 +61,7 @@ extension EncryptedEngine {
   /// with a rotation that was not done.
   ///
   /// - Parameter progress: As in ``rotate(progress:)``.
-  public func sealAll(progress: ((Double) throws -> Void)? = nil) throws {
+  package func sealAll(progress: ((Double) throws -> Void)? = nil) throws {
     try SealingRun(self, takesPlain: true, progress).run()
   }
 

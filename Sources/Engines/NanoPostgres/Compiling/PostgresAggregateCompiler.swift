@@ -104,7 +104,8 @@ struct PostgresAggregateCompiler {
         "\(place.number)::text", isNumber ? "''" : place.text,
         types.contains(.string) ? place.tail : "''",
       ],
-      PostgresQueryCompiler.expressions(PostgresCollectionMetadata.Single(place: place, types: single.types))
+      PostgresQueryCompiler.expressions(
+        PostgresCollectionMetadata.Single(place: place, types: single.types))
     )
   }
 

@@ -41,7 +41,8 @@ extension PostgresReader {
   /// What ranks documents: how many there are, how long they are, and how many have each phrase. Nil where no
   /// index answers the search.
   private func ranker(
-    _ search: FullTextSearch, _ scope: FullTextScope, _ ranking: FullTextRanking, _ facts: PostgresCollectionMetadata,
+    _ search: FullTextSearch, _ scope: FullTextScope, _ ranking: FullTextRanking,
+    _ facts: PostgresCollectionMetadata,
     _ collection: String
   ) throws -> FullTextRanker? {
     guard let index = facts.collection.textIndexes.first(where: { $0.definition.scope == scope })

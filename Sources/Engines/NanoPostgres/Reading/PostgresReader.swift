@@ -24,7 +24,9 @@ class PostgresReader: EngineReader {
   var names: PostgresNames { core.names }
 
   /// What is known of the documents of a collection; a writer knows more than stands on the server.
-  func facts(_ collection: PostgresCollection) -> PostgresCollectionMetadata { PostgresCollectionMetadata(collection, names) }
+  func facts(_ collection: PostgresCollection) -> PostgresCollectionMetadata {
+    PostgresCollectionMetadata(collection, names)
+  }
 
   /// A collection as this snapshot has it; nil if there is none.
   func collection(_ name: String) throws -> PostgresCollection? {

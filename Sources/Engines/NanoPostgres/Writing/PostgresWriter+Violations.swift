@@ -56,8 +56,12 @@ extension PostgresWriter {
     for index in table.collection.indexes where index.definition.isUnique {
       var conditions: [PostgresSQL] = []
       for column in index.definition.columns {
-        guard let stored = PostgresFieldExpression(column.path, names, body: "t.body") else { continue }
-        guard let new = PostgresFieldExpression(column.path, names, body: "new.body") else { continue }
+        guard let stored = PostgresFieldExpression(column.path, names, body: "t.body") else {
+          continue
+        }
+        guard let new = PostgresFieldExpression(column.path, names, body: "new.body") else {
+          continue
+        }
         conditions += [
           "\(stored.number) = \(new.number)", "\(stored.text) = \(new.text)",
           "\(stored.unique) = \(new.unique)",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
-public import NanoEngine
+package import NanoDocument
+package import NanoEngine
 import NanoSQL
 
 /// One document stored by one statement in one round trip: it locks the collection, takes a row id, writes the
@@ -89,7 +89,7 @@ struct SingleStatementWrite {
 }
 
 extension PostgresEngine {
-  public func put(
+  package func put(
     _ document: NewDocument, newKey: DocumentKey, replacing: Bool, into collection: String,
     _ interruption: Interruption?
   ) throws -> (rowID: Int64, key: DocumentKey?)? {

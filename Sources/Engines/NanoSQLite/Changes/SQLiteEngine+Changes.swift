@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-public import NanoEngine
+package import NanoEngine
 import NanoSQL
 
 extension SQLiteEngine {
@@ -9,7 +9,7 @@ extension SQLiteEngine {
   /// ``SQLiteConfiguration/changeInterval``: while there is an observer, SQLite's `data_version` is
   /// asked for that often. Where the file cannot be another's, in memory and in temporary databases,
   /// nothing is asked.
-  public func observeCommits(
+  package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation {
     guard !hasClosed else { throw Self.closed }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
 
+import NanoSQL
+
 /// What documents of a collection ever had beside their fields. What none of them has need not be
 /// read: each column costs a scan a tenth of what it costs to step a row.
-public struct AttributeUsage: OptionSet, Sendable, Hashable {
-  public let rawValue: Int64
-  public init(rawValue: Int64) { self.rawValue = rawValue }
-  public static let key = AttributeUsage(rawValue: 1)
+struct AttributeUsage: OptionSet, Sendable, Hashable {
+  let rawValue: Int64
+  init(rawValue: Int64) { self.rawValue = rawValue }
+  static let key = AttributeUsage(rawValue: 1)
   /// A class name or a version of a class.
-  public static let type = AttributeUsage(rawValue: 2)
-  public static let all: AttributeUsage = [.key, .type]
+  static let type = AttributeUsage(rawValue: 2)
+  static let all: AttributeUsage = [.key, .type]
 
   /// The columns of a document, in the order in which rows are read. A row of all parts has seven,
   /// one without types five, one without keys four.
-  public func columns(body: String = "body") -> String {
+  func columns(body: String = "body") -> String {
     switch layout {
     case .all: "id, key, type, version, added, revision, \(body)"
     case .keyed: "id, key, added, revision, \(body)"
@@ -21,11 +23,11 @@ public struct AttributeUsage: OptionSet, Sendable, Hashable {
   }
 
   /// Which columns there are.
-  public enum Layout: Sendable {
+  enum Layout: Sendable {
     case all, keyed, bare
   }
 
-  public var layout: Layout {
+  var layout: Layout {
     contains(.type) ? .all : contains(.key) ? .keyed : .bare
   }
 }

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
-public import NanoEngine
-public import NanoQuery
+import NanoDocument
+import NanoEngine
+import NanoQuery
+import NanoSQL
 
 /// What is known of a collection when a query is compiled.
-public struct CollectionMetadata {
-  public var table: String
-  public var indexes: [IndexDefinition]
+struct CollectionMetadata {
+  var table: String
+  var indexes: [IndexDefinition]
   /// The side tables of indexes on elements, by index name.
   package var elementTables: [ExactName: String]
   /// Whether the database compares texts by code point; if not, it can only find equal ones.
-  public var ordersText: Bool
+  var ordersText: Bool
   /// What documents have beside their fields, and perhaps more.
-  public var parts: AttributeUsage
+  var parts: AttributeUsage
   /// The table of all leaves; nil if the collection has none.
-  public var leaves: WildcardIndexMetadata?
+  var leaves: WildcardIndexMetadata?
   /// What questions take for fields that a document does not have.
-  public var defaults: FieldDefaults?
-  public var textIndexes: [FullTextIndexMetadata]
+  var defaults: FieldDefaults?
+  var textIndexes: [FullTextIndexMetadata]
   /// Whether there are rows that another program wrote and that neither indexes nor paths know. They are
   /// read in addition to what an index finds.
-  public var hasForeignRows: Bool
+  var hasForeignRows: Bool
   /// What stands at a path; nil if that is not known.
-  public var observed: (FieldPath) -> PathSummary?
+  var observed: (FieldPath) -> PathSummary?
 
   package init(
     table: String, indexes: [IndexDefinition], elementTables: [ExactName: String],

@@ -4,6 +4,7 @@ import Foundation
 import NanoDocument
 import NanoEngine
 import NanoQuery
+import NanoSQL
 
 /// Splits a condition into what the database's indexes can answer and what is left.
 ///
@@ -218,7 +219,8 @@ extension ConditionCompiler {
     var bindings: [SQLFragment] = []
     var isExact = true
     for element in list {
-      guard case .value(let value) = element, let (binding, literal) = ExtractedValue.parameter(value),
+      guard case .value(let value) = element,
+        let (binding, literal) = ExtractedValue.parameter(value),
         !missesEqual(place, literal)
       else { return nil }
       bindings.append(.parameter(binding))

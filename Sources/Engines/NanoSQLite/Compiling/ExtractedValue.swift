@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-public import NanoDocument
+import NanoDocument
 import NanoEngine
 import NanoQuery
+import NanoSQL
 
 /// Values as `json_extract` gives them, for comparison with stored fields.
 enum ExtractedValue {
@@ -38,8 +39,8 @@ enum ExtractedValue {
 }
 
 /// The parameter that equals what `json_extract` gives for a stored value.
-public enum PlainBinding {
-  public static func binding(_ value: DocumentValue) -> SQLBinding? {
+enum PlainBinding {
+  static func binding(_ value: DocumentValue) -> SQLBinding? {
     ExtractedValue.parameter(value)?.0
   }
 }

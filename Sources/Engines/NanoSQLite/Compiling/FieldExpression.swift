@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-public import NanoDocument
+import NanoDocument
+import NanoSQL
 
 /// The SQL that reads a field from a stored body.
 ///
 /// Indexes and queries both come here: SQLite uses an index on an expression only where the text of
 /// the expression is the same.
-public enum FieldExpression {
+enum FieldExpression {
   /// `json_extract(body,'$."a"."b"')`; nil if a name cannot be written in SQLite's path language,
   /// which has no escape for quotes, backslashes and controls.
-  public static func extract(_ path: FieldPath, from column: String = "body") -> String? {
+  static func extract(_ path: FieldPath, from column: String = "body") -> String? {
     literal(path).map { "json_extract(\(column),\($0))" }
   }
 
   /// `'$."a"."b"'`.
-  public static func literal(_ path: FieldPath) -> String? {
+  static func literal(_ path: FieldPath) -> String? {
     guard path.components.allSatisfy(isPlain) else { return nil }
     let names = path.components.map { ".\"" + storedName($0) + "\"" }
     return SQLName.literal("$" + names.joined())

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoQuery
+import NanoQuery
+import NanoSQL
 
 /// A text index as a query finds it.
-public struct FullTextIndexMetadata: Sendable, Hashable {
+struct FullTextIndexMetadata: Sendable, Hashable {
   /// The name of the table of FTS5.
-  public var table: String
-  public var scope: FullTextScope
+  var table: String
+  var scope: FullTextScope
 
-  public init(table: String, scope: FullTextScope) {
+  init(table: String, scope: FullTextScope) {
     self.table = table
     self.scope = scope
   }
 }
 
 /// What a search asks one text index.
-public struct FullTextLookup {
-  public let table: String
-  public let expression: String
+struct FullTextLookup {
+  let table: String
+  let expression: String
   /// Whether the index finds nothing but what is searched for.
-  public let isExact: Bool
+  let isExact: Bool
 
   /// The row ids.
-  public var rows: SQLFragment {
+  var rows: SQLFragment {
     let table = SQLName.quoted(table)
     return SQLFragment("SELECT rowid FROM \(table) WHERE \(table) MATCH ", [])
       + .parameter(.text(expression))
@@ -31,7 +32,7 @@ public struct FullTextLookup {
 
 extension CollectionMetadata {
   /// What an index answers of a search; nil if none is of use.
-  public func answer(_ search: FullTextSearch) -> FullTextLookup? {
+  func answer(_ search: FullTextSearch) -> FullTextLookup? {
     guard let scope = search.scope, let index = textIndexes.first(where: { $0.scope == scope }),
       let query = search.query.simplified(scope.tokens)
     else { return nil }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-public import NanoQuery
+import NanoQuery
+import NanoSQL
 
 /// What FTS5 is asked (https://sqlite.org/fts5.html#full_text_query_syntax).
 ///
 /// Texts stand in double quotes, with their own doubled, so that nothing in them is an operator.
-public struct FullTextMatchExpression {
-  public let text: String
+struct FullTextMatchExpression {
+  let text: String
 
-  public init(_ node: FullTextPlan.Node, in scope: FullTextScope) {
+  init(_ node: FullTextPlan.Node, in scope: FullTextScope) {
     text = Self.expression(node, scope)
   }
 
   /// The name of a column. Those of fields could be names that FTS5 has a meaning for.
-  public static func column(_ number: Int) -> String { "f\(number)" }
+  static func column(_ number: Int) -> String { "f\(number)" }
 
   private static func expression(_ node: FullTextPlan.Node, _ scope: FullTextScope) -> String {
     switch node {
@@ -44,7 +45,7 @@ public struct FullTextMatchExpression {
 
   /// What stands for a NUL, which would end the expression, and does end a text for SQLite's JSON functions:
   /// a character between words; among the parts of a text one that no query asks an index for (``FullTextPlan``).
-  public static func replacement(forNULIn tokens: Tokenizer) -> Unicode.Scalar {
+  static func replacement(forNULIn tokens: Tokenizer) -> Unicode.Scalar {
     switch tokens {
     case .words: " "
     case .substrings: FullTextScope.border

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoQuery
+import NanoQuery
+import NanoSQL
 
 extension QueryCompiler {
   /// As ``ranks(_:_:)``, of the search that decides on the ranks of a query.
@@ -10,7 +11,7 @@ extension QueryCompiler {
 
   /// A statement of the row ids that a search finds, with their ranks as SQLite has them; nil if no index
   /// answers it.
-  public func ranks(_ search: FullTextSearch, _ ranking: FullTextRanking) -> SQLFragment? {
+  func ranks(_ search: FullTextSearch, _ ranking: FullTextRanking) -> SQLFragment? {
     guard let answer = facts.answer(search), let scope = search.scope else { return nil }
     let table = SQLName.quoted(answer.table)
     let weights = ranking.weights.isEmpty ? [] : scope.fields.map { ranking.weights[$0] ?? 1 }
@@ -20,7 +21,7 @@ extension QueryCompiler {
   }
 
   /// What is left to be asked of documents that the ranking search has found, and whether that is nothing.
-  public func withoutRankingSearch(_ query: Query) -> (query: Query, isWhole: Bool) {
+  func withoutRankingSearch(_ query: Query) -> (query: Query, isWhole: Bool) {
     guard let search = query.condition.rankingSearch, facts.answer(search)?.isExact == true,
       !facts.hasForeignRows
     else {

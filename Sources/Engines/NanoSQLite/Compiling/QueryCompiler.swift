@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+import NanoDocument
 import NanoEngine
-public import NanoQuery
+import NanoQuery
+import NanoSQL
 
 /// Turns a query into one statement for SQLite.
 ///
 /// What SQL cannot say as we mean it is a call of one of our functions, which exist on our own
 /// connections only and never stand in the schema: `nano_match` checks what is left of a condition
 /// on the bytes of a document, `nano_sort` gives bytes that sort as ``SortKey`` does.
-public struct QueryCompiler {
-  public let facts: CollectionMetadata
-  public init(_ facts: CollectionMetadata) { self.facts = facts }
+struct QueryCompiler {
+  let facts: CollectionMetadata
+  init(_ facts: CollectionMetadata) { self.facts = facts }
 
   /// A statement, and what it leaves to one of our functions.
-  public struct Compiled: Sendable, Hashable {
-    public var sql: SQLFragment
+  struct Compiled: Sendable, Hashable {
+    var sql: SQLFragment
     /// What `nano_match` checks, if anything.
-    public var rest: Condition?
+    var rest: Condition?
   }
 
   /// - Parameters:
   ///   - columns: Those of a document with the parts that the facts name if nil; without its body where
   ///     no field is wanted.
   ///   - ordered: Whether the order matters.
-  public func select(_ query: Query, columns: String? = nil, ordered: Bool = true) -> Compiled {
+  func select(_ query: Query, columns: String? = nil, ordered: Bool = true) -> Compiled {
     let (tail, rest) = source(query, ordered: ordered)
     let columns = columns ?? facts.parts.columns(body: query.bodyColumn)
     return Compiled(sql: SQLFragment("SELECT \(columns) ") + tail, rest: rest)
   }
 
   /// A statement that shows the document of one row, the last parameter, if it fulfils a condition.
-  public func candidate(_ query: Query) -> Compiled {
+  func candidate(_ query: Query) -> Compiled {
     let columns = facts.parts.columns(body: query.bodyColumn)
     let split = ConditionCompiler(facts: facts).split(query.condition)
     // With foreign rows all of it is left to be checked, and the list of rows would be made for each one.
@@ -43,7 +44,7 @@ public struct QueryCompiler {
   }
 
   /// A statement that counts what a query finds.
-  public func count(_ query: Query) -> Compiled {
+  func count(_ query: Query) -> Compiled {
     var query = query
     query.orderings = query.after == nil ? [] : query.orderings
     let (tail, rest) = source(query, ordered: query.after != nil)
@@ -55,12 +56,12 @@ public struct QueryCompiler {
   }
 
   /// A statement that shows each body to an aggregation.
-  public func aggregate(_ aggregate: AggregateQuery) -> Compiled {
+  func aggregate(_ aggregate: AggregateQuery) -> Compiled {
     over(aggregate.query, function: "nano_aggregate", .aggregates(aggregate, facts.defaults))
   }
 
   /// A statement that shows each body to a collector of distinct values.
-  public func distinct(_ field: FieldPath, _ query: Query) -> Compiled {
+  func distinct(_ field: FieldPath, _ query: Query) -> Compiled {
     over(query, function: "nano_distinct", .distinct(field, facts.defaults))
   }
 
@@ -76,7 +77,7 @@ public struct QueryCompiler {
   }
 
   /// `DELETE` of what a query finds; a page is cut first.
-  public func delete(_ query: Query) -> Compiled {
+  func delete(_ query: Query) -> Compiled {
     let table = SQLName.quoted(facts.table)
     if query.limit == nil, query.offset == 0, query.after == nil {
       let (condition, rest) = condition(query)
@@ -90,7 +91,7 @@ public struct QueryCompiler {
 
 extension Query {
   /// The column of the body, or an empty one where no field is wanted.
-  public var bodyColumn: String { fields?.isEmpty == true ? "'{}'" : "body" }
+  var bodyColumn: String { fields?.isEmpty == true ? "'{}'" : "body" }
 }
 
 extension QueryCompiler {

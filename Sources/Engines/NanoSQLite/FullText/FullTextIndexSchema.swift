@@ -19,8 +19,9 @@ struct FullTextIndexSchema {
   let sqlName: String
 
   /// Names that tell what they are for; the first that is free is taken.
-  static func sqlNames(_ collection: String, _ index: FullTextIndexDefinition) -> some Sequence<String>
-  {
+  static func sqlNames(_ collection: String, _ index: FullTextIndexDefinition) -> some Sequence<
+    String
+  > {
     let base = "nano_text_\(collection)_\(index.name)"
     return sequence(first: 1) { $0 + 1 }.lazy.map { $0 == 1 ? base : "\(base)_\($0)" }
   }

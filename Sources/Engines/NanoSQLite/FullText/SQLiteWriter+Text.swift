@@ -41,7 +41,8 @@ extension SQLiteWriter {
       [.collection: collection, .index: index])
   }
 
-  private func freeName(for index: FullTextIndexDefinition, in collection: String) throws -> String {
+  private func freeName(for index: FullTextIndexDefinition, in collection: String) throws -> String
+  {
     for name in FullTextIndexSchema.sqlNames(collection, index) {
       let names = FullTextIndexSchema.suffixes.map { SQLFragment("?", [.text(name + $0)]) }
       let query =

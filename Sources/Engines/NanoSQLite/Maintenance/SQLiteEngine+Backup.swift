@@ -4,13 +4,13 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import NanoDocument
-public import NanoEngine
+package import NanoEngine
 import NanoSQL
 
 extension SQLiteEngine {
   /// Copies page by page beside the destination, then moves the copy into place, so that a backup
   /// is there whole or not at all.
-  public func backup(
+  package func backup(
     to destination: BackupDestination, progress: ((Double) throws -> Void)?
   ) throws {
     let target = try BackupTarget(destination, source: path)

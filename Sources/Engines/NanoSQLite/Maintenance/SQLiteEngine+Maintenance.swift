@@ -2,11 +2,11 @@
 
 import GRDBSQLite
 import NanoDocument
-public import NanoEngine
+package import NanoEngine
 import NanoSQL
 
 extension SQLiteEngine {
-  public func compact() throws {
+  package func compact() throws {
     guard !configuration.isReadOnly else {
       throw StoreError(.readOnly, "The store was opened for reading only")
     }
@@ -21,7 +21,7 @@ extension SQLiteEngine {
     }
   }
 
-  public func statistics() throws -> EngineStatistics {
+  package func statistics() throws -> EngineStatistics {
     try read(.snapshot, nil) { reader in
       guard let connection = (reader as? SQLiteReader)?.connection else { throw Self.closed }
       func number(_ sql: String) throws -> Int {

@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import NanoDocument
-public import NanoEngine
+package import NanoEngine
 
 extension SQLiteEngine {
   /// Saves whatever can be read of a damaged file into a new one.
@@ -19,7 +19,7 @@ extension SQLiteEngine {
   /// - Returns: What was saved and what was not.
   /// - Throws: ``StoreError/Code/cannotOpen`` if there is no file, ``StoreError/Code/alreadyExists``,
   ///   ``StoreError/Code/notADatabase`` if nothing in it looks like a store.
-  public static func recover(
+  package static func recover(
     from path: String, to destination: BackupDestination,
     progress: ((Double) throws -> Void)? = nil
   ) throws -> RecoveryReport {

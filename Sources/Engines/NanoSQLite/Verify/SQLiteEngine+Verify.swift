@@ -2,14 +2,14 @@
 
 import GRDBSQLite
 import NanoDocument
-public import NanoEngine
+package import NanoEngine
 import NanoSQL
 
 extension SQLiteEngine {
   /// Runs SQLite's own integrity check, then reads the store's own tables, compares every definition with
   /// the one that the store would write, and reads every document and compares it with the path catalogue
   /// and the indexes.
-  public func verify() throws -> [VerificationProblem] {
+  package func verify() throws -> [VerificationProblem] {
     do {
       return try read(.snapshot, nil) { reader in
         guard let connection = (reader as? SQLiteReader)?.connection else { throw Self.closed }

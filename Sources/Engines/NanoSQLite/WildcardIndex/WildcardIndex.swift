@@ -100,7 +100,9 @@ final class WildcardIndex {
   }
 
   @inline(__always)
-  private func bind(_ entry: WildcardIndexBuffer.Entry, _ statement: SQLiteStatement, from first: Int32) {
+  private func bind(
+    _ entry: WildcardIndexBuffer.Entry, _ statement: SQLiteStatement, from first: Int32
+  ) {
     let handle = statement.handle
     sqlite3_bind_int(handle, first, entry.attribute)
     sqlite3_bind_int64(handle, first + 2, entry.id)

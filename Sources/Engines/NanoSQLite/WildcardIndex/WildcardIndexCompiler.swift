@@ -4,6 +4,7 @@ import Foundation
 import NanoDocument
 import NanoEngine
 import NanoQuery
+import NanoSQL
 
 /// Answers conditions from the table of all leaves, where a collection has one. What it finds is
 /// always checked on the documents.
@@ -96,7 +97,8 @@ enum LeafBound {
     case .any(let parts): self = parts.map(bound).reduce(.nothing) { $0.or($1) }
     case .isNull(.field(.element)): self = .tests([.null])
     default:
-      if let test = WildcardIndexCondition(condition, of: .field(.element), ordersText: ordersText) {
+      if let test = WildcardIndexCondition(condition, of: .field(.element), ordersText: ordersText)
+      {
         self = .tests([test])
       } else if let truth = Self.constant(condition, at: path) {
         self = truth ? .everything : .nothing

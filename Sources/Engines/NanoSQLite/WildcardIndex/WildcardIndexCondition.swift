@@ -3,6 +3,7 @@
 import Foundation
 import NanoDocument
 import NanoQuery
+import NanoSQL
 
 /// What the table of all leaves is asked about a value: finds at least the leaves that a condition
 /// on one value holds for.
@@ -34,7 +35,9 @@ struct WildcardIndexCondition: Hashable {
 extension WildcardIndexCondition {
   /// Nil if the table cannot tell, as for unequal values, containers and ranges of data.
   init?(_ comparison: Comparison, _ value: DocumentValue, ordersText: Bool) {
-    guard comparison != .notEqual, !value.isNull, let binding = WildcardIndexValue.binding(value) else {
+    guard comparison != .notEqual, !value.isNull,
+      let binding = WildcardIndexValue(value).map(SQLBinding.init)
+    else {
       return nil
     }
     if comparison == .equal {
@@ -82,7 +85,7 @@ extension WildcardIndexCondition {
     for element in list {
       guard case .value(let value) = element else { return nil }
       if value.isNull { continue }
-      guard let binding = WildcardIndexValue.binding(value) else { return nil }
+      guard let binding = WildcardIndexValue(value).map(SQLBinding.init) else { return nil }
       bindings.append(binding)
     }
     self = .equal(bindings)
@@ -98,7 +101,8 @@ extension WildcardIndexCondition {
 
   /// What both find.
   func and(_ other: WildcardIndexCondition) -> WildcardIndexCondition {
-    WildcardIndexCondition(sql: sql + " AND " + other.sql, isEquality: isEquality || other.isEquality)
+    WildcardIndexCondition(
+      sql: sql + " AND " + other.sql, isEquality: isEquality || other.isEquality)
   }
 }
 

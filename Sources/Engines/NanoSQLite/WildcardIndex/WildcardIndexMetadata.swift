@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+import NanoDocument
+import NanoSQL
 
 /// What is known of the table of all leaves of a collection when a query is compiled.
 ///
 /// The table has a row for each leaf of each document: the number of the path at which it stands,
 /// its value as ``WildcardIndexValue`` makes it, and the document's row id.
-public struct WildcardIndexMetadata {
+struct WildcardIndexMetadata {
   /// The name of the table.
-  public var table: String
+  var table: String
   /// The numbers of all paths at which values of a field may stand.
-  public var attributes: (FieldPath) -> [Int32]
+  var attributes: (FieldPath) -> [Int32]
   /// Every path at which leaves stand.
-  public var all: () -> [WildcardIndexPath]
+  var all: () -> [WildcardIndexPath]
 
-  public init(
+  init(
     table: String, attributes: @escaping (FieldPath) -> [Int32],
     all: @escaping () -> [WildcardIndexPath]
   ) {
@@ -24,15 +25,14 @@ public struct WildcardIndexMetadata {
   }
 }
 
-/// A path at which leaves stand.
-public struct WildcardIndexPath: Sendable, Hashable {
-  public var number: Int32
-  /// The text of the path, in which arrays add nothing; nil where leaves of many paths are kept
-  /// together because their names are not.
-  public var path: String?
-
-  public init(number: Int32, path: String?) {
-    self.number = number
-    self.path = path
+extension SQLBinding {
+  init(_ value: WildcardIndexValue) {
+    self =
+      switch value {
+      case .int(let number): .int(number)
+      case .double(let number): .double(number)
+      case .text(let text): .text(text)
+      case .data(let data): .data(data)
+      }
   }
 }

@@ -82,7 +82,7 @@ extension UnknownFields {
     /// Keeps the field whose name was just read, and leaves the cursor behind its value.
     ///
     /// - Throws: ``StoreError/Code/corruptDocument``.
-    public mutating func keep(
+    package mutating func keep(
       _ name: JSONReader.Name, _ reader: inout JSONReader
     ) throws(StoreError) {
       reader.skipWhitespace()

@@ -44,7 +44,9 @@ extension ModelQuery {
     return values
   }
 
-  public func select<First: SendableMetatype, Second: SendableMetatype, each Value: SendableMetatype>(
+  public func select<
+    First: SendableMetatype, Second: SendableMetatype, each Value: SendableMetatype
+  >(
     _ first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
     _ others: repeat any KeyPath<M, each Value> & Sendable
   ) async throws -> sending [(First, Second, repeat each Value)] {

@@ -61,7 +61,9 @@ public struct ModelQuery<M: Model>: Sendable {
     sorted(using: [order == .reverse ? .reverse(keyPath) : .forward(keyPath)])
   }
   /// Sorts by these orderings, most important first. Replaces an earlier order.
-  public func sorted(using orderings: ModelOrdering<M>...) -> ModelQuery { sorted(using: orderings) }
+  public func sorted(using orderings: ModelOrdering<M>...) -> ModelQuery {
+    sorted(using: orderings)
+  }
   /// Sorts by these orderings, most important first. Replaces an earlier order.
   public func sorted(using orderings: [ModelOrdering<M>]) -> ModelQuery {
     changed { $0.orderings = orderings }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-public import NanoEngine
+package import NanoEngine
 import NanoQuery
 
 /// What a bag holds, without the fields: the collection of a document and its identity there.
@@ -11,12 +11,12 @@ public struct BagMember: Sendable {
   /// The name of the collection.
   public let collection: String
   /// The key, or the row id of a document that has none.
-  public let identity: Identity
+  package let identity: Identity
   /// Collections whose names differ in the case of ASCII letters are one collection.
   let folded: String
   var exact: ExactName { ExactName(folded) }
 
-  public init(_ collection: String, _ identity: Identity) {
+  package init(_ collection: String, _ identity: Identity) {
     self.collection = collection
     self.identity = identity
     folded = collection.foldingASCII

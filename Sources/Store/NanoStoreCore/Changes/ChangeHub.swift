@@ -155,7 +155,9 @@ extension ChangeHub {
   }
 
   /// Touches the watches whose condition a changed document fulfils.
-  private static func ask(_ watches: [InvalidationSignal], about change: Change, _ engine: any Engine) {
+  private static func ask(
+    _ watches: [InvalidationSignal], about change: Change, _ engine: any Engine
+  ) {
     let there = (change.rows ?? [:]).filter { $0.value != .deleted }.keys
     do {
       try engine.read(.snapshot, nil) { reader in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-public import NanoEngine
+package import NanoEngine
 
 /// For layers that know documents by their row ids, and say them beforehand.
 extension DocumentCollection {
@@ -13,7 +13,7 @@ extension DocumentCollection {
 
   /// Shows the document with this row id as the engine has it, and says whether there is one.
   @discardableResult
-  public func show(
+  package func show(
     rowID: Int64, _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
     try checkFailure()
@@ -27,7 +27,7 @@ extension DocumentCollection {
   }
 
   /// What the row of this id holds at present; nil if there is none, or another program wrote it.
-  public func contentVersion(rowID: Int64) throws -> ContentVersion? {
+  package func contentVersion(rowID: Int64) throws -> ContentVersion? {
     try reading(.call) { try $0.version(ofRow: rowID, in: name) }
   }
 }

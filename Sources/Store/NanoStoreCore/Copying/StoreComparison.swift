@@ -126,7 +126,9 @@ extension StoreComparison {
   }
 
   /// Why an index was made once does not matter.
-  private static func comparable(_ definition: CollectionDefinitions.Definition) -> CollectionDefinitions.Definition {
+  private static func comparable(_ definition: CollectionDefinitions.Definition)
+    -> CollectionDefinitions.Definition
+  {
     guard case .index(var index) = definition else { return definition }
     index.reason = nil
     return .index(index)

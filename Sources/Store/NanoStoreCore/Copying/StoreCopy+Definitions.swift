@@ -86,7 +86,8 @@ extension StoreCopy {
 
   /// Why the engine cannot have a definition; nil if it can.
   func refusal(
-    of definition: CollectionDefinitions.Definition, _ collection: String, _ writer: any EngineWriter
+    of definition: CollectionDefinitions.Definition, _ collection: String,
+    _ writer: any EngineWriter
   ) throws -> String? {
     do {
       try attempt(definition, collection, writer)

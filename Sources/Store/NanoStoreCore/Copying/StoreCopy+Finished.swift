@@ -43,7 +43,8 @@ extension StoreCopy {
   }
 
   private static func metadata(of reader: any EngineReader) throws -> Set<ExactName> {
-    Set(try reader.metadataNames().map { ExactName($0) }).subtracting(CollectionDefinitions.ownNames)
+    Set(try reader.metadataNames().map { ExactName($0) }).subtracting(
+      CollectionDefinitions.ownNames)
   }
 
   /// Notes the definitions that the target lacks because its engine cannot have them; false if it lacks one for
@@ -52,7 +53,8 @@ extension StoreCopy {
     guard options.skippingUnsupported else { return true }
     return try target.write(nil) { writer in
       for collection in collections.map(\.name) {
-        let known = Set(try CollectionDefinitions(of: collection, writer).all.map { ExactName($0.name) })
+        let known = Set(
+          try CollectionDefinitions(of: collection, writer).all.map { ExactName($0.name) })
         for definition in try CollectionDefinitions(of: collection, source).all
         where !known.contains(ExactName(definition.name)) {
           guard let reason = try refusal(of: definition, collection, writer) else { return false }

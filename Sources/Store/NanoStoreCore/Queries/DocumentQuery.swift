@@ -272,7 +272,7 @@ extension DocumentQuery {
   ///
   /// - Parameter show: Gives false to end the query.
   /// - Throws: What the closure throws, which ends the query.
-  public func showStored(_ show: (StoredDocument) throws -> Bool) throws {
+  @usableFromInline package func showStored(_ show: (StoredDocument) throws -> Bool) throws {
     try validate()
     try collection.showing { reader in
       try reader.find(query, in: collection.name, show)
@@ -286,7 +286,7 @@ extension DocumentQuery {
   ///   - withKeys: Whether keys are wanted.
   ///   - show: Gives false to end the query. It may read from the store.
   /// - Throws: What the closure throws, which ends the query.
-  public func showContents(
+  package func showContents(
     withKeys: Bool, _ show: (StoredContent) throws -> Bool
   ) throws {
     try validate()

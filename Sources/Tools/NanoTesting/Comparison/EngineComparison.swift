@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoEngine
+package import NanoEngine
 
 /// Compares an engine with the reference semantics on generated collections and conditions.
 ///
@@ -9,7 +9,7 @@ public import NanoEngine
 /// ```swift
 /// try EngineComparison { try MyEngine() }.run(seed: 1, pairs: 500)
 /// ```
-public struct EngineComparison {
+package struct EngineComparison {
   /// The number of queries run on each state of a collection.
   ///
   /// Creating an engine costs about as much as 50 queries.
@@ -25,7 +25,7 @@ public struct EngineComparison {
   ///   - comparesRevisions: Whether to compare revisions; false for an engine that rewrites documents on its own.
   ///   - uniqueIndexes: Whether to generate unique indexes; false for an engine that does not support them.
   ///   - make: Creates an empty engine.
-  public init(
+  package init(
     avoiding avoided: Set<String> = [], comparesRevisions: Bool = true,
     uniqueIndexes: Bool = true, _ make: @escaping () throws -> any Engine
   ) {
@@ -40,7 +40,7 @@ public struct EngineComparison {
   /// - Returns: The number of compared pairs of a condition and a collection.
   /// - Throws: ``ComparisonFailure`` with the smallest script found that reproduces a difference.
   @discardableResult
-  public func run(seed: UInt64, pairs: Int) throws -> Int {
+  package func run(seed: UInt64, pairs: Int) throws -> Int {
     var seeds = SplitMix(seed: seed)
     var compared = 0
     while compared < pairs {
@@ -68,13 +68,13 @@ public struct EngineComparison {
 }
 
 /// A difference between an engine and the reference semantics.
-public struct ComparisonFailure: Error, CustomStringConvertible {
-  public let seed: UInt64
-  public let script: Script
-  public let mismatch: Script.Mismatch?
+package struct ComparisonFailure: Error, CustomStringConvertible {
+  package let seed: UInt64
+  package let script: Script
+  package let mismatch: Script.Mismatch?
 
   /// The script, both results, and the engine's query plan.
-  public var description: String {
+  package var description: String {
     var lines = ["the engine differs from the reference engine (script seed \(seed))"]
     lines += script.steps.flatMap { step in
       switch step {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
-public import NanoEngine
-public import NanoQuery
+package import NanoDocument
+package import NanoEngine
+package import NanoQuery
 
 /// A read request that can run on any engine, so that the results can be compared.
-public enum EngineRequest: Sendable, Hashable {
+package enum EngineRequest: Sendable, Hashable {
   /// The row ids of the matching documents in order, and their count.
   case find(Query)
   /// The same in pages, each starting after the last document of the previous page.
@@ -16,7 +16,7 @@ public enum EngineRequest: Sendable, Hashable {
   case contents
 
   /// The result of a request, including errors.
-  public enum Answer: Sendable, Hashable {
+  package enum Answer: Sendable, Hashable {
     case rows([Int64], count: Int)
     case values([DocumentValue])
     case groups([AggregateRow])
@@ -25,7 +25,7 @@ public enum EngineRequest: Sendable, Hashable {
   }
 
   /// The condition, order and page of the request.
-  public var query: Query {
+  package var query: Query {
     switch self {
     case .find(let query), .pages(let query, _), .distinct(_, let query): query
     case .aggregate(let query): query.query
@@ -34,7 +34,7 @@ public enum EngineRequest: Sendable, Hashable {
   }
 
   /// Returns the request with a different condition, order and page.
-  public func with(_ query: Query) -> EngineRequest {
+  package func with(_ query: Query) -> EngineRequest {
     switch self {
     case .find: return .find(query)
     case .pages(_, let size): return .pages(query, size: size)
@@ -47,7 +47,7 @@ public enum EngineRequest: Sendable, Hashable {
   }
 
   /// Executes the request on a reader; a ``StoreError`` is returned as an answer.
-  public func ask(
+  package func ask(
     _ reader: any EngineReader, _ collection: String, comparesRevisions: Bool = true
   ) throws -> Answer {
     do {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
-public import NanoEngine
-public import NanoQuery
+package import NanoDocument
+package import NanoEngine
+package import NanoQuery
 
 /// A write that can run on any engine, so that the outcomes can be compared.
-public enum Operation: Sendable, Hashable {
+package enum Operation: Sendable, Hashable {
   case insert(GeneratedDocument)
   case save(GeneratedDocument)
   case replace(Identity, GeneratedDocument)
@@ -21,7 +21,7 @@ public enum Operation: Sendable, Hashable {
   indirect case undone([Operation])
 
   /// The outcome of an operation, on which engines must agree.
-  public enum Outcome: Sendable, Hashable {
+  package enum Outcome: Sendable, Hashable {
     case rowID(Int64)
     case count(Int)
     case done
@@ -44,7 +44,7 @@ public enum Operation: Sendable, Hashable {
   private struct Rollback: Error {}
 
   /// Runs the operation; a ``StoreError`` is returned as an outcome.
-  public func apply(to writer: any EngineWriter, _ collection: String) throws -> Outcome {
+  package func apply(to writer: any EngineWriter, _ collection: String) throws -> Outcome {
     do {
       switch self {
       case .insert(let document):
@@ -108,7 +108,7 @@ extension Operation {
 
 extension GeneratedDocument {
   /// Passes the document in stored form to a closure; it is valid only during the call.
-  public func new<Result>(_ work: (NewDocument) throws -> Result) throws -> Result {
+  package func new<Result>(_ work: (NewDocument) throws -> Result) throws -> Result {
     var writer = JSONWriter()
     writer.object(object)
     if let failure = writer.failure { throw failure }

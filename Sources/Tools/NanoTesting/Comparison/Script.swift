@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-public import NanoEngine
+package import NanoEngine
 
 /// A sequence of writes and queries that runs on both an engine and the reference engine.
-public struct Script: Sendable {
-  public enum Step: Sendable, Hashable {
+package struct Script: Sendable {
+  package enum Step: Sendable, Hashable {
     /// Operations in one transaction.
     case write([Operation])
     case ask(EngineRequest)
   }
 
   /// The writes and queries, in order.
-  public var steps: [Step]
+  package var steps: [Step]
   /// The collection that all steps use.
-  public static let collection = "things"
+  package static let collection = "things"
 
   /// Creates a script that starts with an empty engine.
-  public init(_ steps: [Step]) { self.steps = steps }
+  package init(_ steps: [Step]) { self.steps = steps }
 
   /// A difference between an engine and the reference engine.
-  public struct Mismatch: Sendable, Hashable {
-    public var step: Int
-    public var expected: String
-    public var actual: String
-    public var explanation: Explanation?
+  package struct Mismatch: Sendable, Hashable {
+    package var step: Int
+    package var expected: String
+    package var actual: String
+    package var explanation: Explanation?
   }
 
   /// Runs the script on an empty engine.
   ///
   /// - Returns: The first difference, or nil if there is none.
-  public func play(on engine: any Engine, comparesRevisions: Bool = true) throws -> Mismatch? {
+  package func play(on engine: any Engine, comparesRevisions: Bool = true) throws -> Mismatch? {
     let reference = ReferenceEngine()
     for (index, step) in steps.enumerated() {
       let difference: Mismatch? =

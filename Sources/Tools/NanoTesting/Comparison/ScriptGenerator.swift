@@ -5,7 +5,7 @@ import NanoEngine
 import NanoQuery
 
 /// Generates scripts that fill, index and query a collection, then modify and query it again.
-public struct ScriptGenerator {
+package struct ScriptGenerator {
   private var random: SplitMix
   private var documents: DocumentGenerator
   private var conditions: ConditionGenerator
@@ -15,7 +15,7 @@ public struct ScriptGenerator {
   var makesUniqueIndexes = true
 
   /// Creates a generator; three out of four collections initially have one type per field.
-  public init(seed: UInt64, avoiding avoided: Set<String> = []) {
+  package init(seed: UInt64, avoiding avoided: Set<String> = []) {
     random = SplitMix(seed: seed)
     let isUniform = !random.oneIn(4)
     documents = DocumentGenerator(random: random.split(), isUniform: isUniform)
@@ -41,7 +41,7 @@ public struct ScriptGenerator {
   /// Returns a generated script.
   ///
   /// - Parameter questions: The number of queries for each state of the collection.
-  public mutating func script(questions: Int) throws -> Script {
+  package mutating func script(questions: Int) throws -> Script {
     var steps: [Script.Step] = []
     steps.append(
       .write(setIndexing() + makeIndexes(random.number(0...2)) + insertions(random.number(0...16))))

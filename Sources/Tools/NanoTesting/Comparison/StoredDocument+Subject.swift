@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-public import NanoDocument
-public import NanoEngine
-public import NanoQuery
+package import NanoDocument
+package import NanoEngine
+package import NanoQuery
 
 extension StoredDocument {
   /// Returns the document as the subject of a condition.
-  public func subject(_ object: DocumentObject) -> DocumentSubject {
+  package func subject(_ object: DocumentObject) -> DocumentSubject {
     DocumentSubject(
       object, key: key.map { .string($0.description) } ?? .null, rowID: rowID,
       type: type.map { .string($0) } ?? .null, version: version.map { .int($0) } ?? .null,

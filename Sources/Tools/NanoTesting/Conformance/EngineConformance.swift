@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoEngine
+package import NanoEngine
 
 /// The requirements of the engine contract, as named checks.
 ///
@@ -15,10 +15,10 @@ public import NanoEngine
 /// ```
 ///
 /// Use ``EngineComparison`` to check the semantics of conditions.
-public struct EngineConformance {
+package struct EngineConformance {
   /// A single requirement of the engine contract.
-  public struct Check: Sendable, CustomStringConvertible {
-    public let name: String
+  package struct Check: Sendable, CustomStringConvertible {
+    package let name: String
     let run: @Sendable (Probe) throws -> Void
 
     init(_ name: String, _ run: @escaping @Sendable (Probe) throws -> Void) {
@@ -26,11 +26,11 @@ public struct EngineConformance {
       self.run = run
     }
     /// The name of the check.
-    public var description: String { name }
+    package var description: String { name }
   }
 
   /// All checks, from basic to advanced, so that the first failure is the easiest to understand.
-  public static let checks: [Check] =
+  package static let checks: [Check] =
     documents + rowIDs + collections + names + queries + versions + transactions + isolation
     + indexes
     + uniqueIndexes + everythingIndex + textIndexes + settings + metadata + maintenance + durability
@@ -43,7 +43,7 @@ public struct EngineConformance {
   ///   - reopen: Closes an engine that `make` returned and reopens its database. Required for engines with
   ///     ``Capabilities/durable``.
   ///   - make: Creates an engine on an empty database that no other engine uses.
-  public init(
+  package init(
     reopen: ((any Engine) throws -> any Engine)? = nil, _ make: @escaping () throws -> any Engine
   ) {
     self.make = make
@@ -51,7 +51,7 @@ public struct EngineConformance {
   }
 
   /// Runs one check on a new engine; a check of an unsupported capability passes.
-  public func run(_ check: Check) throws {
+  package func run(_ check: Check) throws {
     let probe = Probe(try make(), reopen: reopen)
     defer { try? probe.engine.close() }
     do {
@@ -62,17 +62,17 @@ public struct EngineConformance {
   }
 
   /// Runs all checks, and throws the first failure.
-  public func run() throws { for check in Self.checks { try run(check) } }
+  package func run() throws { for check in Self.checks { try run(check) } }
 }
 
 /// A violation of the engine contract.
-public struct ConformanceFailure: Error, CustomStringConvertible {
-  public private(set) var check = ""
-  public let message: String
+package struct ConformanceFailure: Error, CustomStringConvertible {
+  package private(set) var check = ""
+  package let message: String
   /// The source file of the check.
-  public let file: String
+  package let file: String
   /// The source line of the check.
-  public let line: Int
+  package let line: Int
 
   init(_ message: String, _ file: StaticString, _ line: UInt) {
     self.message = message
@@ -87,5 +87,5 @@ public struct ConformanceFailure: Error, CustomStringConvertible {
   }
 
   /// The name of the check, the failed expectation, and the source location.
-  public var description: String { "\(check): \(message) (\(file):\(line))" }
+  package var description: String { "\(check): \(message) (\(file):\(line))" }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
-public import NanoEngine
+package import NanoDocument
+package import NanoEngine
 import Synchronization
 
 /// An engine that forwards every call to a wrapped engine and fails a chosen one.
@@ -13,25 +13,25 @@ import Synchronization
 /// let engine = FailingEngine(try SQLiteEngine(.memory, .init()))
 /// engine.fail(at: 3, StoreError(.full, "No space is left for the database"))
 /// ```
-public final class FailingEngine: Engine {
+package final class FailingEngine: Engine {
   private let engine: any Engine
   private let plan = FailurePlan()
 
-  public init(_ engine: any Engine) { self.engine = engine }
+  package init(_ engine: any Engine) { self.engine = engine }
 
   /// Fails the call with the given number, counted from 1 starting now; all other calls are forwarded.
-  public func fail(at call: Int, _ error: StoreError) { plan.set(call, error) }
+  package func fail(at call: Int, _ error: StoreError) { plan.set(call, error) }
 
   /// Stops failing calls, and restarts the count at 1.
-  public func succeed() { plan.set(0, nil) }
+  package func succeed() { plan.set(0, nil) }
 
   /// The number of calls since the last ``fail(at:_:)`` or ``succeed()``.
-  public var calls: Int { plan.count }
+  package var calls: Int { plan.count }
 
   /// The capabilities of the wrapped engine without ``Capabilities/sql``, since SQL is not forwarded.
-  public var capabilities: Capabilities { engine.capabilities.subtracting(.sql) }
+  package var capabilities: Capabilities { engine.capabilities.subtracting(.sql) }
 
-  public func read<Result>(
+  package func read<Result>(
     _ scope: ReadScope, _ interruption: Interruption?,
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
@@ -39,7 +39,7 @@ public final class FailingEngine: Engine {
     return try engine.read(scope, interruption) { try work(FailingReader($0, plan)) }
   }
 
-  public func write<Result>(
+  package func write<Result>(
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     try plan.call()
@@ -51,36 +51,36 @@ public final class FailingEngine: Engine {
     }
   }
 
-  public func observeCommits(
+  package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation {
     try plan.call()
     return try engine.observeCommits(handler)
   }
 
-  public func compact() throws {
+  package func compact() throws {
     try plan.call()
     try engine.compact()
   }
 
-  public func backup(
+  package func backup(
     to destination: BackupDestination, progress: ((Double) throws -> Void)?
   ) throws {
     try plan.call()
     try engine.backup(to: destination, progress: progress)
   }
 
-  public func verify() throws -> [VerificationProblem] {
+  package func verify() throws -> [VerificationProblem] {
     try plan.call()
     return try engine.verify()
   }
 
-  public func statistics() throws -> EngineStatistics {
+  package func statistics() throws -> EngineStatistics {
     try plan.call()
     return try engine.statistics()
   }
 
-  public func close() throws {
+  package func close() throws {
     try plan.call()
     try engine.close()
   }

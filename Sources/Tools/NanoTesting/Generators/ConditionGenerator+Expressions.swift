@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import NanoDocument
-public import NanoQuery
+package import NanoQuery
 
 extension ConditionGenerator {
   mutating func expression(_ depth: Int) -> QueryExpression {
@@ -66,12 +66,12 @@ extension ConditionGenerator {
   }
 
   /// Returns the condition, converted to query text and parsed again half of the time.
-  public mutating func throughText(_ condition: Condition) throws -> Condition {
+  package mutating func throughText(_ condition: Condition) throws -> Condition {
     values.random.oneIn(2) ? try QueryText(condition.queryText).condition : condition
   }
 
   /// Returns an ordering, usually by a field.
-  public mutating func ordering() -> Ordering {
+  package mutating func ordering() -> Ordering {
     let expression: QueryExpression =
       switch values.random.number(0...9) {
       case 0: .attribute(values.random.pick(Attribute.allCases))
@@ -82,7 +82,7 @@ extension ConditionGenerator {
   }
 
   /// Returns a query with a condition, and possibly an order and a page.
-  public mutating func query() -> Query {
+  package mutating func query() -> Query {
     var query = Query(values.random.oneIn(2) ? simpleCondition() : condition(3))
     if values.random.oneIn(2) {
       query.orderings = (0..<values.random.number(1...2)).map { _ in ordering() }
@@ -93,7 +93,7 @@ extension ConditionGenerator {
   }
 
   /// Returns an aggregate query over the given query, grouped by at most two fields.
-  public mutating func aggregates(_ query: Query) -> AggregateQuery {
+  package mutating func aggregates(_ query: Query) -> AggregateQuery {
     let groups = (0..<values.random.pick([0, 0, 1, 1, 2])).map { _ in path() }
     let aggregates = (0..<values.random.number(1...3)).map { _ -> Aggregate in
       let path = path()

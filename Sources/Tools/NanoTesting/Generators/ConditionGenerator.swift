@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-public import NanoDocument
-public import NanoQuery
+package import NanoDocument
+package import NanoQuery
 
 /// Generates conditions, orderings and pages for generated documents.
 ///
 /// Covers every node of the query tree. Most conditions compare a field with a constant that some document contains.
-public struct ConditionGenerator: Sendable {
-  public var values: ValueGenerator
+package struct ConditionGenerator: Sendable {
+  package var values: ValueGenerator
   /// The documents in the collection, from which constants are drawn.
-  public var documents: [DocumentObject] = []
-  public var keys: [String] = []
+  package var documents: [DocumentObject] = []
+  package var keys: [String] = []
   /// Fields to prefer, such as indexed fields.
-  public var favourites: [FieldPath] = []
+  package var favourites: [FieldPath] = []
   private var isInElement = false
 
   /// Creates a generator that draws constants from the pools until ``documents`` is set.
-  public init(random: SplitMix) { values = ValueGenerator(random: random) }
+  package init(random: SplitMix) { values = ValueGenerator(random: random) }
 
   /// Paths into generated documents; some match no field.
-  public static let paths: [FieldPath] = [
+  package static let paths: [FieldPath] = [
     "a", "b", "a.b", "a.a", "list", "list.0", "list.1", "list.name", "list.0.name", "list.b",
     "list.a", #""x.y""#, "$d", "a.$date", "$date", "é", "e\u{301}", "name", "a.name", "b.name", "0",
     "x'\u{301}", "$\u{301}", "a.\u{301}x", "missing", "b.0", "name.first", "q\"t", "x.y",
@@ -34,7 +34,7 @@ public struct ConditionGenerator: Sendable {
   }
 
   /// Returns a condition with at most the given depth; with depth 0, a condition on a single field.
-  public mutating func condition(_ depth: Int) -> Condition {
+  package mutating func condition(_ depth: Int) -> Condition {
     guard depth > 0, !values.random.oneIn(3) else { return leaf() }
     let next = depth - 1
     switch values.random.number(0...11) {
@@ -63,7 +63,7 @@ public struct ConditionGenerator: Sendable {
   }
 
   /// Returns a condition that indexes can evaluate: comparisons of preferred fields with constants.
-  public mutating func simpleCondition() -> Condition {
+  package mutating func simpleCondition() -> Condition {
     if values.random.oneIn(6) { return simpleLeaf() }
     let paths = favourites.isEmpty ? Self.paths : favourites
     let parts = (0..<values.random.pick([1, 1, 1, 2, 3])).map { _ in leaf(values.random.pick(paths))

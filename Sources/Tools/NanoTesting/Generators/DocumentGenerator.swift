@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// Generates the documents of a collection.
 ///
 /// Each field has a kind, which all documents share until ``change()``. This tests the optimizations of an engine for
 /// uniform collections, and their invalidation when a collection is no longer uniform.
-public struct DocumentGenerator: Sendable {
+package struct DocumentGenerator: Sendable {
   private struct Plan {
     var name: String
     var kind: ValueGenerator.Kind
@@ -17,13 +17,13 @@ public struct DocumentGenerator: Sendable {
   }
 
   /// The generator of field values.
-  public var values: ValueGenerator
+  package var values: ValueGenerator
   private var plans: [Plan] = []
 
   /// Creates a generator.
   ///
   /// - Parameter isUniform: Whether each field initially has a single plain kind.
-  public init(random: SplitMix, isUniform: Bool) {
+  package init(random: SplitMix, isUniform: Bool) {
     values = ValueGenerator(random: random)
     plans = makePlans(isUniform ? Self.plainKinds : ValueGenerator.Kind.allCases)
   }
@@ -50,7 +50,7 @@ public struct DocumentGenerator: Sendable {
   }
 
   /// Changes the kind of some fields for documents generated later.
-  public mutating func change() {
+  package mutating func change() {
     for index in plans.indices where values.random.oneIn(3) {
       plans[index].kind = values.random.pick(ValueGenerator.Kind.allCases)
       plans[index].inner = []
@@ -59,7 +59,7 @@ public struct DocumentGenerator: Sendable {
 
   /// Returns whether the values at a path have a single kind whose equality in an index matches that of conditions in
   /// every engine.
-  public func isSimple(at path: FieldPath) -> Bool {
+  package func isSimple(at path: FieldPath) -> Bool {
     var plans = plans
     for name in path.components {
       guard let plan = plans.first(where: { $0.name == name }) else { return false }
@@ -73,7 +73,7 @@ public struct DocumentGenerator: Sendable {
   }
 
   /// Returns the fields of one document.
-  public mutating func object() -> DocumentObject { object(plans) }
+  package mutating func object() -> DocumentObject { object(plans) }
 
   private mutating func object(_ plans: [Plan]) -> DocumentObject {
     var object = DocumentObject()
@@ -90,7 +90,7 @@ public struct DocumentGenerator: Sendable {
   }
 
   /// Returns a document; some have a class and a version.
-  public mutating func document(key: DocumentKey? = nil) -> GeneratedDocument {
+  package mutating func document(key: DocumentKey? = nil) -> GeneratedDocument {
     GeneratedDocument(
       key: key, type: values.random.pick([nil, nil, "Person", "Årstid"]),
       version: values.random.pick([nil, nil, 1, 2]),
@@ -100,16 +100,16 @@ public struct DocumentGenerator: Sendable {
 }
 
 /// A document before it is stored.
-public struct GeneratedDocument: Sendable, Hashable {
-  public var key: DocumentKey?
-  public var type: String?
-  public var version: Int64?
+package struct GeneratedDocument: Sendable, Hashable {
+  package var key: DocumentKey?
+  package var type: String?
+  package var version: Int64?
   /// The creation time in microseconds since 1970.
-  public var added: Int64
-  public var object: DocumentObject
+  package var added: Int64
+  package var object: DocumentObject
 
   /// Creates a document.
-  public init(
+  package init(
     _ object: DocumentObject, key: DocumentKey? = nil, type: String? = nil, version: Int64? = nil,
     added: Int64 = 0
   ) {

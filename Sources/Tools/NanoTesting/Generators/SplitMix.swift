@@ -2,14 +2,14 @@
 
 /// A pseudorandom number generator that produces the same sequence on every machine (Steele, Lea and Flood,
 /// "Fast splittable pseudorandom number generators", 2014).
-public struct SplitMix: RandomNumberGenerator, Sendable {
+package struct SplitMix: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   /// Creates a generator; equal seeds produce equal sequences.
-  public init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { state = seed }
 
   /// Returns the next 64 bits.
-  public mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var z = state
     z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -18,18 +18,18 @@ public struct SplitMix: RandomNumberGenerator, Sendable {
   }
 
   /// Returns a generator with an independent sequence.
-  public mutating func split() -> SplitMix { SplitMix(seed: next()) }
+  package mutating func split() -> SplitMix { SplitMix(seed: next()) }
 }
 
 extension RandomNumberGenerator {
   /// Returns a random element of a nonempty list.
-  public mutating func pick<Element>(_ list: [Element]) -> Element {
+  package mutating func pick<Element>(_ list: [Element]) -> Element {
     list[number(0...(list.count - 1))]
   }
   /// Returns a uniformly distributed number in a range.
-  public mutating func number(_ range: ClosedRange<Int>) -> Int {
+  package mutating func number(_ range: ClosedRange<Int>) -> Int {
     Int.random(in: range, using: &self)
   }
   /// Returns true with a probability of 1 in `times`.
-  public mutating func oneIn(_ times: Int) -> Bool { number(1...times) == 1 }
+  package mutating func oneIn(_ times: Int) -> Bool { number(1...times) == 1 }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-public import NanoDocument
+package import NanoDocument
 
 /// Generates values that are hard for engines, drawn from small pools so that equal values are frequent.
-public struct ValueGenerator: Sendable {
+package struct ValueGenerator: Sendable {
   /// The kind of values in a field of a collection.
-  public enum Kind: Sendable, CaseIterable {
+  package enum Kind: Sendable, CaseIterable {
     case null, bool, int, double, number, text, date, data, url, array, object
     /// Kinds that include nonfinite doubles, strings that contain NUL or resemble stored forms, and dates with more
     /// than nanosecond precision.
@@ -15,14 +15,14 @@ public struct ValueGenerator: Sendable {
   }
 
   /// The source of random numbers.
-  public var random: SplitMix
+  package var random: SplitMix
   /// Strings that are not generated because the engine is known not to preserve them.
-  public var avoided: Set<String> = []
+  package var avoided: Set<String> = []
   /// Creates a generator whose values depend only on the seed of `random`.
-  public init(random: SplitMix) { self.random = random }
+  package init(random: SplitMix) { self.random = random }
 
   /// Returns a value of a kind, with containers nested to at most `depth`.
-  public mutating func value(_ kind: Kind, depth: Int = 2) -> DocumentValue {
+  package mutating func value(_ kind: Kind, depth: Int = 2) -> DocumentValue {
     switch kind {
     case .null: return .null
     case .bool: return .bool(random.oneIn(2))
@@ -91,7 +91,7 @@ public struct ValueGenerator: Sendable {
 
 extension ValueGenerator {
   /// Field names; the first ones are used most often.
-  public static let names = [
+  package static let names = [
     "a", "b", "list", "name", "x.y", "$d", "$date", "0", "1", "é", "e\u{301}", "q\"t", "\u{301}x",
     "x'\u{301}", "$\u{301}",
     "back\\slash",

@@ -2,7 +2,7 @@
 
 import Foundation
 import NanoDocument
-public import NanoEngine
+package import NanoEngine
 import Synchronization
 
 // @unchecked: `state` and the counters are touched only while `lock` is held.
@@ -14,7 +14,7 @@ import Synchronization
 /// let engine = ReferenceEngine()
 /// let id = try engine.write(nil) { try $0.insert(document, into: "people") }
 /// ```
-public final class ReferenceEngine: Engine, @unchecked Sendable {
+package final class ReferenceEngine: Engine, @unchecked Sendable {
   private let lock = NSCondition()
   private var state = ReferenceState()
   private var isWriting = false
@@ -25,9 +25,9 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
   private let number = ReferenceEngine.lastNumber.add(1, ordering: .relaxed).newValue
   private static let lastNumber = Atomic<UInt32>(0)
 
-  public init() {}
+  package init() {}
 
-  public var capabilities: Capabilities {
+  package var capabilities: Capabilities {
     [
       .uniqueIndexes, .elementIndexes, .uniqueElementIndexes, .concurrentReads, .everythingIndex,
       .changes, .textIndexes,
@@ -35,7 +35,7 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
   }
 
   /// Reads a copy of the state, which is a value and therefore a snapshot.
-  public func read<Result>(
+  package func read<Result>(
     _ scope: ReadScope, _ interruption: Interruption?,
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
@@ -44,7 +44,7 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
     }
   }
 
-  public func write<Result>(
+  package func write<Result>(
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     defer { commits.deliver() }
@@ -71,7 +71,7 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
     }
   }
 
-  public func observeCommits(
+  package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation {
     try running(nil) { _ in commits.observe(handler) }
@@ -95,17 +95,18 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
     return try interruption.whileRunning(stop: { cancellation.set() }, { try work(cancellation) })
   }
 
-  public func compact() throws { try running(nil) { _ in } }
+  package func compact() throws { try running(nil) { _ in } }
 
-  public func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?) throws
+  package func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?)
+    throws
   {
     throw StoreError(
       .unsupported, "The reference engine keeps no files", [.capability: "backup"])
   }
 
-  public func verify() throws -> [VerificationProblem] { try running(nil) { _ in [] } }
+  package func verify() throws -> [VerificationProblem] { try running(nil) { _ in [] } }
 
-  public func statistics() throws -> EngineStatistics {
+  package func statistics() throws -> EngineStatistics {
     try read(.snapshot, nil) { reader in
       EngineStatistics(
         collections: try reader.collections().map {
@@ -117,7 +118,7 @@ public final class ReferenceEngine: Engine, @unchecked Sendable {
     }
   }
 
-  public func close() throws {
+  package func close() throws {
     lock.lock()
     isClosed = true
     while running > 0 { lock.wait() }

@@ -63,7 +63,8 @@ struct DamageChild {
     defer { try? store.close() }
     var isVerified = false
     switch DamageUse.answer(
-      DamageUse.EngineRequest("verify") { try $0.verify().map(\.message).joined(separator: "\n") }, store
+      DamageUse.EngineRequest("verify") { try $0.verify().map(\.message).joined(separator: "\n") },
+      store
     )
     {
     case .text(let problems): isVerified = problems.isEmpty

@@ -5,7 +5,7 @@ import NanoStore
 import Testing
 
 @Suite("Recovering damaged files")
-struct RecoverTests {
+struct RecoveryTests {
   let scratch: Scratch
   init() throws { scratch = try Scratch() }
 
@@ -55,7 +55,7 @@ struct RecoverTests {
 
   private func overwrite(_ range: Range<Int>, with byte: UInt8) throws {
     var bytes = try scratch.bytes("a.db")
-    for place in range { bytes[place] = byte }
+    for offset in range { bytes[offset] = byte }
     _ = try scratch.write(bytes, "a.db")
   }
 
@@ -64,8 +64,8 @@ struct RecoverTests {
     { $0.journalMode = .delete },
   ]
 
-  @Test("Of a sound store everything is in the new one", arguments: settings.indices)
-  func sound(index: Int) throws {
+  @Test("Recovering an intact store copies everything", arguments: settings.indices)
+  func intact(index: Int) throws {
     try make(Self.settings[index])
     let before = try scratch.bytes("a.db")
     var steps: [Double] = []
@@ -88,21 +88,21 @@ struct RecoverTests {
     #expect(try store.bag(named: "some").documents().count == 20)
   }
 
-  @Test("Through a symbolic link, the log beside the file is read")
+  @Test("Recovery through a symbolic link reads the file's WAL")
   func symbolicLink() throws {
     let store = try Store.file(damaged)
     try store["a"].insert(["n": 1])
     let link = scratch.file("link.db")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: damaged)
 
-    // The store is open, so that the document stands in the log alone.
+    // While the store is open, the document exists only in the WAL.
     let report = try Store.recover(from: link, to: saved)
 
     #expect(report.saved == 1)
     try store.close()
   }
 
-  @Test("A broken header hides no document", arguments: [0..<100, 16..<18, 28..<40, 56..<60])
+  @Test("A damaged header loses no document", arguments: [0..<100, 16..<18, 28..<40, 56..<60])
   func header(range: Range<Int>) throws {
     try make()
     let before = try content(damaged)
@@ -112,7 +112,7 @@ struct RecoverTests {
     #expect(report.skippedCount == 0)
   }
 
-  @Test("Without the list of tables, documents find back by the names of their fields")
+  @Test("Without the schema table, documents are assigned to collections by their field names")
   func schema() throws {
     try make { $0.pageSize = 16_384 }
     let before = try content(damaged)
@@ -123,25 +123,25 @@ struct RecoverTests {
     #expect(after == before)
   }
 
-  @Test("A page that is gone takes its own documents with it and no others")
+  @Test("A lost page loses only its own documents")
   func page() throws {
     try make { $0.pageSize = 4096 }
     let size = 4096
     let pages = try scratch.bytes("a.db").count / size
     let all = Set(try content(damaged).flatMap(\.self))
-    let sound = try scratch.bytes("a.db")
+    let intact = try scratch.bytes("a.db")
     for page in stride(from: 1, to: pages, by: 7) {
-      _ = try scratch.write(sound, "a.db")
+      _ = try scratch.write(intact, "a.db")
       try overwrite(page * size..<(page + 1) * size, with: 0xAA)
       _ = try Store.recover(from: damaged, to: saved, replacing: true)
-      let kept = Set(try content(saved).flatMap(\.self))
-      #expect(kept.isSubset(of: all))
-      #expect(kept.count >= all.count - 150, "page \(page)")
+      let recovered = Set(try content(saved).flatMap(\.self))
+      #expect(recovered.isSubset(of: all))
+      #expect(recovered.count >= all.count - 150, "page \(page)")
     }
   }
 
   @Test(
-    "What stands in the write-ahead log is saved too, even where SQLite takes the file for none")
+    "Documents in the WAL are recovered, even if SQLite does not recognize the file as a database")
   func log() throws {
     try make()
     let store = try Store.file(damaged)
@@ -159,7 +159,7 @@ struct RecoverTests {
     #expect(try scratch.bytes("c.db") == bytes)
   }
 
-  @Test("Documents that do not decode are skipped, each with its reason")
+  @Test("Documents that do not decode are skipped and reported with a reason")
   func skipped() throws {
     try make()
     try Store.file(damaged) { $0.allowsInternalWrites = true }.using { store in
@@ -183,7 +183,7 @@ struct RecoverTests {
     #expect(problems == [])
   }
 
-  @Test("Nothing is made where it fails, and nothing replaced that was not to be")
+  @Test("A failed recovery creates no file, and an existing file is replaced only on request")
   func failures() async throws {
     let (damaged, saved) = (damaged, saved)
     #expect(code { try Store.recover(from: damaged, to: saved) } == .cannotOpen)

@@ -6,24 +6,24 @@ import NanoTestSupport
 import Synchronization
 import Testing
 
-@Suite("How observing ends", .timeLimit(.minutes(2)))
-struct ObservationLifeTests {
+@Suite("Observation lifetime", .timeLimit(.minutes(2)))
+struct ObservationLifetimeTests {
   private let counts = SpyEngine.Counts()
   private func store() throws -> Store {
     let counts = counts
     return try Store(opening: { SpyEngine(counts) })
   }
 
-  @Test("Cancelling the task ends the loop, and nothing of it remains")
-  func cancelling() async throws {
+  @Test("Canceling the task ends the loop and releases its resources")
+  func canceling() async throws {
     weak var store: Store?
     do {
       let opened = try self.store()
       store = opened
-      let updates = Follower(opened["a"].find().updates())
-      let feed = Follower(opened.changes)
+      let updates = UpdateRecorder(opened["a"].find().updates())
+      let feed = UpdateRecorder(opened.changes)
       try await updates.wait { $0.values.count == 1 }
-      try await eventually("the observer") { counts.observerCount == 1 }
+      try await eventually("an observer") { counts.observerCount == 1 }
       updates.cancel()
       await updates.finish()
       #expect(updates.error is CancellationError)
@@ -32,11 +32,11 @@ struct ObservationLifeTests {
       await feed.finish()
       #expect(feed.error is CancellationError)
     }
-    try await eventually("nobody observes") { counts.observerCount == 0 }
-    try await eventually("the store is gone") { store == nil }
+    try await eventually("no observer left") { counts.observerCount == 0 }
+    try await eventually("the store is deallocated") { store == nil }
   }
 
-  @Test("Leaving the loop ends it too")
+  @Test("Leaving the loop ends the observation")
   func leaving() async throws {
     let store = try store()
     try await store["a"].insert([:])
@@ -54,7 +54,7 @@ struct ObservationLifeTests {
     #expect(counts.observerCount == 0)
   }
 
-  @Test("A sequence that nobody iterates costs nothing")
+  @Test("A sequence that is not iterated observes nothing")
   func unused() async throws {
     let store = try store()
     let updates = store["a"].find().updates()
@@ -63,18 +63,18 @@ struct ObservationLifeTests {
     _ = iterator
   }
 
-  @Test("Closing the store ends every loop, without an error")
+  @Test("Closing the store ends every loop without an error")
   func closing() async throws {
     let store = try anyStore()
-    let updates = Follower(store["a"].find().updates())
-    let differences = Follower(store["a"].find().updates().differences())
-    let count = Follower(store["a"].find().countUpdates())
-    let feed = Follower(store.changes)
-    let changes = Follower(store["a"].changes())
+    let updates = UpdateRecorder(store["a"].find().updates())
+    let differences = UpdateRecorder(store["a"].find().updates().differences())
+    let count = UpdateRecorder(store["a"].find().countUpdates())
+    let feed = UpdateRecorder(store.changes)
+    let changes = UpdateRecorder(store["a"].changes())
     try await updates.wait { $0.values.count == 1 }
     try await count.wait { $0.values.count == 1 }
     try await differences.wait { $0.values.count == 1 }
-    // The feeds have begun when they have told of something.
+    // The feeds are running once they have reported a commit.
     for number in 0... as PartialRangeFrom<Int64>
     where changes.values.isEmpty || feed.values.isEmpty {
       try await store["a"].insert(["n": .int(number)])
@@ -93,10 +93,10 @@ struct ObservationLifeTests {
     #expect(feed.error == nil && changes.error == nil)
   }
 
-  @Test("A loop that begins on a closed store fails, and one on a store reopened goes on")
+  @Test("A loop on a closed store fails, and a loop on a reopened store works")
   func closed() async throws {
     let store = try store()
-    let first = Follower(store["a"].find().countUpdates())
+    let first = UpdateRecorder(store["a"].find().countUpdates())
     try await first.wait { $0.values == [0] }
     try store.close()
     await first.finish()
@@ -106,88 +106,88 @@ struct ObservationLifeTests {
     #expect(await asyncCode { for try await _ in store.changes {} } == .closed)
 
     try store.reopen()
-    let second = Follower(store["a"].find().countUpdates())
+    let second = UpdateRecorder(store["a"].find().countUpdates())
     try await second.wait { $0.values == [0] }
     try await store["a"].insert([:])
     try await second.wait { $0.values == [0, 1] }
     #expect(first.values == [0])
   }
 
-  @Test("Commits in other collections are not read after, nor is what an insert cannot concern")
+  @Test("Commits in other collections cause no reads, nor do inserts that cannot match")
   func idle() async throws {
     let store = try store()
-    let updates = Follower(store["a"].find(Field("n") == 1).updates())
+    let updates = UpdateRecorder(store["a"].find(Field("n") == 1).updates())
     try await updates.wait { $0.values.count == 1 }
     let before = counts.readCount
     for _ in 0..<10 { try await store["b"].insert(["n": 1]) }
     try await store["a"].insert(["n": 1])
     try await updates.wait { $0.values.count == 2 }
-    // One look at the document, one at the query.
+    // One read of the document, one of the query.
     #expect(counts.readCount == before + 2)
   }
 
-  @Test("A handler on a queue is called until its observation is cancelled or dropped")
+  @Test("A handler on a queue is called until its observation is canceled or released")
   func handler() async throws {
     let store = try store()
     let queue = DispatchQueue(label: "test")
-    let given = Given()
-    let observation = store["a"].find().countUpdates().observe(on: queue) { given.add($0) }
-    try await eventually("the first call") { given.values == [0] }
+    let received = Received()
+    let observation = store["a"].find().countUpdates().observe(on: queue) { received.add($0) }
+    try await eventually("the first call") { received.values == [0] }
     try await store["a"].insert([:])
-    try await eventually("the second call") { given.values == [0, 1] }
+    try await eventually("the second call") { received.values == [0, 1] }
     queue.sync { observation.cancel() }
     try await store["a"].insert([:])
-    try await eventually("nobody observes") { counts.observerCount == 0 }
-    #expect(given.values == [0, 1])
+    try await eventually("no observer left") { counts.observerCount == 0 }
+    #expect(received.values == [0, 1])
 
     do {
-      let dropped = store["a"].find().countUpdates().observe(on: queue) { given.add($0) }
-      try await eventually("the first call") { given.values == [0, 1, 2] }
-      _ = dropped
+      let released = store["a"].find().countUpdates().observe(on: queue) { received.add($0) }
+      try await eventually("the first call") { received.values == [0, 1, 2] }
+      _ = released
     }
-    try await eventually("nobody observes") { counts.observerCount == 0 }
+    try await eventually("no observer left") { counts.observerCount == 0 }
   }
 
-  @Test("While a handler runs nothing piles up, and an error is its last call")
+  @Test("Updates do not accumulate while a handler runs, and an error is its last call")
   func slowHandler() async throws {
     struct Person: Codable, Sendable { var name: String }
     let store = try store()
     let queue = DispatchQueue(label: "test")
-    let given = Given()
-    let observation = store["a"].find().countUpdates().observe(on: queue) { given.add($0) }
-    try await eventually("the first call") { given.values == [0] }
+    let received = Received()
+    let observation = store["a"].find().countUpdates().observe(on: queue) { received.add($0) }
+    try await eventually("the first call") { received.values == [0] }
     // Every call waits for this block.
     let gate = DispatchSemaphore(value: 0)
     queue.async { gate.wait() }
     for _ in 0..<100 { try await store["a"].insert([:]) }
     gate.signal()
-    try await eventually("the last call") { given.values.last == 100 }
-    #expect(given.values.count <= 4)
+    try await eventually("the last call") { received.values.last == 100 }
+    #expect(received.values.count <= 4)
     observation.cancel()
 
     let failing = store["a"].find().updates(as: Person.self).observe(on: queue) {
-      given.add($0.map(\.count))
+      received.add($0.map(\.count))
     }
-    try await eventually("the error") { given.errors == 1 }
+    try await eventually("the error") { received.errors == 1 }
     _ = failing
   }
 
-  @Test("A cancelled loop stops the query that runs for it")
+  @Test("Canceling a loop stops the query that it runs")
   func interrupting() async throws {
     let scratch = try Scratch()
     let store = try Store(.file(scratch.file("a.db")))
     try await store["a"].insert((0..<20_000).map { ["n": .int($0)] })
     for _ in 0..<10 {
-      let follower = Follower(store["a"].find(Field("n").contains("x")).updates())
+      let recorder = UpdateRecorder(store["a"].find(Field("n").contains("x")).updates())
       await Task.yield()
-      follower.cancel()
-      await follower.finish()
+      recorder.cancel()
+      await recorder.finish()
     }
-    // Would wait for a query that still runs.
+    // Closing would wait for a query that is still running.
     try store.close()
   }
 
-  private final class Given: Sendable {
+  private final class Received: Sendable {
     private let state = Mutex<(values: [Int], errors: Int)>(([], 0))
     var values: [Int] { state.withLock { $0.values } }
     var errors: Int { state.withLock { $0.errors } }

@@ -64,7 +64,9 @@ private struct Order {
     return precedesSlowly(a, b)
   }
 
-  private func precedesSlowly(_ a: WildcardIndexBuffer.Entry, _ b: WildcardIndexBuffer.Entry) -> Bool {
+  private func precedesSlowly(_ a: WildcardIndexBuffer.Entry, _ b: WildcardIndexBuffer.Entry)
+    -> Bool
+  {
     if a.isBytes != b.isBytes { return b.isBytes }
     if a.isBytes {
       if a.kind != b.kind { return a.kind == .text }

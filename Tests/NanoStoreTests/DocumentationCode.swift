@@ -3,8 +3,8 @@
 import Foundation
 import Testing
 
-/// Expects each line of code in a document to stand in a file of tests, which compiles and runs it.
-func expectCode(ofDocument name: String, in file: String = #filePath) throws {
+/// Expects each line of Swift code in a document to occur in a test file, which compiles and runs it.
+func expectCode(ofGuide name: String, in file: String = #filePath) throws {
   let folder = URL(filePath: file).deletingLastPathComponent()
   let lines = Set(
     try String(contentsOf: URL(filePath: file), encoding: .utf8).split(separator: "\n")

@@ -5,31 +5,31 @@ import NanoStore
 import NanoTestSupport
 import Testing
 
-@Suite("Using the store inside of its own blocks")
-struct ReentryTests {
-  static let places = ["memory", "temporary", "file", "journal", "collecting"]
+@Suite("Reentrant use of the store")
+struct ReentrancyTests {
+  static let kinds = ["memory", "temporary", "file", "journal", "pending"]
 
-  private func store(_ place: String, _ scratch: Scratch) throws -> Store {
+  private func store(_ kind: String, _ scratch: Scratch) throws -> Store {
     let store: Store
-    switch place {
+    switch kind {
     case "memory": store = try anyStore()
     case "temporary": store = try Store(.temporary)
     case "journal": store = try Store.file(scratch.file("a.db")) { $0.journalMode = .delete }
     default: store = try Store.file(scratch.file("a.db")) { $0.maximumReaders = 1 }
     }
     try store["a"].insert((1...5).map { ["n": .int($0)] })
-    if place == "collecting" {
+    if kind == "pending" {
       store.saveInterval = 10
       try store["a"].save(["n": 6], key: "six")
     }
     return store
   }
 
-  @Test("Queries inside of queries inside of blocks give answers", arguments: places)
-  func queries(place: String) throws {
+  @Test("Nested queries in nested blocks return results", arguments: kinds)
+  func queries(kind: String) throws {
     let scratch = try Scratch()
-    let store = try store(place, scratch)
-    let total = place == "collecting" ? 6 : 5
+    let store = try store(kind, scratch)
+    let total = kind == "pending" ? 6 : 5
     var seen = 0
     try store.read {
       try store["a"].find().each { outer in
@@ -43,10 +43,12 @@ struct ReentryTests {
     #expect(seen == total)
   }
 
-  @Test("Writing while documents are shown is refused, and works in a block", arguments: places)
-  func writes(place: String) throws {
+  @Test(
+    "Writing while each(_:) yields documents is rejected, but works in a write transaction",
+    arguments: kinds)
+  func writes(kind: String) throws {
     let scratch = try Scratch()
-    let store = try store(place, scratch)
+    let store = try store(kind, scratch)
     let a = store["a"]
     try a.createIndex("n")
     try a.find().each { document in
@@ -55,7 +57,7 @@ struct ReentryTests {
     #expect(try a.find(Field("n") == 0).count() == 0)
 
     try store.write {
-      // Each document moves to the end of the index that the loop follows.
+      // Each update moves a document to the end of the index that the loop scans.
       try a.find(Field("n") > 0).sorted(by: "n").each { document in
         try a.update(document.key ?? "", set: ["n": .int((document["n"]?.int64 ?? 0) + 100)])
         try a.insert(["n": 1000])
@@ -65,15 +67,15 @@ struct ReentryTests {
         }
       }
     }
-    let total = place == "collecting" ? 6 : 5
+    let total = kind == "pending" ? 6 : 5
     #expect(try a.find(Field("n") < 101).count() == 0)
     #expect(try a.find(Field("n") == 1000).count() == total)
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("A type that asks the store while it is decoded gets an answer", arguments: places)
-  func decoding(place: String) throws {
-    struct Curious: Decodable {
+  @Test("A type can query the store while it is decoded", arguments: kinds)
+  func decoding(kind: String) throws {
+    struct QueryingType: Decodable {
       @TaskLocal static var store: Store?
       let count: Int
       init(from decoder: any Decoder) throws {
@@ -83,17 +85,17 @@ struct ReentryTests {
       }
     }
     let scratch = try Scratch()
-    let store = try store(place, scratch)
-    let found = try Curious.$store.withValue(store) {
-      try store["a"].find().decoded(as: Curious.self)
+    let store = try store(kind, scratch)
+    let found = try QueryingType.$store.withValue(store) {
+      try store["a"].find().decoded(as: QueryingType.self)
     }
-    #expect(Set(found.map(\.count)) == [place == "collecting" ? 6 : 5])
+    #expect(Set(found.map(\.count)) == [kind == "pending" ? 6 : 5])
   }
 
-  @Test("A batch may be made from what the store finds meanwhile", arguments: places)
-  func lazyBatch(place: String) throws {
+  @Test("A lazy batch can query the store while it is inserted", arguments: kinds)
+  func lazyBatch(kind: String) throws {
     let scratch = try Scratch()
-    let store = try store(place, scratch)
+    let store = try store(kind, scratch)
     let before = try store["a"].count()
     let copies = (1...3).lazy.map { number -> DocumentObject in
       ["n": .int(number), "before": .int(Int64((try? store["b"].count()) ?? -1))]
@@ -103,10 +105,10 @@ struct ReentryTests {
     #expect(try store["a"].count() == before)
   }
 
-  @Test("A loop over a stream may write", .timeLimit(.minutes(1)), arguments: places)
-  func streams(place: String) async throws {
+  @Test("A loop over a stream can write", .timeLimit(.minutes(1)), arguments: kinds)
+  func streams(kind: String) async throws {
     let scratch = try Scratch()
-    let store = try store(place, scratch)
+    let store = try store(kind, scratch)
     try await store["a"].insert((10..<1000).map { ["n": .int($0)] })
     var count = 0
     for try await document in store["a"].find(Field("n") >= 10).stream() where count < 300 {
@@ -116,10 +118,11 @@ struct ReentryTests {
     #expect(try await store["a"].find(Field("seen") == true).count() == 300)
   }
 
-  @Test("A task that a block starts is no part of it", .timeLimit(.minutes(1)), arguments: places)
-  func tasks(place: String) async throws {
+  @Test(
+    "A task started in a transaction is not part of it", .timeLimit(.minutes(1)), arguments: kinds)
+  func tasks(kind: String) async throws {
     let scratch = try Scratch()
-    let store = try store(place, scratch)
+    let store = try store(kind, scratch)
     struct Undo: Error {}
     let started = Box<Task<Int, any Error>>()
     await #expect(throws: Undo.self) {
@@ -137,10 +140,10 @@ struct ReentryTests {
     #expect(try await store["a"].get("undone") == nil)
   }
 
-  @Test("Blocks of two stores may stand in each other", arguments: places)
-  func twoStores(place: String) throws {
+  @Test("Transactions of two stores can be nested", arguments: kinds)
+  func twoStores(kind: String) throws {
     let scratch = try Scratch()
-    let (one, two) = try (store(place, scratch), anyStore())
+    let (one, two) = try (store(kind, scratch), anyStore())
     try one.write {
       try two.write {
         try one["a"].save(["n": 1], key: "one")
@@ -152,7 +155,7 @@ struct ReentryTests {
   }
 }
 
-/// Hands a value out of a closure.
+/// Passes a value out of a closure.
 final class Box<Value: Sendable>: @unchecked Sendable {
   private let lock = NSLock()
   private var held: Value?

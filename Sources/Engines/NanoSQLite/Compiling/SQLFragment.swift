@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: MIT
 
-public import Foundation
-public import NanoDocument
-public import NanoQuery
+import Foundation
+import NanoDocument
+import NanoQuery
+import NanoSQL
 
 /// A piece of SQL with the values of its parameters, in order.
 ///
 /// Values never become part of the text: they are appended as parameters, and only identifiers and
 /// field expressions, which are quoted here, are written out.
-public struct SQLFragment: Sendable, Hashable {
-  public private(set) var text: String
-  public private(set) var bindings: [SQLBinding]
+struct SQLFragment: Sendable, Hashable {
+  private(set) var text: String
+  private(set) var bindings: [SQLBinding]
 
-  public init(_ text: String = "", _ bindings: [SQLBinding] = []) {
+  init(_ text: String = "", _ bindings: [SQLBinding] = []) {
     self.text = text
     self.bindings = bindings
   }
 
-  public static func + (a: SQLFragment, b: SQLFragment) -> SQLFragment {
+  static func + (a: SQLFragment, b: SQLFragment) -> SQLFragment {
     SQLFragment(a.text + b.text, a.bindings + b.bindings)
   }
 
   /// Appends another piece with its parameters.
-  public mutating func append(_ other: SQLFragment) {
+  mutating func append(_ other: SQLFragment) {
     text += other.text
     bindings += other.bindings
   }
 
   /// The pieces with a separator between them.
-  public static func joined(_ parts: [SQLFragment], by separator: String) -> SQLFragment {
+  static func joined(_ parts: [SQLFragment], by separator: String) -> SQLFragment {
     SQLFragment(
       parts.map(\.text).joined(separator: separator), parts.flatMap(\.bindings))
   }
@@ -46,11 +47,11 @@ public struct SQLFragment: Sendable, Hashable {
 }
 
 extension SQLFragment: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
-  public init(stringLiteral text: String) { self.init(text) }
+  init(stringLiteral text: String) { self.init(text) }
 }
 
 /// A value for a parameter of a statement.
-public enum SQLBinding: Sendable, Hashable {
+enum SQLBinding: Sendable, Hashable {
   case null
   case int(Int64)
   case double(Double)
@@ -68,18 +69,18 @@ public enum SQLBinding: Sendable, Hashable {
 
 extension SQLFragment {
   /// SQL that names another Unicode form is another statement.
-  public static func == (a: SQLFragment, b: SQLFragment) -> Bool {
+  static func == (a: SQLFragment, b: SQLFragment) -> Bool {
     a.text.isSame(as: b.text) && a.bindings == b.bindings
   }
 
-  public func hash(into hasher: inout Hasher) {
+  func hash(into hasher: inout Hasher) {
     hasher.combine(ExactName(text))
     hasher.combine(bindings)
   }
 }
 
 extension SQLBinding {
-  public static func == (a: SQLBinding, b: SQLBinding) -> Bool {
+  static func == (a: SQLBinding, b: SQLBinding) -> Bool {
     switch (a, b) {
     case (.null, .null): true
     case (.int(let a), .int(let b)): a == b
@@ -99,7 +100,7 @@ extension SQLBinding {
     }
   }
 
-  public func hash(into hasher: inout Hasher) {
+  func hash(into hasher: inout Hasher) {
     switch self {
     case .null: break
     case .int(let value): hasher.combine(value)
@@ -114,31 +115,5 @@ extension SQLBinding {
     case .aggregates(let query, _): hasher.combine(query)
     case .distinct(let field, _): hasher.combine(field)
     }
-  }
-}
-
-/// How names are written in SQL.
-///
-/// By scalars: a quote with a combining mark behind it is one character for String and another than
-/// the quote, but the quote that it is for SQLite.
-public enum SQLName {
-  /// In double quotes, doubled inside.
-  public static func quoted(_ name: String) -> String {
-    quoted(name, "\"")
-  }
-
-  /// As text in single quotes, doubled inside.
-  public static func literal(_ text: String) -> String {
-    quoted(text, "'")
-  }
-  private static func quoted(_ text: String, _ quote: Unicode.Scalar) -> String {
-    var quoted = String.UnicodeScalarView()
-    quoted.append(quote)
-    for scalar in text.unicodeScalars {
-      quoted.append(scalar)
-      if scalar == quote { quoted.append(scalar) }
-    }
-    quoted.append(quote)
-    return String(quoted)
   }
 }

@@ -4,8 +4,8 @@ import NanoStore
 import Synchronization
 import Testing
 
-/// Takes everything that a live sequence gives, in a task of its own.
-final class Follower<Updates: LiveSequence>: Sendable {
+/// Records every element of a live sequence in a separate task.
+final class UpdateRecorder<Updates: LiveSequence>: Sendable {
   struct State {
     var values: [Updates.Element] = []
     var error: (any Error)?
@@ -18,7 +18,7 @@ final class Follower<Updates: LiveSequence>: Sendable {
     let state = Mutex(State())
   }
 
-  /// - Parameter pause: Called after each element, for a loop that takes its time.
+  /// - Parameter pause: Called after each element to simulate a slow loop.
   init(_ updates: Updates, _ pause: @escaping @Sendable () async -> Void = {}) {
     let shared = Shared()
     self.shared = shared
@@ -42,32 +42,36 @@ final class Follower<Updates: LiveSequence>: Sendable {
   func cancel() { task.cancel() }
   func finish() async { await task.value }
 
-  /// Waits until what was given so far is as it should be.
+  /// Waits until the recorded elements satisfy a condition.
   func wait(
     _ location: SourceLocation = #_sourceLocation, until isDone: (State) throws -> Bool
   ) async throws {
-    try await eventually("what was given", location) { try isDone(shared.state.withLock { $0 }) }
+    try await eventually("expected elements", location) {
+      try isDone(shared.state.withLock { $0 })
+    }
   }
 }
 
-/// Waits for what must come. How long it takes is nobody's business, only that it does not take
-/// forever.
+/// Waits until a condition holds. The time limit, at least 30 seconds, only keeps a failing test from
+/// hanging.
 func eventually(
-  _ what: String, _ location: SourceLocation = #_sourceLocation,
+  _ condition: String, _ location: SourceLocation = #_sourceLocation,
   _ isDone: () throws -> Bool
 ) async throws {
   for _ in 0..<6_000 {
     if try isDone() { return }
     try await Task.sleep(for: .milliseconds(5))
   }
-  Issue.record("Never came about: \(what)", sourceLocation: location)
+  Issue.record("Timed out waiting for: \(condition)", sourceLocation: location)
 }
 
 extension Document {
-  /// Everything that can be seen of it.
-  var shown: String {
+  /// Identifiers, revision, and content as text.
+  var summary: String {
     get throws { "\(rowID ?? 0) \(key ?? "-") \(revision ?? -1) \(try object())" }
   }
 }
 
-func shown(_ documents: [Document]) throws -> [String] { try documents.map { try $0.shown } }
+func summaries(_ documents: [Document]) throws -> [String] {
+  try documents.map { try $0.summary }
+}

@@ -126,13 +126,13 @@ extension WildcardIndexBuffer {
   }
 
   func add(_ attribute: Int32, value: DocumentValue) {
-    switch WildcardIndexValue.binding(value) {
+    switch WildcardIndexValue(value) {
     case .int(let value)?: add(attribute, integer: value)
     case .double(let value)?: add(attribute, number: value)
     case .text(var text)?:
       text.withUTF8 { add(attribute, .text, UnsafeRawBufferPointer($0)) }
     case .data(let data)?: data.withUnsafeBytes { add(attribute, .blob, $0) }
-    default: break
+    case nil: break
     }
   }
 

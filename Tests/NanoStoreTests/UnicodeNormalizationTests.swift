@@ -7,15 +7,15 @@ import Testing
 
 @testable import NanoStoreCore
 
-/// `String` takes the names of each pair for equal; the store holds them apart.
-@Suite("Names in two Unicode forms are two names")
-struct UnicodeFormsTests {
+/// `String` treats the names of each pair as equal; the store distinguishes them.
+@Suite("Names in different Unicode normalization forms")
+struct UnicodeNormalizationTests {
   static let a = "caf\u{E9}"
   static let b = "cafe\u{301}"
   let store: Store
   init() throws { store = try anyStore() }
 
-  @Test("The cache of one collection or key gives nothing of the other")
+  @Test("Cached documents of collections and keys in different forms are distinct")
   func cache() throws {
     store.defaultCacheSize = 10
     store[Self.a].cacheSize = 3
@@ -36,7 +36,7 @@ struct UnicodeFormsTests {
     #expect(try store[Self.a].get(keys: [Self.a, Self.b]).count == 2)
   }
 
-  @Test("Saves that are collected are of the collection and key that they name")
+  @Test("Pending saves of collections and keys in different forms are distinct")
   func pending() throws {
     store.saveInterval = 100
     for name in [Self.a, Self.b] {
@@ -51,7 +51,7 @@ struct UnicodeFormsTests {
     for name in [Self.a, Self.b] { #expect(try store[name].count() == 2) }
   }
 
-  @Test("Bags of both names hold members of both collections and keys")
+  @Test("Bags and their members in different forms are distinct")
   func bags() throws {
     for name in [Self.a, Self.b] {
       for key in [Self.a, Self.b] { try store[name].save(["n": 1], key: key) }
@@ -71,7 +71,7 @@ struct UnicodeFormsTests {
     #expect(try store.bags(containingKey: Self.b).map { $0.name ?? "" }.isSame(as: [Self.a]))
   }
 
-  @Test("A live query hears of its own collection alone")
+  @Test("A commit reports changes only for the collection in its exact form")
   func changes() throws {
     try store[Self.a].save(["n": 1], key: "k")
     let commit = Commit([Change(Self.a, [1: .inserted])])
@@ -81,7 +81,7 @@ struct UnicodeFormsTests {
     #expect(both.changes.count == 2 && Change(Self.a, nil) != Change(Self.b, nil))
   }
 
-  @Test("Aliases and the parameters of a query are words by their bytes")
+  @Test("Aliases and query parameters are matched byte for byte")
   func words() throws {
     let films = store["films"]
     try films.save(["n": 1], key: "k")
@@ -97,7 +97,7 @@ struct UnicodeFormsTests {
         == .invalidArgument)
   }
 
-  @Test("A setup that names a collection or an alias in both forms says so")
+  @Test("A setup with a collection or alias in both forms is rejected")
   func setups() throws {
     for json in [
       "{\"collections\":{\"\(Self.a)\":{},\"\(Self.b)\":{}}}",
@@ -109,7 +109,7 @@ struct UnicodeFormsTests {
     }
   }
 
-  @Test("A copy holds what both collections, keys and entries of the metadata have")
+  @Test("A copy contains the collections, keys, and metadata of both forms")
   func copy() throws {
     for name in [Self.a, Self.b] {
       try store.setMetadata(.string(name), name)
@@ -132,7 +132,7 @@ struct UnicodeFormsTests {
   @Test("Types are registered by their exact names")
   func types() throws {
     struct Other: StorableObject {
-      static let storedName = UnicodeFormsTests.a
+      static let storedName = UnicodeNormalizationTests.a
       var storedKey: String? { nil }
       func storedFields() throws -> DocumentObject { [:] }
       init(document: Document) throws {}
@@ -142,8 +142,8 @@ struct UnicodeFormsTests {
     #expect(registry.type(Self.a) != nil && registry.type(Self.b) == nil)
   }
 
-  @Test("An order or index by a field whose name begins with a mark")
-  func signs() throws {
+  @Test("A field whose name begins with a combining mark can be sorted and indexed")
+  func combiningMarks() throws {
     let odd = store["odd"]
     try odd.insert([["\u{301}x": 1], ["\u{301}x": 2]])
     let index = try odd.createIndex("-\u{301}x")

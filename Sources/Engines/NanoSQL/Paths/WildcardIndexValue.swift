@@ -1,45 +1,49 @@
 // SPDX-License-Identifier: MIT
 
-import Foundation
-public import NanoDocument
+package import Foundation
+package import NanoDocument
 
-/// How the table of all leaves keeps values.
+/// A value as the wildcard index of a collection stores it.
 ///
 /// What it finds is checked on the document, so different values may look alike as long as equal
 /// ones do and the order is kept: rows stay small. Booleans are 0 and 1, dates the seconds since
 /// 2001, null is an empty blob, a long text or data its beginning and a hash.
-public enum WildcardIndexValue {
+package enum WildcardIndexValue {
+  case int(Int64)
+  case double(Double)
+  case text(String)
+  case data(Data)
+
   /// Bytes of a text or of data that are kept as they are. Arbitrary: names, words and most
   /// addresses are shorter.
-  public static let longest = 32
+  static let longest = 32
   /// Bytes that are kept of longer ones; up to three fewer where a character would be cut.
   static let prefix = 24
   /// Bytes that are certainly kept of every text that has them, so that ranges look at no more.
   static let certainPrefix = 20
 
-  /// The value that is stored and looked for; nil for arrays and objects, which are no leaves.
-  public static func binding(_ value: DocumentValue) -> SQLBinding? {
+  /// Converts a value to its indexed form; nil for arrays and objects, which are not leaves.
+  package init?(_ value: DocumentValue) {
     switch value {
-    case .null: .data(Data())
-    case .bool(let flag): .int(flag ? 1 : 0)
-    case .int(let number): .int(number)
-    // NaN comes before all numbers.
-    case .double(let number): self.number(number.isNaN ? -.infinity : number)
-    // A date that is none comes after all others in comparisons with them.
+    case .null: self = .data(Data())
+    case .bool(let flag): self = .int(flag ? 1 : 0)
+    case .int(let number): self = .int(number)
+    // NaN sorts before all numbers.
+    case .double(let number): self.init(number.isNaN ? -.infinity : number)
+    // An invalid date sorts after all others.
     case .date(let date):
-      number(
-        date.timeIntervalSinceReferenceDate.isNaN
-          ? .infinity : date.timeIntervalSinceReferenceDate)
-    case .string(let text): .text(self.text(text))
-    case .url(let url): .text(text(url.absoluteString))
-    case .data(let data): .data(self.data(data))
-    case .array, .object: nil
+      let seconds = date.timeIntervalSinceReferenceDate
+      self.init(seconds.isNaN ? .infinity : seconds)
+    case .string(let text): self = .text(Self.text(text))
+    case .url(let url): self = .text(Self.text(url.absoluteString))
+    case .data(let data): self = .data(Self.data(data))
+    case .array, .object: return nil
     }
   }
 
-  /// An integer if it is one, which takes less room.
-  private static func number(_ number: Double) -> SQLBinding {
-    Int64(exactly: number).map { .int($0) } ?? .double(number)
+  /// An integer where the number is one, which takes less space.
+  private init(_ number: Double) {
+    self = Int64(exactly: number).map { .int($0) } ?? .double(number)
   }
 
   private static func text(_ text: String) -> String {
@@ -58,7 +62,7 @@ public enum WildcardIndexValue {
 
   /// The beginning and a hash of a text that is too long; nil if it is kept as it is.
   @inline(__always)
-  public static func shortened(
+  static func shortened(
     _ bytes: UnsafeRawBufferPointer, isText: Bool = true
   ) -> [UInt8]? {
     if bytes.count <= longest { return nil }
@@ -91,7 +95,7 @@ public enum WildcardIndexValue {
   }
 
   /// The beginning that a range of texts can count on.
-  static func certainPrefix(of text: String) -> String {
+  package static func certainPrefix(of text: String) -> String {
     let bytes = Array(text.utf8)
     guard bytes.count > certainPrefix else { return text }
     return String(decoding: bytes[..<characterBoundary(bytes, certainPrefix)], as: UTF8.self)

@@ -3,22 +3,22 @@
 import Foundation
 import Testing
 
-/// A helper process that uses a store as it is told.
-final class OtherProcess {
+/// A helper process that uses a store on command.
+final class HelperProcess {
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
   private var received = Data()
 
-  /// A user whom permissions bind and who owns no file here.
+  /// The `nobody` user, which file permissions apply to and which owns no file here.
   static let nobody = 65534
 
   /// - Parameters:
-  ///   - user: A user whom permissions bind, for tests that run as root.
-  ///   - shell: Commands of a shell that is the process before, such as one that sets the umask.
-  init(asNobody user: Bool = false, shell: String? = nil) throws {
+  ///   - isNobody: Whether to run as `nobody`, for permission tests that run as root.
+  ///   - shell: Shell commands to run before the helper, such as one that sets the umask.
+  init(asNobody isNobody: Bool = false, shell: String? = nil) throws {
     let helper = Self.products + "/nanostore-test-helper"
-    if user, getuid() == 0 {
+    if isNobody, getuid() == 0 {
       process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
       process.arguments = [
         "setpriv", "--reuid=\(Self.nobody)", "--regid=\(Self.nobody)", "--clear-groups", helper,
@@ -34,35 +34,35 @@ final class OtherProcess {
     try process.run()
   }
 
-  // Not by closing its input: a helper that was started meanwhile may hold that open.
+  // Kills the helper instead of closing its input, which a helper started later may have inherited.
   deinit { kill() }
 
-  /// Where the tests and the helper were built.
+  /// The folder that contains the built tests and helper.
   private static var products: String {
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath
     let program = bundle ?? CommandLine.arguments[0]
     return URL(fileURLWithPath: program).standardizedFileURL.deletingLastPathComponent().path
   }
 
-  /// Whether a process of another user can be started here, as tests of permissions need.
+  /// A Boolean value indicating whether a process can run as `nobody`, which permission tests require.
   static var canRunAsNobody: Bool {
-    guard let other = try? OtherProcess(asNobody: true) else { return false }
-    return (try? other.ask("unknown")) == "error invalidArgument"
+    guard let other = try? HelperProcess(asNobody: true) else { return false }
+    return (try? other.send("unknown")) == "error invalidArgument"
   }
 
-  /// Gives a command and waits for its answer.
+  /// Sends a command and returns the helper's reply.
   @discardableResult
-  func ask(_ words: String...) throws -> String {
-    try tell(words.joined(separator: "\t"))
-    return try answer()
+  func send(_ words: String...) throws -> String {
+    try write(words.joined(separator: "\t"))
+    return try readReply()
   }
 
-  func tell(_ line: String) throws {
+  func write(_ line: String) throws {
     try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
   }
 
-  /// The next line; empty at the end.
-  func answer() throws -> String {
+  /// Returns the next line, or an empty string at the end of the output.
+  func readReply() throws -> String {
     while true {
       if let end = received.firstIndex(of: 0x0A) {
         defer { received = Data(received[(end + 1)...]) }

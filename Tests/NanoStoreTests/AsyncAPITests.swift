@@ -6,9 +6,9 @@ import NanoTestSupport
 import Synchronization
 import Testing
 
-/// What calls with `await` do beyond what their synchronous forms are tested for.
-@Suite("Calls with await and store.blocking")
-struct AsyncFormTests {
+/// Behavior of async APIs beyond what the tests of the synchronous APIs cover.
+@Suite("Async APIs and store.blocking")
+struct AsyncAPITests {
   private final class Draft: Codable {
     var title: String
     init(_ title: String) { self.title = title }
@@ -16,7 +16,7 @@ struct AsyncFormTests {
 
   private func thread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
 
-  @Test("Blocking runs its block on the calling thread and passes on its result and its error")
+  @Test("blocking(_:) runs its block on the calling thread and returns or rethrows its outcome")
   func blocking() async throws {
     struct Failure: Error {}
     let store = try anyStore()
@@ -31,7 +31,7 @@ struct AsyncFormTests {
     #expect(throws: Failure.self) { try store.blocking { throw Failure() } }
   }
 
-  @Test("Blocking is no transaction")
+  @Test("blocking(_:) does not start a transaction")
   func noTransaction() async throws {
     struct Failure: Error {}
     let store = try anyStore()
@@ -47,7 +47,7 @@ struct AsyncFormTests {
     #expect(try await notes.count() == 1)
   }
 
-  @Test("Values that are not Sendable are written and read with await")
+  @Test("Async calls write and read values that are not Sendable")
   func classes() async throws {
     let notes = try anyStore()["notes"]
     try await notes.save(Draft("A"), key: "a")
@@ -66,7 +66,7 @@ struct AsyncFormTests {
     #expect(first?.title == "A")
   }
 
-  @Test("An error in a closure that is shown values with await ends the query")
+  @Test("An error thrown in an async each(as:) closure ends the query")
   func closureThrows() async throws {
     struct Enough: Error {}
     let notes = try anyStore()["notes"]
@@ -77,7 +77,7 @@ struct AsyncFormTests {
     }
   }
 
-  @Test("SQL takes the same arguments with await")
+  @Test("Async SQL calls take the same arguments as synchronous ones")
   func sql() async throws {
     let store = try Store(.memory)
     let notes = store["notes"]
