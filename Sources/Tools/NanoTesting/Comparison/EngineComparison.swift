@@ -47,7 +47,7 @@ package struct EngineComparison {
       let scriptSeed = seeds.next()
       var generator = ScriptGenerator(seed: scriptSeed, avoiding: avoided)
       generator.makesUniqueIndexes = uniqueIndexes
-      let script = try generator.script(questions: Self.requestsPerState)
+      let script = try generator.script(requestsPerState: Self.requestsPerState)
       if try mismatch(script) != nil { throw failure(script, scriptSeed) }
       compared += 3 * Self.requestsPerState
     }
@@ -79,7 +79,7 @@ package struct ComparisonFailure: Error, CustomStringConvertible {
     lines += script.steps.flatMap { step in
       switch step {
       case .write(let operations): operations.map { "  write: \($0.short)" }
-      case .ask(let request): ["  query: \(request.short)"]
+      case .query(let request): ["  query: \(request.short)"]
       }
     }
     if let mismatch {

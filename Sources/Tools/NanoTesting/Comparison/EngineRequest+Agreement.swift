@@ -4,12 +4,12 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-extension EngineRequest.Answer {
+extension EngineRequest.Response {
   /// Returns whether the result of an engine is equivalent to this one.
   ///
   /// Ignores differences that depend on the order of reading: the last bits of a sum, and which of several equal
   /// values (1 and 1.0) represents them.
-  package func agrees(with actual: EngineRequest.Answer, _ reference: ReferenceEngine) throws
+  package func agrees(with actual: EngineRequest.Response, _ reference: ReferenceEngine) throws
     -> Bool
   {
     switch (self, actual) {

@@ -16,7 +16,7 @@ package enum EngineRequest: Sendable, Hashable {
   case contents
 
   /// The result of a request, including errors.
-  package enum Answer: Sendable, Hashable {
+  package enum Response: Sendable, Hashable {
     case rows([Int64], count: Int)
     case values([DocumentValue])
     case groups([AggregateRow])
@@ -46,10 +46,10 @@ package enum EngineRequest: Sendable, Hashable {
     }
   }
 
-  /// Executes the request on a reader; a ``StoreError`` is returned as an answer.
-  package func ask(
+  /// Executes the request on a reader; a ``StoreError`` is returned as a response.
+  package func execute(
     _ reader: any EngineReader, _ collection: String, comparesRevisions: Bool = true
-  ) throws -> Answer {
+  ) throws -> Response {
     do {
       switch self {
       case .find(let query):
@@ -81,7 +81,7 @@ package enum EngineRequest: Sendable, Hashable {
 
   private func pages(
     _ query: Query, _ size: Int, _ reader: any EngineReader, _ collection: String
-  ) throws -> Answer {
+  ) throws -> Response {
     var query = query
     (query.limit, query.offset) = (size, 0)
     var rows: [Int64] = []

@@ -9,8 +9,8 @@ package enum Operation: Sendable, Hashable {
   case insert(GeneratedDocument)
   case save(GeneratedDocument)
   case replace(Identity, GeneratedDocument)
-  case remove(Identity)
-  case removeFound(Query)
+  case delete(Identity)
+  case deleteMatching(Query)
   case createIndex(IndexDefinition)
   case dropIndex(String)
   case setIndexing(IndexingPolicy)
@@ -18,7 +18,7 @@ package enum Operation: Sendable, Hashable {
   case setDefaults(DocumentObject)
   case rebuildIndexes
   /// Runs the operations in a savepoint and rolls it back.
-  indirect case undone([Operation])
+  indirect case rolledBack([Operation])
 
   /// The outcome of an operation, on which engines must agree.
   package enum Outcome: Sendable, Hashable {
@@ -26,7 +26,7 @@ package enum Operation: Sendable, Hashable {
     case count(Int)
     case done
     case failed(StoreError.Code)
-    case undone([Outcome])
+    case rolledBack([Outcome])
 
     /// Returns whether two outcomes are equivalent.
     ///
@@ -34,7 +34,7 @@ package enum Operation: Sendable, Hashable {
     func agrees(with other: Outcome) -> Bool {
       let refusals: [Outcome] = [.failed(.duplicateKey), .failed(.uniqueViolation)]
       if refusals.contains(self) { return refusals.contains(other) }
-      guard case .undone(let outcomes) = self, case .undone(let others) = other else {
+      guard case .rolledBack(let outcomes) = self, case .rolledBack(let others) = other else {
         return self == other
       }
       return outcomes.elementsEqual(others) { $0.agrees(with: $1) }
@@ -54,9 +54,9 @@ package enum Operation: Sendable, Hashable {
       case .replace(let identity, let document):
         let found = try document.new { try writer.replace(identity, with: $0, in: collection) }
         return .count(found ? 1 : 0)
-      case .remove(let identity):
+      case .delete(let identity):
         return .count(try writer.delete(identity, from: collection) ? 1 : 0)
-      case .removeFound(let query): return .count(try writer.delete(query, from: collection))
+      case .deleteMatching(let query): return .count(try writer.delete(query, from: collection))
       case .createIndex(let index):
         try writer.createIndex(index, in: collection)
         return .done
@@ -70,7 +70,7 @@ package enum Operation: Sendable, Hashable {
       case .rebuildIndexes:
         try writer.rebuildIndexes(in: collection, nil)
         return .done
-      case .undone(let operations): return try runAndRollBack(operations, writer, collection)
+      case .rolledBack(let operations): return try runAndRollBack(operations, writer, collection)
       }
     } catch let error as StoreError {
       return .failed(error.code)
@@ -89,7 +89,7 @@ package enum Operation: Sendable, Hashable {
         throw Rollback()
       }
     } catch is Rollback {}
-    return .undone(outcomes)
+    return .rolledBack(outcomes)
   }
 }
 
@@ -99,7 +99,7 @@ extension Operation {
     operations.compactMap { operation in
       switch operation {
       case .setIndexing(.everything) where !capabilities.contains(.everythingIndex): nil
-      case .undone(let operations): .undone(supported(operations, capabilities))
+      case .rolledBack(let operations): .rolledBack(supported(operations, capabilities))
       default: operation
       }
     }

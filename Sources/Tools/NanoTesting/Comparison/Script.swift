@@ -8,7 +8,7 @@ package struct Script: Sendable {
   package enum Step: Sendable, Hashable {
     /// Operations in one transaction.
     case write([Operation])
-    case ask(EngineRequest)
+    case query(EngineRequest)
   }
 
   /// The writes and queries, in order.
@@ -36,7 +36,7 @@ package struct Script: Sendable {
       let difference: Mismatch? =
         switch step {
         case .write(let operations): try write(operations, engine, reference, index)
-        case .ask(let request):
+        case .query(let request):
           try execute(request, engine, reference, index, comparesRevisions)
         }
       if let difference { return difference }
@@ -76,12 +76,12 @@ package struct Script: Sendable {
     _ comparesRevisions: Bool
   ) throws -> Mismatch? {
     let expected = try reference.read(.snapshot, nil) {
-      try request.ask($0, Self.collection, comparesRevisions: comparesRevisions)
+      try request.execute($0, Self.collection, comparesRevisions: comparesRevisions)
     }
     // A regular expression taken from a field may be invalid, and engines may detect that at different points.
     if case .failed(.invalidArgument) = expected { return nil }
     return try engine.read(.snapshot, nil) { reader in
-      let actual = try request.ask(
+      let actual = try request.execute(
         reader, Self.collection, comparesRevisions: comparesRevisions)
       guard try !expected.agrees(with: actual, reference) else { return nil }
       return Mismatch(

@@ -40,13 +40,13 @@ package struct ScriptGenerator {
 
   /// Returns a generated script.
   ///
-  /// - Parameter questions: The number of queries for each state of the collection.
-  package mutating func script(questions: Int) throws -> Script {
+  /// - Parameter requestsPerState: The number of queries for each state of the collection.
+  package mutating func script(requestsPerState: Int) throws -> Script {
     var steps: [Script.Step] = []
     steps.append(
       .write(setIndexing() + makeIndexes(random.number(0...2)) + insertions(random.number(0...16))))
     steps.append(.write(setIndexing() + setDefaults() + makeIndexes(random.number(0...3))))
-    try appendRequests(questions, &steps)
+    try appendRequests(requestsPerState, &steps)
     for _ in 0..<2 {
       if random.oneIn(2) {
         documents.change()
@@ -54,20 +54,20 @@ package struct ScriptGenerator {
       }
       if random.oneIn(3) { steps.append(.write(setIndexing() + setDefaults())) }
       steps.append(.write(try (0..<random.number(1...8)).map { _ in try operation(2) }))
-      try appendRequests(questions, &steps)
+      try appendRequests(requestsPerState, &steps)
     }
     return Script(steps)
   }
 
   private mutating func appendRequests(_ count: Int, _ steps: inout [Script.Step]) throws {
-    steps.append(.ask(.contents))
-    conditions.favourites = indexes.flatMap { $0.columns.map(\.path) }
-    for _ in 0..<count { steps.append(.ask(try request())) }
+    steps.append(.query(.contents))
+    conditions.preferredPaths = indexes.flatMap { $0.columns.map(\.path) }
+    for _ in 0..<count { steps.append(.query(try request())) }
   }
 
   private mutating func request() throws -> EngineRequest {
     var query = conditions.query()
-    query.condition = try conditions.throughText(query.condition)
+    query.condition = try conditions.roundTrippedThroughText(query.condition)
     switch random.number(0...9) {
     case 0, 1: return .pages(query, size: random.number(1...5))
     case 2: return .distinct(random.pick(ConditionGenerator.paths), query)
@@ -123,9 +123,9 @@ package struct ScriptGenerator {
     case 0...2: return insertions(1)[0]
     case 3, 4: return .save(document())
     case 5, 6: return .replace(identity(), document())
-    case 7: return .remove(identity())
-    case 8: return .removeFound(removal())
-    case 9: return makeIndexes(1).first ?? .remove(identity())
+    case 7: return .delete(identity())
+    case 8: return .deleteMatching(removal())
+    case 9: return makeIndexes(1).first ?? .delete(identity())
     case 10:
       guard let index = indexes.randomElement(using: &random) else { return .save(document()) }
       return .dropIndex(index.name)
@@ -135,7 +135,7 @@ package struct ScriptGenerator {
         ? .rebuildIndexes : .setIndexing(random.pick(IndexingPolicy.allCases))
     default:
       guard depth > 0 else { return insertions(1)[0] }
-      return .undone(try (0..<random.number(1...3)).map { _ in try operation(depth - 1) })
+      return .rolledBack(try (0..<random.number(1...3)).map { _ in try operation(depth - 1) })
     }
   }
 

@@ -47,7 +47,7 @@ package struct ScriptShrinker {
     switch step {
     case .write(let operations):
       return Self.smaller(operations) { $0.smaller }.map { .write($0) }
-    case .ask(let request): return request.smaller.map { .ask($0) }
+    case .query(let request): return request.smaller.map { .query($0) }
     }
   }
 

@@ -66,7 +66,7 @@ extension ConditionGenerator {
   }
 
   /// Returns the condition, converted to query text and parsed again half of the time.
-  package mutating func throughText(_ condition: Condition) throws -> Condition {
+  package mutating func roundTrippedThroughText(_ condition: Condition) throws -> Condition {
     values.random.oneIn(2) ? try QueryText(condition.queryText).condition : condition
   }
 

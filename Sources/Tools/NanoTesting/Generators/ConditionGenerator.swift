@@ -13,7 +13,7 @@ package struct ConditionGenerator: Sendable {
   package var documents: [DocumentObject] = []
   package var keys: [String] = []
   /// Fields to prefer, such as indexed fields.
-  package var favourites: [FieldPath] = []
+  package var preferredPaths: [FieldPath] = []
   private var isInElement = false
 
   /// Creates a generator that draws constants from the pools until ``documents`` is set.
@@ -29,7 +29,7 @@ package struct ConditionGenerator: Sendable {
 
   mutating func path() -> FieldPath {
     if isInElement, values.random.oneIn(3) { return .element }
-    if !favourites.isEmpty, values.random.oneIn(2) { return values.random.pick(favourites) }
+    if !preferredPaths.isEmpty, values.random.oneIn(2) { return values.random.pick(preferredPaths) }
     return values.random.pick(Self.paths)
   }
 
@@ -65,7 +65,7 @@ package struct ConditionGenerator: Sendable {
   /// Returns a condition that indexes can evaluate: comparisons of preferred fields with constants.
   package mutating func simpleCondition() -> Condition {
     if values.random.oneIn(6) { return simpleLeaf() }
-    let paths = favourites.isEmpty ? Self.paths : favourites
+    let paths = preferredPaths.isEmpty ? Self.paths : preferredPaths
     let parts = (0..<values.random.pick([1, 1, 1, 2, 3])).map { _ in leaf(values.random.pick(paths))
     }
     if parts.count == 1 { return parts[0] }
