@@ -37,10 +37,10 @@ extension FuzzTarget {
   private static func expectOneAnswer(_ query: FullTextQuery, _ index: String) throws {
     let question = EngineRequest.find(Query(.search(query, in: index)))
     let expected = try Texts.shared.get().reference.read(.snapshot, nil) {
-      try question.ask($0, Texts.collection)
+      try question.execute($0, Texts.collection)
     }
     let actual = try Texts.shared.get().engine.read(.snapshot, nil) {
-      try question.ask($0, Texts.collection)
+      try question.execute($0, Texts.collection)
     }
     try require(
       expected == actual, "\(query) in \(index): the definition says \(expected), SQLite \(actual)")

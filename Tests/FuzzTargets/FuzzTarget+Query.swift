@@ -45,10 +45,10 @@ extension FuzzTarget {
     else { return }
     let question = EngineRequest.find(query)
     let expected = try Sample.shared.reference.read(.snapshot, nil) {
-      try question.ask($0, Sample.collection)
+      try question.execute($0, Sample.collection)
     }
     let actual = try Sample.shared.engine.read(.snapshot, nil) {
-      try question.ask($0, Sample.collection)
+      try question.execute($0, Sample.collection)
     }
     // Whether an engine gets as far as a regular expression that is none is its own affair.
     for answer in [expected, actual] {

@@ -135,7 +135,8 @@ struct CommandTests {
     let missing = try command.run("get", "library.db", "films", "Aliens")
     #expect(missing.status == 2)
     #expect(missing.output.isEmpty)
-    #expect(missing.diagnostics == "error: There is no document with the key Aliens in films\n")
+    #expect(
+      missing.diagnostics == "error: No document in collection 'films' has the key 'Aliens'\n")
   }
 
   @Test("put stores from the argument and the standard input, and replaces unless told")

@@ -21,7 +21,7 @@ struct ConfigureTests {
     for _ in 0..<2 {
       let outcome = try command.run("configure", "library.db", "setup.json")
       #expect(outcome.status == 0)
-      #expect(outcome.lines == ["films: 1 default, 1 alias, 2 indexes", "people: is there"])
+      #expect(outcome.lines == ["films: 1 default, 1 alias, 2 indexes", "people: no settings"])
     }
     let count = try command.run("count", "library.db", "films", "[seen] = FALSE AND by = 'Nobody'")
     let explained = try command.run("explain", "library.db", "films", "by = 'Akira Kurosawa'")

@@ -63,7 +63,8 @@ struct CopyTests {
     #expect(refused.status == 1)
     #expect(
       refused.diagnostics
-        == "error: The target holds something already: other.db (--replace removes it)\n")
+        == "error: The target holds something already: other.db (--replace deletes its contents first)\n"
+    )
     #expect(try command.run("count", "other.db", "people").output == "1\n")
 
     #expect(try command.run("copy", "library.db", "other.db", "--replace").status == 0)
@@ -89,6 +90,6 @@ struct CopyTests {
     #expect(!command.exists("copy.db"))
     #expect(try command.run("count", "library.db", "films").output == "3\n")
     let url = try command.run("count", "nowhere://host/x", "films")
-    #expect(url.diagnostics.contains("no engine for URLs of this scheme"))
+    #expect(url.diagnostics.contains("No engine supports this URL scheme"))
   }
 }

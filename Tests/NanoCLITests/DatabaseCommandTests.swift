@@ -52,7 +52,8 @@ struct DatabaseCommandTests {
 
     #expect(found.status == 0)
     #expect(found.output == "0\n")
-    #expect(found.diagnostics == "note: There is no collection film; there are: films\n")
+    #expect(
+      found.diagnostics == "note: There is no collection 'film'; existing collections: films\n")
     #expect(try command.run("index", "library.db", "film", "year").status == 1)
     #expect(try command.run("collections", "library.db", "--csv").lines.count == 2)
   }
@@ -63,7 +64,7 @@ struct DatabaseCommandTests {
     #expect(before.lines[0] == "indexes    none")
 
     let made = try command.run("index", "library.db", "films", "year", "title:desc", "--unique")
-    #expect(made.output == "made index year_title_desc_unique on films\n")
+    #expect(made.output == "created index year_title_desc_unique on films\n")
     #expect(
       try command.run("index", "list", "library.db", "films", "--csv").lines == [
         "index,fields,unique,of,origin,uses,reason",
@@ -104,9 +105,9 @@ struct DatabaseCommandTests {
     #expect(advised.lines[1].hasPrefix("films,year,values,make,true,"))
     #expect(
       try command.run("index", "advise", "library.db", "--apply").output
-        == "made index adaptive_year\n")
+        == "created index adaptive_year\n")
     #expect(
-      try command.run("index", "advise", "library.db", "--apply").output == "nothing is due\n")
+      try command.run("index", "advise", "library.db", "--apply").output == "no changes are due\n")
     let listed = try command.run("index", "list", "library.db", "films", "--csv").lines
     #expect(listed[1].hasPrefix("adaptive_year,year,false,values,adaptive,"))
     #expect(
@@ -127,7 +128,7 @@ struct DatabaseCommandTests {
 
     #expect(
       try command.run("index", "policy", "library.db", "films", "declared").output
-        == "films: only the indexes that were made are kept\n")
+        == "films: only created indexes are kept\n")
     #expect(try command.run("index", "policy", "library.db", "films").output == "declared\n")
     #expect(try command.run("index", "policy", "library.db", "films", "some").status == 64)
     #expect(try command.run("index", "policy", "library.db", "film", "everything").status == 1)
@@ -143,7 +144,7 @@ struct DatabaseCommandTests {
 
     let rebuilt = try command.run("index", "rebuild", "library.db", "films")
 
-    #expect(rebuilt.output == "made the indexes of films anew\n")
+    #expect(rebuilt.output == "rebuilt the indexes of films\n")
     #expect(try command.run("verify", "library.db").status == 0)
     #expect(try command.run("index", "rebuild", "library.db", "film").status == 1)
   }
@@ -156,7 +157,8 @@ struct DatabaseCommandTests {
 
     let refused = try command.run("sql", "library.db", "DELETE FROM films")
     #expect(refused.status == 1)
-    #expect(refused.diagnostics == "error: The statement writes (--write permits it)\n")
+    #expect(
+      refused.diagnostics == "error: The statement modifies the database (--write allows it)\n")
     #expect(try command.run("count", "library.db", "films").output == "3\n")
 
     let removed = try command.run("sql", "library.db", "DELETE FROM films WHERE id = 1", "--write")
@@ -185,7 +187,7 @@ struct DatabaseCommandTests {
     #expect(refused.status == 1)
     #expect(
       refused.diagnostics.hasSuffix(
-        "table nano_elements_films_genres_elements (--internal permits it)\n"))
+        "table nano_elements_films_genres_elements (--internal allows it)\n"))
     try #require(command.run(delete + ["--internal"]).status == 0)
     let outcome = try command.run("verify", "library.db")
     #expect(outcome.status == 1)
@@ -217,7 +219,7 @@ struct DatabaseCommandTests {
 
     let refused = try command.run("backup", "library.db", "copy.db")
     #expect(refused.status == 1)
-    #expect(refused.diagnostics == "error: copy.db is there already (--force replaces it)\n")
+    #expect(refused.diagnostics == "error: copy.db already exists (--force replaces it)\n")
 
     #expect(try command.run("backup", "library.db", "copy.db", "--force").status == 0)
     #expect(try command.run("count", "copy.db", "films").output == "2\n")
@@ -229,7 +231,7 @@ struct DatabaseCommandTests {
       try command.run("recover", "library.db", "saved.db").output == "films: 3 documents saved\n")
     let refused = try command.run("recover", "library.db", "saved.db")
     #expect(refused.status == 1)
-    #expect(refused.diagnostics == "error: saved.db is there already (--force replaces it)\n")
+    #expect(refused.diagnostics == "error: saved.db already exists (--force replaces it)\n")
 
     let file = command.folder.appending(path: "library.db")
     var bytes = try Data(contentsOf: file)

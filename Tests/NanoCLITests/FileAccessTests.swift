@@ -83,7 +83,7 @@ struct FileAccessTests {
 
     #expect(outcome.status == 1)
     #expect(outcome.lines.isEmpty)
-    #expect(outcome.diagnostics.contains("not UTF-8"))
+    #expect(outcome.diagnostics.contains("not valid UTF-8"))
   }
 
   @Test("Too few file descriptors are an error", arguments: 5...12)

@@ -53,7 +53,7 @@ struct OutputTests {
 
     let table = try command.run("find", "wide.db", "c", "--table")
     #expect(table.lines.first?.hasPrefix("f0  f1  f2") == true)
-    #expect(table.diagnostics.hasPrefix("note: no room for f"))
+    #expect(table.diagnostics.hasPrefix("note: the table has no room for f"))
     #expect(table.diagnostics.hasSuffix(" more fields\n"))
     #expect(table.diagnostics.count < 200)
 

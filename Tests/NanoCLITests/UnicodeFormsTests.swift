@@ -57,7 +57,7 @@ struct UnicodeFormsTests {
   func indexes() throws {
     try run("index", "s.db", a, "n", "--name", a)
     let missing = try command.run("index", "drop", "s.db", a, b)
-    #expect(missing.status == 1 && missing.diagnostics.contains("There is no index"))
+    #expect(missing.status == 1 && missing.diagnostics.contains("has no index"))
     try run("index", "s.db", a, "m", "--name", b)
     try run("index", "s.db", b, "q")
     let exported = try DocumentObject(json: run("index", "export", "s.db").text)

@@ -57,7 +57,7 @@ struct UsageTests {
     try expectUsage(["help", "index", "nonsense"], of: ["index"])
     try expectUsage(["help", "find", "nonsense"], of: ["find"])
     #expect(
-      try command.run("nonsense").diagnostics.hasPrefix("error: There is no command 'nonsense'\n"))
+      try command.run("nonsense").diagnostics.hasPrefix("error: Unknown command 'nonsense'\n"))
     #expect(try command.run("help").output == command.run("--help").output)
   }
 
@@ -99,14 +99,14 @@ struct UsageTests {
     #expect(try command.run("index", "advise", "db").status == 0)
     #expect(try command.run("index", "advise", "db", "a").status == 0)
     let missing = try command.run("index", "list", "db", "nowhere")
-    #expect(missing.diagnostics.hasPrefix("note: There is no collection nowhere"))
+    #expect(missing.diagnostics.hasPrefix("note: There is no collection 'nowhere'"))
   }
 
   @Test("An index on an element by its number is made of whole values")
   func numberedElement() throws {
     try command.run("put", "db", "c", "k", #"{"a":["x","y"]}"#)
     let made = try command.run("index", "db", "c", "a.0")
-    #expect(made.output == "made index a.0 on c\n", "\(made.diagnostics)")
+    #expect(made.output == "created index a.0 on c\n", "\(made.diagnostics)")
     let named = try command.run("index", "db", "c", #"a."0""#)
     #expect(named.status == 0, "\(named.diagnostics)")
     #expect(try command.run("find", "db", "c", "[a.0] = 'x'", "--keys").output == "k\n")

@@ -31,7 +31,7 @@ struct ForeignWriteTests {
     let foreign = try PlainSQLite(folder.file())
     var documents = DocumentGenerator(random: random.split(), isUniform: random.oneIn(2))
     var conditions = ConditionGenerator(random: random.split())
-    conditions.favourites = ["a", "a.b", "b", "name", "list", "list.name", "é", "ünique"]
+    conditions.preferredPaths = ["a", "a.b", "b", "name", "list", "list.name", "é", "ünique"]
     try engine.write(nil) { writer in
       for index in Self.indexes { try writer.createIndex(index, in: "c") }
       try writer.createTextIndex(Self.textIndex, in: "c")

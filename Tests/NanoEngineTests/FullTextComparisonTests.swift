@@ -30,11 +30,11 @@ struct TextComparisonTests {
       try engine.write(nil) { try step.run($0) }
       for _ in 0..<made.random.number(1...4) { try write(foreign, &made) }
       let queries = (0..<10).map { _ in made.query() }
-      let actual = try engine.read(.snapshot, nil) { try FullTextAnswers(queries, $0) }
+      let actual = try engine.read(.snapshot, nil) { try FullTextResults(queries, $0) }
       let reference = ReferenceEngine()
       try made.makeIndexes([reference])
       let ids = try copy(foreign, to: reference)
-      let expected = try reference.read(.snapshot, nil) { try FullTextAnswers(queries, $0) }
+      let expected = try reference.read(.snapshot, nil) { try FullTextResults(queries, $0) }
         .with(rowIDs: ids)
       if let difference = expected.difference(from: actual, queries) {
         Issue.record("seed \(seed), round \(round): \(difference)")

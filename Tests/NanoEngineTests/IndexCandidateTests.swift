@@ -184,7 +184,7 @@ extension IndexCandidateTests {
         let indexes = group.map { $0.definition() }
         try engine.write(nil) { writer in
           let question = EngineRequest.find(query)
-          let before = try question.ask(writer, "c")
+          let before = try question.execute(writer, "c")
           for index in indexes { try writer.createIndex(index, in: "c") }
           let plan = try writer.explain(query, in: "c")
           #expect(
@@ -193,7 +193,7 @@ extension IndexCandidateTests {
           if kind == 1 {
             #expect(!plan.plan.contains { $0.hasSuffix("TEMP B-TREE FOR ORDER BY") }, "\(plan)")
           }
-          #expect(try question.ask(writer, "c") == before)
+          #expect(try question.execute(writer, "c") == before)
           for index in indexes { _ = try writer.dropIndex(index.name, in: "c") }
           made += 1
         }

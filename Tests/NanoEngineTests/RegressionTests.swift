@@ -24,7 +24,7 @@ struct RegressionTests {
         [
           .write(
             indexes.map { .createIndex($0) } + documents.map { .insert(GeneratedDocument($0)) })
-        ] + queries.map { .ask(.find($0)) })
+        ] + queries.map { .query(.find($0)) })
     }
   }
 

@@ -32,13 +32,13 @@ struct ToolTests {
     for _ in 0..<15 {
       var generator = ScriptGenerator(seed: seeds.next())
       let engine = try SQLiteEngine(.memory, SQLiteConfiguration())
-      for step in try generator.script(questions: 10).steps {
+      for step in try generator.script(requestsPerState: 10).steps {
         switch step {
         case .write(let operations):
           try engine.write(nil) { writer in
             for operation in operations { _ = try operation.apply(to: writer, Script.collection) }
           }
-        case .ask(let question):
+        case .query(let question):
           let found = try engine.read(.call, nil) {
             try $0.explain(question.query, in: Script.collection)
           }
@@ -59,7 +59,9 @@ struct ToolTests {
   func repeatable() throws {
     var (one, other) = (ScriptGenerator(seed: 7), ScriptGenerator(seed: 7))
     // As text, since NaN does not equal itself.
-    #expect(try "\(one.script(questions: 5).steps)" == "\(other.script(questions: 5).steps)")
+    #expect(
+      try "\(one.script(requestsPerState: 5).steps)" == "\(other.script(requestsPerState: 5).steps)"
+    )
   }
 
   @Test("The failing engine fails the call it was told to, and what was written is undone")

@@ -122,7 +122,7 @@ struct ExpansionTests {
         nonisolated private static func _$check() {
           do {
             let _$found = NanoStoreModels.PropertyCheck.stored(Kind.self)
-            @available(*, unavailable, message: "documents cannot hold its type 'Kind'; make Kind Codable or a '@Model' struct, or mark 'kind' with '@Transient'")
+            @available(*, unavailable, message: "documents cannot store its type 'Kind'; make Kind Codable or a '@Model' struct, or mark 'kind' with '@Transient'")
             func kind(_: NanoStoreModels.PropertyCheck.Failed) {
             }
             func kind(_: NanoStoreModels.PropertyCheck.Passed) {

@@ -13,7 +13,7 @@ struct PropertyProblemTests {
         // its friend
         →\(modifier) var b: Person? = nil
       }
-      """, "a '\(modifier)' property is not stored",
+      """, "a '\(modifier)' property cannot be stored in a document; mark it with '@Transient'",
       fixes: [
         "add '@Transient'": """
         @Model final class Person {
@@ -33,7 +33,8 @@ struct PropertyProblemTests {
     ])
   func annotation(value: String) {
     expectProblem(
-      "@Model struct Person { var →a = \(value) }", "'a' needs a type annotation",
+      "@Model struct Person { var →a = \(value) }",
+      "'a' needs a type annotation, because '@Model' cannot infer its type",
       fixes: ["add a type": "@Model struct Person { var a: <#Type#> = \(value) }"])
   }
 
@@ -51,7 +52,7 @@ struct PropertyProblemTests {
   func tuple() {
     expectProblem(
       "@Model struct Person { var →(a, b) = (1, 2) }",
-      "declare each property of a '@Model' on its own")
+      "declare each property of a '@Model' type separately")
   }
 
   @Test("A constant with a value cannot be read")
@@ -61,7 +62,8 @@ struct PropertyProblemTests {
       @Model struct Person {
         →let a: Int = 5  // five
       }
-      """, "a constant with a value cannot be read from a document",
+      """,
+      "a 'let' property with an initial value cannot be read from a document; make it a 'var' or mark it with '@Transient'",
       fixes: [
         "make it a 'var'": """
         @Model struct Person {
@@ -82,13 +84,15 @@ struct PropertyProblemTests {
     arguments: [
       ("(Int, Int)", "a tuple"), ("(Int, Int)?", "a tuple"), ("() -> Void", "a function"),
       ("(@Sendable (Int) -> Void)?", "a function"), ("@Sendable () -> Void", "a function"),
-      ("any Named", "of any type of a kind"), ("(any Named)?", "of any type of a kind"),
-      ("Int.Type", "a type"), ("A & B", "of any type of a kind"), ("Void", nil), ("(Int)", nil),
+      ("any Named", "an existential or opaque"), ("(any Named)?", "an existential or opaque"),
+      ("Int.Type", "a metatype"), ("A & B", "a protocol composition"), ("Void", nil),
+      ("(Int)", nil),
     ] as [(String, String?)])
   func kinds(type: String, kind: String?) {
     guard let kind else { return expectNoProblem("@Model struct Person { var a: \(type) }") }
     expectProblem(
-      "@Model struct Person { var a: →\(type) }", "'a' is \(kind), which no document can hold",
+      "@Model struct Person { var a: →\(type) }",
+      "'a' has \(kind) type, which documents cannot store; change the type or mark the property with '@Transient'",
       fixes: ["add '@Transient'": "@Model struct Person { @Transient var a: \(type) }"])
   }
 
@@ -96,10 +100,10 @@ struct PropertyProblemTests {
   func transientValue() {
     expectProblem(
       "@Model struct Person { var a: Int; @Transient var →b: Int }",
-      "'b' is not stored and needs a value to have after reading")
+      "'@Transient' property 'b' needs an initial value, because it is not read from documents")
     expectProblem(
       "@Model struct Person { var a: Int; @Transient let →b: Int? }",
-      "'b' is not stored and needs a value to have after reading")
+      "'@Transient' property 'b' needs an initial value, because it is not read from documents")
     expectNoProblem("@Model struct Person { var a: Int; @Transient var b: Int? }")
   }
 
@@ -110,7 +114,7 @@ struct PropertyProblemTests {
     let name = mark.prefix { $0 != "(" }
     expectProblem(
       "@Model struct Person { var a: Int; @Transient →@\(mark) var b = 1 }",
-      "a property that is not stored has no '@\(name)'",
+      "'@\(name)' cannot be combined with '@Transient'",
       fixes: ["remove '@\(name)'": "@Model struct Person { var a: Int; @Transient var b = 1 }"])
   }
 
@@ -118,13 +122,13 @@ struct PropertyProblemTests {
   func sameNames() {
     expectProblem(
       "@Model struct Person { var a: Int; →@Field(\"a\") var b: Int }",
-      "the field 'a' belongs to 'a' already")
+      "field name 'a' is already used by 'a'; choose a different name with '@Field'")
     expectProblem(
       "@Model struct Person { @Field(\"b\") var a: Int; var →b: Int }",
-      "the field 'b' belongs to 'a' already")
+      "field name 'b' is already used by 'a'; choose a different name with '@Field'")
     expectProblem(
       "@Model struct Person { @Key var a: Int; →@Field(\"a\") var b: Int }",
-      "the field 'a' belongs to 'a' already")
+      "field name 'a' is already used by 'a'; choose a different name with '@Field'")
     expectNoProblem("@Model struct Person { @Field(\"b\") var a: Int; @Field(\"a\") var b: Int }")
   }
 
@@ -132,27 +136,27 @@ struct PropertyProblemTests {
   func formerNames() {
     expectProblem(
       "@Model struct Person { var a: Int; →@Field(renamedFrom: \"x\", \"a\") var b: Int }",
-      "'b' cannot be renamed from 'a', which is the field of 'a'",
+      "'b' cannot be renamed from 'a', which is the current field name of 'a'; remove it from 'renamedFrom'",
       fixes: [
         "remove 'a'": "@Model struct Person { var a: Int; @Field(renamedFrom: \"x\") var b: Int }"
       ])
     expectProblem(
       "@Model struct Person { →@Field(renamedFrom: \"a\") var a: Int }",
-      "'a' has the field name 'a' now; 'renamedFrom' takes names that older documents have",
+      "'a' is the current field name of 'a'; list only former names in 'renamedFrom'",
       fixes: ["remove '@Field'": "@Model struct Person { var a: Int }"])
     expectProblem(
       "@Model struct Person { →@Field(\"b\", renamedFrom: \"b\", \"c\") var a: Int }",
-      "'a' has the field name 'b' now; 'renamedFrom' takes names that older documents have",
+      "'b' is the current field name of 'a'; list only former names in 'renamedFrom'",
       fixes: [
         "remove 'b'": "@Model struct Person { @Field(\"b\", renamedFrom: \"c\") var a: Int }"
       ])
     expectProblem(
       "@Model struct Person { →@Field(renamedFrom: \"x\", \"x\") var a: Int }",
-      "'x' is listed twice as a former name of 'a'",
+      "'x' is listed twice as a former name of 'a'; remove one",
       fixes: ["remove 'x'": "@Model struct Person { @Field(renamedFrom: \"x\") var a: Int }"])
     expectProblem(
       "@Model struct Person { @Field(renamedFrom: \"x\") var a: Int; →@Field(renamedFrom: \"x\") var b: Int }",
-      "'x' is a former name of 'a' already",
+      "'x' is already listed as a former name of 'a'; remove one",
       fixes: [
         "remove '@Field'":
           "@Model struct Person { @Field(renamedFrom: \"x\") var a: Int; var b: Int }"
@@ -169,7 +173,7 @@ struct PropertyProblemTests {
     }
     expectProblem(
       "@Model struct Person { →@Key var a: \(type) }",
-      "'a' has type '\(type)', which cannot be a key; a key is a 'String', 'UUID', 'Int', 'Int64' or a type that conforms to 'ModelKey'",
+      "'a' has type '\(type)', which cannot be a key; use 'String', 'UUID', 'Int', 'Int64' or a type that conforms to 'ModelKey'",
       fixes: fixes)
     expectNoProblem("@Model struct Person { @Key var a: String?; var b: \(type) }")
   }
@@ -180,7 +184,7 @@ struct PropertyProblemTests {
   func textTypes(type: String) {
     expectProblem(
       "@Model struct Person { →@TextIndexed var a: \(type) }",
-      "'a' has type '\(type)', which has no text to index",
+      "'a' has type '\(type)', which contains no text to index; use '@Indexed' or remove '@TextIndexed'",
       fixes: [
         "remove '@TextIndexed'": "@Model struct Person { var a: \(type) }",
         "replace '@TextIndexed' with '@Indexed'":
@@ -192,12 +196,12 @@ struct PropertyProblemTests {
   @Test("A field's name is a text of at least one character, without interpolations")
   func badNames() {
     expectProblem(
-      "@Model struct Person { →@Field(\"\") var a: Int }", "the name of a field is empty")
+      "@Model struct Person { →@Field(\"\") var a: Int }", "a field name cannot be empty")
     expectProblem(
       "@Model struct Person { →@Field(renamedFrom: \"\") var a: Int }",
-      "the name of a field is empty",
+      "a field name cannot be empty",
       fixes: ["remove '@Field'": "@Model struct Person { var a: Int }"])
-    let message = "a field's name is a string without interpolations"
+    let message = "a field name must be a string literal without interpolations"
     expectProblem("@Model struct Person { @Field(→\"a\\(b)\") var a: Int }", message)
     expectProblem("@Model struct Person { @Field(→name) var a: Int }", message)
     expectProblem("@Model struct Person { @Field(→renamedFrom: name) var a: Int }", message)
@@ -207,12 +211,13 @@ struct PropertyProblemTests {
   @Test("There is one key, and it has no index of its own")
   func keys() {
     expectProblem(
-      "@Model struct Person { @Key var a: Int; →@Key var b: Int }", "'a' is the key already",
+      "@Model struct Person { @Key var a: Int; →@Key var b: Int }",
+      "'a' is already the key; a model has only one '@Key'",
       fixes: ["remove '@Key'": "@Model struct Person { @Key var a: Int; var b: Int }"])
     for mark in ["Indexed", "Unique"] {
       expectProblem(
         "@Model struct Person { @Key →@\(mark) var a: Int }",
-        "a key is unique and found quickly without '@\(mark)'",
+        "a key is always unique and indexed; remove '@\(mark)'",
         fixes: ["remove '@\(mark)'": "@Model struct Person { @Key var a: Int }"])
     }
   }
@@ -220,7 +225,8 @@ struct PropertyProblemTests {
   @Test("A unique property is indexed already")
   func unique() {
     expectProblem(
-      "@Model struct Person { →@Indexed @Unique var a: Int }", "'@Unique' makes an index already",
+      "@Model struct Person { →@Indexed @Unique var a: Int }",
+      "'@Unique' already creates an index; remove '@Indexed'",
       fixes: ["remove '@Indexed'": "@Model struct Person { @Unique var a: Int }"])
   }
 
@@ -231,7 +237,7 @@ struct PropertyProblemTests {
     for mark in ["Indexed", "Unique", "Key", "TextIndexed"] {
       expectProblem(
         "@Model struct Person { →@\(mark) var a: \(type) }",
-        "'a' is a dictionary, which has no '@\(mark)'",
+        "'@\(mark)' cannot be applied to 'a', because it is a dictionary",
         fixes: ["remove '@\(mark)'": "@Model struct Person { var a: \(type) }"])
     }
   }
@@ -239,11 +245,11 @@ struct PropertyProblemTests {
   @Test("A mark stands once")
   func twice() {
     expectProblem(
-      "@Model struct Person { @Indexed →@Indexed var a: Int }", "'@Indexed' stands here twice",
+      "@Model struct Person { @Indexed →@Indexed var a: Int }", "duplicate '@Indexed'; remove one",
       fixes: ["remove '@Indexed'": "@Model struct Person { @Indexed var a: Int }"])
     expectProblem(
       "@Model struct Person { @Field(\"x\") →@Field(\"y\") var a: Int }",
-      "'@Field' stands here twice",
+      "duplicate '@Field'; remove one",
       fixes: ["remove '@Field'": "@Model struct Person { @Field(\"x\") var a: Int }"])
   }
 
@@ -253,8 +259,8 @@ struct PropertyProblemTests {
       "@Model struct Person { →@Field(\"x\") var a: Int, b: Int }",
       // The compiler's own words.
       "peer macro can only be applied to a single variable",
-      "'@Field' belongs to one property; declare each on its own",
-      "the field 'x' belongs to 'a' already")
+      "'@Field' applies to a single property; declare each property separately",
+      "field name 'x' is already used by 'a'; choose a different name with '@Field'")
   }
 
   @Test("Marks stand on stored properties only")
@@ -264,7 +270,7 @@ struct PropertyProblemTests {
         let name = mark.prefix { $0 != "(" }
         expectProblem(
           "@Model struct Person { var a: Int; →@\(mark) \(property) }",
-          "'@\(name)' belongs to a stored property",
+          "'@\(name)' can only be applied to a stored property",
           fixes: ["remove '@\(name)'": "@Model struct Person { var a: Int; \(property) }"])
       }
     }
@@ -286,7 +292,7 @@ struct PropertyProblemTests {
       ),
     ] {
       expectProblem(
-        source, "'@Indexed' belongs to a stored property of a '@Model'",
+        source, "'@Indexed' can only be applied to a stored property of a '@Model' type",
         fixes: ["remove '@Indexed'": mended])
     }
   }
@@ -299,7 +305,7 @@ struct PropertyProblemTests {
   func plainID(written: String, kept: String) {
     expectProblem(
       "@Model struct Person { →var \(written) }",
-      "'id' is a field like others, and saving a value twice makes two documents; mark it with '@Key', or with '@Field' if that is meant",
+      "'id' is a regular field, so saving a value twice creates two documents; mark it with '@Key' to make it the key, or with '@Field' to silence this warning",
       fixes: ["add '@Key'": "@Model struct Person { @Key var \(kept) }"])
   }
 

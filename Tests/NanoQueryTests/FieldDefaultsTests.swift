@@ -24,7 +24,7 @@ struct FieldDefaultsTests {
       }
       given["missing"] = random.oneIn(2) ? 1 : nil
       conditions.documents = [document, given]
-      conditions.favourites = given.names.map { FieldPath(components: [$0]) }
+      conditions.preferredPaths = given.names.map { FieldPath(components: [$0]) }
       guard let defaults = FieldDefaults(given) else { continue }
       for _ in 0..<20 { try ask(defaults, document, conditions.condition(3)) }
     }

@@ -31,7 +31,7 @@ struct ProgramGenerator {
     conditions.keys = Self.keys
     // SQLite replaces this one where it converts between its encodings.
     if mode.encoding == .utf16 { conditions.values.avoided = ["\u{FFFF}"] }
-    conditions.favourites = Self.favourites
+    conditions.preferredPaths = Self.favourites
   }
 
   static let keys = [

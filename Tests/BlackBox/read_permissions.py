@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A user who may not write to the folder reads while the owner writes: right answers, or a refusal that says why."""
+"""A user without write permission for the folder reads while the owner writes: correct results, or an error with the reason."""
 
 import json
 import os
 import time
 from typing import Callable, List, Optional
 
-import witness
+import direct_sqlite
 from harness import OTHER_USER, Trial, check
 from tool import Result
 
@@ -14,7 +14,7 @@ Judge = Callable[[Result], None]
 
 
 class Shared:
-    """A store in a folder of the owner's. Each commit gives all documents one generation."""
+    """A store in a folder of its owner. Each commit sets the same generation in all documents."""
 
     def __init__(self, trial: Trial, rows: int):
         trial.need_root()
@@ -34,7 +34,7 @@ class Shared:
         self.trial.run("import", self.database, "c", path, "--key", "k", *more, expect=0)
 
     def act(self) -> None:
-        """One write of the owner's, of a kind chosen by chance. Every commit leaves all rows or none."""
+        """Performs a random kind of write as the owner. Every commit leaves all rows or none."""
         run, database = self.trial.run, self.database
         kind = self.trial.rng.randrange(6)
         if kind == 0:
@@ -55,27 +55,27 @@ class Shared:
             run("compact", database, expect=0)
 
     def replace_all(self) -> None:
-        """What the attack did: everything away, compacted, and imported again."""
+        """Deletes everything, compacts the file, and imports all documents again."""
         self.trial.run("delete", self.database, "c", "--all", expect=0)
         self.trial.run("compact", self.database, expect=0)
         self.fill()
 
 
 def refused(trial: Trial, result: Result) -> bool:
-    """Whether the tool refused, in a sentence with a hint; damage that does not exist is no refusal."""
+    """Returns whether the tool failed with a helpful error; reporting an intact file as damaged is a failure."""
     if result.status == 0:
         return False
     text = result.err.decode(errors="replace").lower()
     trial.require(result.status == 1, f"exit {result.status}: {result.reason}")
     for word in ("damage", "corrupt", "malformed", "not a database", "i/o error"):
-        trial.require(word not in text, f"a healthy file is called damaged: {result.reason}")
+        trial.require(word not in text, f"an intact file is reported as damaged: {result.reason}")
     hints = ("--immutable", "permission", "may not", "right", "write", "again", "changed", "replaced")
-    trial.require(any(hint in text for hint in hints), f"a refusal without a hint: {result.reason}")
+    trial.require(any(hint in text for hint in hints), f"an error without a hint: {result.reason}")
     return True
 
 
 def documents(shared: Shared) -> Judge:
-    """All documents of one generation, each once, or none at all."""
+    """Requires all documents of one generation, once each, or none at all."""
     trial = shared.trial
 
     def judge(result: Result) -> None:
@@ -84,7 +84,7 @@ def documents(shared: Shared) -> Judge:
         found = [json.loads(line) for line in result.lines]
         generations = {document["g"] for document in found}
         numbers = [document["k"] for document in found]
-        trial.require(len(set(numbers)) == len(numbers), f"{len(numbers) - len(set(numbers))} documents twice, exit 0")
+        trial.require(len(set(numbers)) == len(numbers), f"{len(numbers) - len(set(numbers))} duplicate documents, exit 0")
         trial.require(len(generations) <= 1, f"generations {sorted(generations)} mixed, exit 0")
         trial.require(len(numbers) in (0, shared.rows), f"{len(numbers)} of {shared.rows} documents, exit 0")
 
@@ -113,7 +113,7 @@ def readings(shared: Shared) -> "List[tuple[List[str], Judge]]":
 
 
 def slow_reading(trial: Trial, shared: Shared, arguments: List[str], judge: Judge, act: Callable[[], None]) -> None:
-    """Reads through a pipe that is not emptied before the owner has written."""
+    """Reads through a pipe that is not drained before the owner has written."""
     reader = trial.start(*arguments, user=OTHER_USER, pipe=True)
     assert reader.process.stdout is not None
     first = reader.process.stdout.read(1)
@@ -123,8 +123,8 @@ def slow_reading(trial: Trial, shared: Shared, arguments: List[str], judge: Judg
 
 
 @check()
-def without_owner(trial: Trial) -> None:
-    """A reader without rights gets the whole answer of a store that no process has open, or a refusal with a hint."""
+def unopened_store(trial: Trial) -> None:
+    """A reader without write permission gets complete results from a store that no process has open, or an error with a hint."""
     shared = Shared(trial, 300)
     for arguments, judge in readings(shared):
         judge(trial.run(*arguments, user=OTHER_USER))
@@ -132,7 +132,7 @@ def without_owner(trial: Trial) -> None:
 
 @check()
 def reading_while_rows_are_replaced(trial: Trial) -> None:
-    """A slow reader without rights sees one commit while the owner removes, compacts and imports."""
+    """A slow reader without write permission sees one commit while the owner deletes, compacts and imports."""
     shared = Shared(trial, 3000 if trial.short else 20000)
     for arguments, judge in readings(shared)[: 2 if trial.short else 5]:
         slow_reading(trial, shared, arguments, judge, shared.replace_all)
@@ -140,7 +140,7 @@ def reading_while_rows_are_replaced(trial: Trial) -> None:
 
 @check()
 def reading_while_imported(trial: Trial) -> None:
-    """A slow reader without rights sees one commit while the owner imports with --replace."""
+    """A slow reader without write permission sees one commit while the owner imports with --replace."""
     shared = Shared(trial, 3000 if trial.short else 20000)
     for arguments, judge in readings(shared)[: 1 if trial.short else 5]:
         slow_reading(trial, shared, arguments, judge, lambda: shared.fill(replace=True))
@@ -150,7 +150,7 @@ def reading_while_imported(trial: Trial) -> None:
 
 @check(short=False)
 def reading_in_a_loop(trial: Trial) -> None:
-    """Readers without rights see whole commits while the owner writes without a pause."""
+    """Readers without write permission see complete commits while the owner writes continuously."""
     shared = Shared(trial, 4000)
     keeper = trial.start("watch", shared.database, "none") if trial.rng.random() < 0.5 else None
     for _ in range(6):
@@ -166,7 +166,7 @@ def reading_in_a_loop(trial: Trial) -> None:
 
 @check()
 def owner_has_it_open(trial: Trial) -> None:
-    """A reader without rights gets the newest commit while the owner has the file open."""
+    """A reader without write permission sees the latest commit while the owner has the file open."""
     shared = Shared(trial, 50)
     keeper = trial.start("watch", shared.database, "c", "--new")
     until = time.monotonic() + 20
@@ -174,7 +174,7 @@ def owner_has_it_open(trial: Trial) -> None:
         time.sleep(0.02)
     if not os.path.exists(shared.database + "-shm"):
         keeper.kill()
-        trial.fail("watch of the owner makes no -shm")
+        trial.fail("the owner's watch does not create the -shm file")
     time.sleep(0.2)
     shared.fill(replace=True)
     result = trial.run("find", shared.database, "c", user=OTHER_USER, expect=0)
@@ -186,16 +186,16 @@ def owner_has_it_open(trial: Trial) -> None:
 
 @check()
 def watching(trial: Trial) -> None:
-    """watch by a reader without rights shows what the owner changes, or is refused with a hint."""
+    """watch by a reader without write permission prints the owner's changes, or fails with a hint."""
     shared = Shared(trial, 3)
     keeper: Optional[object] = None
-    for owner_is_there in (False, True):
-        if owner_is_there:
+    for owner_is_active in (False, True):
+        if owner_is_active:
             keeper = trial.start("watch", shared.database, "c", "--new")
             time.sleep(0.5)
         watcher = trial.start("watch", shared.database, "c", user=OTHER_USER)
         if not watcher.wait_for(lambda out: out.count(b"\n") >= 3, 20):
-            trial.require(not watcher.is_running, "watch shows nothing for 20 seconds")
+            trial.require(not watcher.is_running, "watch prints nothing for 20 seconds")
             refused(trial, trial.finish(watcher))
             continue
         shared.fill(replace=True)
@@ -204,14 +204,14 @@ def watching(trial: Trial) -> None:
             refused(trial, trial.finish(watcher))
             continue
         watcher.kill()
-        trial.require(seen, "watch does not show a change of the owner's within 10 seconds")
+        trial.require(seen, "watch does not print a change by the owner within 10 seconds")
 
 
 @check()
 def immutable(trial: Trial) -> None:
-    """--immutable reads a file and a folder that no user can change, with every command that reads."""
+    """--immutable reads a read-only file in a read-only folder, with every command that reads."""
     shared = Shared(trial, 20)
-    witness.settle(shared.database)
+    direct_sqlite.checkpoint(shared.database)
     os.chmod(shared.database, 0o444)
     os.chmod(shared.folder, 0o555)
     for arguments, judge in readings(shared):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads and writes a store's file with Python's own SQLite, as docs/SCHEMA.md permits other programs."""
+"""Reads and writes the file of a store with Python's SQLite, as docs/SCHEMA.md allows other programs to do."""
 
 import sqlite3
 from contextlib import closing
@@ -7,7 +7,7 @@ from typing import Any, List, Sequence, Tuple
 
 from harness import Trial
 
-ADDED = 1795209420000001  # a moment as another program may know it
+ADDED = 1795209420000001  # a timestamp in microseconds since 1970
 
 
 def quoted(name: str) -> str:
@@ -15,7 +15,7 @@ def quoted(name: str) -> str:
 
 
 def insert(trial: Trial, database: str, collection: str, rows: Sequence[Tuple[Any, str]]) -> None:
-    """Inserts bodies under keys, one transaction for all."""
+    """Inserts bodies with their keys in one transaction."""
     with closing(sqlite3.connect(database)) as connection, connection:
         for key, body in rows:
             trial.note(f"sqlite3 {database} {statement(collection, key, body)!r}")
@@ -29,7 +29,7 @@ def statement(collection: str, key: Any, body: str) -> str:
 
 
 def execute(trial: Trial, database: str, sql: str, values: Sequence[Any] = (), schema: bool = False) -> None:
-    """Runs a statement, one that damages the file too."""
+    """Runs a statement, which may damage the file."""
     trial.note(f"sqlite3 {database} {sql!r}" + (f" with {list(values)!r}" if values else ""))
     with closing(sqlite3.connect(database)) as connection, connection:
         if schema:
@@ -42,7 +42,7 @@ def rows(database: str, sql: str, values: Sequence[Any] = ()) -> List[Tuple[Any,
         return connection.execute(sql, values).fetchall()
 
 
-def settle(database: str) -> None:
-    """Puts the log into the file, so that the file alone is everything."""
+def checkpoint(database: str) -> None:
+    """Checkpoints the write-ahead log, so that the main file is complete."""
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -3,50 +3,52 @@
 package import NanoEngine
 package import NanoQuery
 
-/// What an engine answers to some searches.
-package struct FullTextAnswers {
-  package struct Answer: Equatable {
+/// The results of an engine for a list of searches.
+package struct FullTextResults {
+  package struct Result: Equatable {
     package var rows: [Int64]
     package var ranks: [Double]
   }
-  package var answers: [Answer]
+  package var results: [Result]
 
   package init(_ queries: [Query], _ reader: any EngineReader) throws {
-    answers = try queries.map { query in
-      var answer = Answer(rows: [], ranks: [])
+    results = try queries.map { query in
+      var result = Result(rows: [], ranks: [])
       try reader.findRanked(query, in: "c") {
-        answer.rows.append($0.rowID)
-        answer.ranks.append($1)
+        result.rows.append($0.rowID)
+        result.ranks.append($1)
         return true
       }
-      return answer
+      return result
     }
   }
 
-  package func with(rowIDs: [Int64]) -> FullTextAnswers {
+  package func with(rowIDs: [Int64]) -> FullTextResults {
     var copy = self
-    for index in answers.indices {
-      copy.answers[index].rows = answers[index].rows.map { rowIDs[Int($0) - 1] }
+    for index in results.indices {
+      copy.results[index].rows = results[index].rows.map { rowIDs[Int($0) - 1] }
     }
     return copy
   }
 
-  /// Ranks are computed in another order of additions, so that they agree to a few digits less.
-  package func difference(from other: FullTextAnswers, _ queries: [Query]) -> String? {
+  /// Returns a description of the first difference, or nil if there is none.
+  ///
+  /// Engines add ranks in different orders, so ranks are compared with a tolerance.
+  package func difference(from other: FullTextResults, _ queries: [Query]) -> String? {
     for (index, query) in queries.enumerated() {
-      let (expected, actual) = (answers[index], other.answers[index])
+      let (expected, actual) = (results[index], other.results[index])
       let isSame =
         expected.rows == actual.rows
         && (!query.isRanked
           || zip(expected.ranks, actual.ranks).allSatisfy { abs($0 - $1) < 1e-9 })
-      // Where ranks are the same but for their last digits, the order may be another one.
+      // Ranks that differ only in their last digits may change the order.
       if isSame || (query.isRanked && query.limit == nil && isClose(expected, actual)) { continue }
       return "\(query.condition.queryText) \(query): expected \(expected), got \(actual)"
     }
     return nil
   }
 
-  private func isClose(_ a: Answer, _ b: Answer) -> Bool {
+  private func isClose(_ a: Result, _ b: Result) -> Bool {
     let (a, b) = (
       Dictionary(uniqueKeysWithValues: zip(a.rows, a.ranks)),
       Dictionary(uniqueKeysWithValues: zip(b.rows, b.ranks))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random documents, and the many ways in which other programs may spell one of them in JSON."""
+"""Generates random documents, and the JSON variants in which other programs may write them."""
 
 import base64
 import json
@@ -16,7 +16,7 @@ NUMBERS: List[Any] = [0, 1, -1, 2, 42, 2**53 + 1, 2**63 - 1, -(2**63), 0.0, 1.0,
 
 
 def scalar(rng: random.Random) -> Any:
-    """A value that is neither list nor object. Few different ones, so that some are equal."""
+    """Returns a scalar from a small pool, so that equal values are frequent."""
     kind = rng.randrange(12)
     if kind < 4:
         return rng.choice(NUMBERS)
@@ -44,8 +44,8 @@ def document(rng: random.Random, depth: int = 2, most: int = 6) -> Dict[str, Any
     return {name: value(rng, depth) for name in rng.sample(NAMES, rng.randrange(most + 1))}
 
 
-class Speller:
-    """Writes a value as JSON with spaces, escapes and numbers of a random style."""
+class VariantWriter:
+    """Writes a value as JSON with random white space, escapes and number formats."""
 
     def __init__(self, rng: random.Random):
         self.rng = rng

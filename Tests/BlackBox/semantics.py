@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a condition finds and how results are sorted, by docs/QUERY-SEMANTICS.md and nothing else."""
+"""A model of conditions and sort order, implemented from docs/QUERY-SEMANTICS.md alone."""
 
 import functools
 import math
@@ -15,7 +15,7 @@ RANKS = {bool: 1, int: 2, float: 2, Date: 3, str: 4, Link: 4, Data: 5, list: 6, 
 
 
 def reached(value: Any, path: Path, enters_end: bool = True) -> List[Any]:
-    """Every value at a path (rules 1 to 5). Paths here have no numbers."""
+    """Returns every value at a path without numeric components (rules 1 to 5)."""
     if path:
         if isinstance(value, list):
             return [found for element in value for found in reached(element, path, enters_end)]
@@ -28,7 +28,7 @@ def reached(value: Any, path: Path, enters_end: bool = True) -> List[Any]:
 
 
 def number(value: Any) -> Any:
-    """A key that compares numbers by exact value; NaN is the smallest (rules 14, 15)."""
+    """Returns a key that orders numbers by exact value, with NaN first (rules 14, 15)."""
     if isinstance(value, float) and not math.isfinite(value):
         return (-2 if math.isnan(value) else -1 if value < 0 else 1, Fraction(0))
     return (0, Fraction(value))
@@ -39,7 +39,7 @@ def text(value: Any) -> List[int]:
 
 
 def order(left: Any, right: Any) -> int:
-    """The order of all values (rule 39): -1, 0 or 1."""
+    """Compares two values in the order of all values (rule 39); returns -1, 0 or 1."""
     ranks = RANKS[type(left)], RANKS[type(right)]
     if ranks[0] != ranks[1]:
         return -1 if ranks[0] < ranks[1] else 1
@@ -60,7 +60,7 @@ def order(left: Any, right: Any) -> int:
 
 
 def compare(left: Any, operator: str, right: Any) -> bool:
-    """One comparison of two values (rules 10, 13, 19)."""
+    """Evaluates a comparison of two values (rules 10, 13, 19)."""
     if left is None or right is None or RANKS[type(left)] != RANKS[type(right)]:
         return False
     difference = order(left, right)
@@ -72,7 +72,7 @@ def compare(left: Any, operator: str, right: Any) -> bool:
 
 
 def literal(value: Any) -> Optional[str]:
-    """The value in query text, or nil where the text has no form for it."""
+    """Returns the value as a literal in query text, or None if there is no literal for it."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, int) and -(2**63) < value:
@@ -126,7 +126,7 @@ def opposite(condition: Tuple[str, Test]) -> Tuple[str, Test]:
 
 
 def sort_value(document: Dict[str, Any], path: Path, descending: bool) -> Any:
-    """The one value by which a document is sorted (rule 38)."""
+    """Returns the value by which a document is sorted (rule 38)."""
     found = reached(document, path, enters_end=False)
     if not found:
         return None
@@ -134,7 +134,7 @@ def sort_value(document: Dict[str, Any], path: Path, descending: bool) -> Any:
 
 
 def sorted_by(documents: "List[tuple[str, Dict[str, Any]]]", path: Path, descending: bool) -> List[str]:
-    """Keys in the order of a field, ties in the order given (rules 37 to 40)."""
+    """Returns keys sorted by a field, with ties in the original order (rules 37 to 40)."""
     def difference(one: Any, other: Any) -> int:
         result = order(sort_value(one[1], path, descending), sort_value(other[1], path, descending))
         return -result if descending else result
