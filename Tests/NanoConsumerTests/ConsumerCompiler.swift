@@ -89,17 +89,21 @@ struct ConsumerCompiler {
   }
 
   private static func arguments(_ features: [Feature]) -> [String] {
-    var arguments = [
+    let arguments = [
       // Checking types alone would not find values that are used by two threads.
       "swiftc", "-emit-sil", "-wmo", "-o", "/dev/null", "-swift-version", "6", "-parse-as-library",
       "-module-name",
       "Consumer",
       // Each diagnostic on a line with the place that Xcode shows it at.
       "-diagnostic-style", "llvm",
-      "-I", products.appending(path: "Modules").path, "-load-plugin-executable",
+      "-load-plugin-executable",
       products.appending(path: "NanoMacros-tool").path + "#NanoMacros",
     ]
-    // What the modules import of C, which the compiler looks for although it is not visible to the program.
+    return arguments + searchPaths + features.flatMap(\.arguments)
+  }
+
+  /// Where the compiler finds the modules, and the C modules that they import.
+  static var searchPaths: [String] {
     let includes =
       ["GRDB.swift/Sources/GRDBSQLite"].map { checkouts.appending(path: $0) }
       + ["CXKCP", "CXKCPShims", "CCryptoBoringSSL", "CCryptoBoringSSLShims"].map {
@@ -107,7 +111,6 @@ struct ConsumerCompiler {
       } + [
         root.appending(path: "Sources/Engines/CLibPQ"), URL(filePath: "/usr/include/postgresql"),
       ]
-    for folder in includes { arguments += ["-I", folder.path] }
-    return arguments + features.flatMap(\.arguments)
+    return ([products.appending(path: "Modules")] + includes).flatMap { ["-I", $0.path] }
   }
 }
