@@ -5,9 +5,9 @@ import Testing
 
 @testable import NanoCLI
 
-@Suite("What nanostore writes")
+@Suite("nanostore output")
 struct OutputTests {
-  @Test("Text is as wide as a terminal draws it")
+  @Test("Display width matches what a terminal draws")
   func displayWidth() {
     #expect(DisplayWidth.of("abc") == 3)
     #expect(DisplayWidth.of("Caché") == 5)
@@ -22,7 +22,7 @@ struct OutputTests {
     #expect(DisplayWidth.of("") == 0)
   }
 
-  @Test("Text that is too wide ends with an ellipsis and fits", arguments: 0...12)
+  @Test("Text that is too wide is truncated with an ellipsis", arguments: 0...12)
   func fitted(width: Int) {
     for text in ["abcdefgh", "日本語日本語", "a😀b😀c😀", "a b c d e f"] {
       let fitted = DisplayWidth.fitted(text, width)
@@ -31,7 +31,7 @@ struct OutputTests {
     }
   }
 
-  @Test("The widest columns give first, and all room is used")
+  @Test("The widest columns shrink first, and the full width is used")
   func layout() {
     func widths(_ natural: [Int], _ width: Int) -> [Int] {
       TableLayout(natural: natural, isNumeric: natural.map { _ in false }, width: width).widths
@@ -44,7 +44,7 @@ struct OutputTests {
     #expect(widths([], 10) == [])
   }
 
-  @Test("A table of more columns than have room names some and counts the others")
+  @Test("A table with too many columns names some of the omitted ones and counts the rest")
   func manyColumns() throws {
     let command = try CommandRunner()
     let names = (0..<30_000).map { "f\($0)" }
@@ -62,7 +62,7 @@ struct OutputTests {
       csv.lines == [names.joined(separator: ","), names.map { _ in "1" }.joined(separator: ",")])
   }
 
-  @Test("Documents with unlike fields have values in the columns of their names")
+  @Test("Documents with different fields have their values in the columns of their field names")
   func unlikeDocuments() throws {
     let command = try CommandRunner()
     try command.write(

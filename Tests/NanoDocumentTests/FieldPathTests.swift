@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Field paths")
 struct FieldPathTests {
-  @Test("Dots separate names, quotes protect them, and the text comes back")
+  @Test("Periods separate names, quotes escape them, and the text round-trips")
   func splitting() {
     #expect(FieldPath("a.b.c").components == ["a", "b", "c"])
     #expect(FieldPath(#""v1.0".notes"#).components == ["v1.0", "notes"])

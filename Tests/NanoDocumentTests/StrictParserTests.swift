@@ -4,10 +4,10 @@ import Foundation
 import NanoDocument
 import Testing
 
-@Suite("Strict parser")
+@Suite("StrictParser")
 struct StrictParserTests {
-  /// What RFC 8259 allows, with the value it has.
-  static let right: [(String, DocumentValue)] = [
+  /// Valid JSON according to RFC 8259, with the parsed value.
+  static let valid: [(String, DocumentValue)] = [
     ("null", .null), ("true", true), ("false", false), ("[]", []), ("{}", [:]), (#""""#, ""),
     (" \t\n\r[ \t\n\r] \t\n\r", []), ("[1]", [1]), ("[1,2]", [1, 2]), ("[[],[[]]]", [[], [[]]]),
     ("[ 1 , 2 ]", [1, 2]), (#"{"a":1}"#, ["a": 1]),
@@ -36,7 +36,7 @@ struct StrictParserTests {
     (#"{"title":"\u041f\u043e\u043b"}"#, ["title": "Пол"]), (#"" ""#, " "),
   ]
 
-  @Test("Text by the letter of the RFC has its value, and in both dialects", arguments: right)
+  @Test("Valid JSON has its value in both dialects", arguments: valid)
   func accepted(text: String, value: DocumentValue) throws {
     guard text != "1e400000" else {
       #expect(throws: StoreError.self) { try DocumentValue(json: text) }
@@ -51,8 +51,8 @@ struct StrictParserTests {
     }
   }
 
-  /// What it does not allow, with the offset of the byte that is wrong.
-  static let wrong: [(String, Int)] = [
+  /// Invalid JSON according to RFC 8259, with the offset of the first invalid byte.
+  static let invalid: [(String, Int)] = [
     ("", 0), (" ", 1), ("[", 1), ("{", 1), ("]", 0), ("}", 0), (",", 0), (":", 0), ("[1", 2),
     ("[1,", 3), (#"{"a""#, 4), (#"{"a":"#, 5), (#"{"a":1"#, 6), (#"{"a":1,"#, 7), (#"{"#, 1),
     ("[1,]", 2), ("[1 , ]", 3), ("[,1]", 1), ("[1,,2]", 3), ("[,]", 1), ("[1 2]", 3), ("[1;2]", 2),
@@ -89,7 +89,7 @@ struct StrictParserTests {
     ("<a/>", 0), ("`1`", 0), ("\\u0031", 0), ("[\\n]", 1), ("*", 0), ("(1)", 0), ("\u{FFFD}", 0),
   ]
 
-  @Test("Text that is not JSON is refused at the byte that is wrong", arguments: wrong)
+  @Test("Text that is not JSON is refused at the byte that is invalid", arguments: invalid)
   func refused(text: String, offset: Int) {
     for dialect in [JSONDialect.plain, .extended] {
       let error = #expect(throws: StoreError.self) {
