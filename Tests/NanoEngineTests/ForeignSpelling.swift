@@ -2,8 +2,8 @@
 
 import NanoTesting
 
-/// Spells JSON in stored form as other programs do: with white space, escapes that are not needed, other digits of
-/// numbers, and the fields of data in another order.
+/// Formats JSON in stored form as other programs might: with white space, unnecessary escapes, different digits of
+/// numbers, and the fields of data in a different order.
 struct ForeignSpelling {
   private let text: [Unicode.Scalar]
   private var spelled = String.UnicodeScalarView()
