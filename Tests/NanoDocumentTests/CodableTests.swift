@@ -61,7 +61,7 @@ struct CodableTests {
     )
   }
 
-  enum Colour: String, Codable, CodingKeyRepresentable { case red, green }
+  enum Color: String, Codable, CodingKeyRepresentable { case red, green }
   enum Shape: Codable, Equatable {
     case point
     case circle(radius: Double)
@@ -71,8 +71,8 @@ struct CodableTests {
 
   @Test("Enums, sets, dictionaries and optionals round-trip")
   func shapes() throws {
-    try roundTrip(Colour.red, #""red""#)
-    try roundTrip([Colour.green: 1], #"{"green":1}"#)
+    try roundTrip(Color.red, #""red""#)
+    try roundTrip([Color.green: 1], #"{"green":1}"#)
     try roundTrip([3: "c"], #"{"3":"c"}"#)
     try roundTrip(["$a": [1], "$a".uppercased(): []].filter { $0.key == "$a" }, #"{"$$a":[1]}"#)
     try roundTrip([[1, 2], [], [3]], "[[1,2],[],[3]]")

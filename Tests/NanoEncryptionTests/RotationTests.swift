@@ -18,7 +18,7 @@ struct RotationTests {
     try store["accounts"].insert((0..<300).map { ["mail": .string("a\($0)@b")] })
     try store["people"].setDefaults(["active": true])
     try store.setMetadata(["x": 1], "entry")
-    let bag = try store.bag(named: "favourites")
+    let bag = try store.bag(named: "favorites")
     try bag.add(try #require(store["people"].fetch().first))
     try bag.save()
     try store.close()
@@ -41,7 +41,7 @@ struct RotationTests {
       code { try store["accounts"].insert(["mail": "a9@b"]) } == .uniqueViolation,
       sourceLocation: place)
     #expect(try store.metadata("entry") == ["x": 1], sourceLocation: place)
-    #expect(try store.bag(named: "favourites").documents().count == 1, sourceLocation: place)
+    #expect(try store.bag(named: "favorites").documents().count == 1, sourceLocation: place)
     #expect(
       try store["people"].observedPaths().map(\.path) == ["n"], sourceLocation: place)
     #expect(try store.verify() == [], sourceLocation: place)

@@ -31,7 +31,7 @@ struct FaultTests {
   }
 
   @Test("The second fault accessed in a list loads its neighbors, and the first one does not")
-  func neighbours() throws {
+  func neighbors() throws {
     let context = ObjectContext(store)
     let songs = try #require(try context.find(\Playlist.title == "All").first()).songs
     _ = songs[0].title

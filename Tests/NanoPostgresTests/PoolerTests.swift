@@ -9,7 +9,7 @@ import NanoTesting
 import Synchronization
 import Testing
 
-/// A pooler with few sessions of the server, for all tests here.
+/// A pooler with few server sessions, shared by these tests.
 private enum Pooler {
   static let shared: Pgbouncer? = {
     guard let server = PostgresServer.shared else { return nil }
@@ -20,10 +20,10 @@ private enum Pooler {
 }
 
 @Suite(
-  "Behind a pooler that gives each transaction another session", .postgres,
+  "Transaction pooling", .postgres,
   .enabled(if: Pgbouncer.isInstalled, "pgbouncer is not installed"), .serialized)
 struct PoolerTests {
-  @Test("The engine contract", arguments: EngineConformance.checks)
+  @Test("The engine conforms behind a pooler", arguments: EngineConformance.checks)
   func contract(check: EngineConformance.Check) throws {
     let configuration = Faults.configuration()
     let url = try Pooler.url()
@@ -35,7 +35,7 @@ struct PoolerTests {
     try EngineConformance(reopen: reopen, open).run(check)
   }
 
-  @Test("Many more clients than sessions read and write")
+  @Test("Many more clients than sessions read and write correctly")
   func workload() throws {
     let configuration = Faults.configuration { $0.busyTimeout = .seconds(30) }
     let url = try Pooler.url()
@@ -70,7 +70,7 @@ struct PoolerTests {
     for store in stores { try store.close() }
   }
 
-  @Test("Settings of one client do not reach another one")
+  @Test("Settings of one client do not leak to another")
   func settings() throws {
     let server = try Faults.server()
     let pooler = try Pgbouncer(before: server, settings: ["default_pool_size": "1"])
@@ -105,7 +105,7 @@ struct PoolerTests {
     try store.close()
   }
 
-  @Test("A store that goes leaves no transaction in a session")
+  @Test("A closed store leaves no open transaction in a session")
   func sessions() throws {
     let server = try Faults.server()
     let pooler = try Pgbouncer(before: server, settings: ["default_pool_size": "2"])

@@ -5,9 +5,9 @@ import NanoDocument
 import NanoQuery
 import Testing
 
-@Suite("The examples of docs/QUERY-SEMANTICS.md")
+@Suite("Examples in docs/QUERY-SEMANTICS.md")
 struct SemanticsExamplesTests {
-  @Test("Each line of each table is what the evaluator computes")
+  @Test("The evaluator computes the result in each table row")
   func examples() throws {
     let examples = try Example.all()
     #expect(examples.count > 100)
@@ -18,7 +18,7 @@ struct SemanticsExamplesTests {
   }
 }
 
-/// A line of a table: a document or several, a question, and the answer.
+/// A table row: one or more documents, a query and the result.
 private struct Example: CustomStringConvertible {
   let heading: [String]
   let documents: String
@@ -49,7 +49,7 @@ private struct Example: CustomStringConvertible {
     return examples
   }
 
-  /// The cells of a line, without the quotes of code. A bar in a cell is written `\|`.
+  /// Returns the cells of a row without backticks. A bar in a cell is written `\|`.
   private static func cells(_ line: Substring) -> [String] {
     line.replacing("\\|", with: "\u{1}").split(separator: "|", omittingEmptySubsequences: false)
       .dropFirst().dropLast().map {
@@ -58,7 +58,7 @@ private struct Example: CustomStringConvertible {
       }
   }
 
-  /// The answer as the table writes it; nil for a table of an unknown kind.
+  /// Returns the result in the notation of the table; nil for an unknown kind of table.
   func actual() throws -> String? {
     switch heading[1] {
     case "condition":
