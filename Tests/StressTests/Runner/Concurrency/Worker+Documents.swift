@@ -5,7 +5,7 @@ import NanoStore
 import NanoTesting
 
 extension Worker {
-  /// Moves an amount between accounts; some give up when they are half done.
+  /// Transfers an amount between accounts. Some transfers fail halfway.
   mutating func transfer() async throws -> Bool {
     let from = "a\(random.number(0...(SharedFile.accounts - 1)))"
     let to = "a\(random.number(0...(SharedFile.accounts - 1)))"
@@ -34,16 +34,17 @@ extension Worker {
     let store = random.pick(crowd.stores)
     return try await attempt(on: store) { worker in
       try await worker.either(plain: { try SharedFile.audit(store) }) { () async throws -> Void in
-        // A single call is a snapshot too.
+        // A single call also reads a snapshot.
         let documents = try await store["accounts"].fetch()
         let sum = documents.reduce(0) { $0 + ($1["balance"]?.int ?? 0) }
         try require(
-          sum == Int64(SharedFile.accounts) * SharedFile.balance, "one call saw balances of \(sum)")
+          sum == Int64(SharedFile.accounts) * SharedFile.balance,
+          "a single call read balances of \(sum)")
       }
     } != nil
   }
 
-  /// Takes a slot that must be free, or frees one.
+  /// Claims a slot that must be free, or frees one.
   mutating func claim() async throws -> Bool {
     let slot = Int64(random.number(1...SharedFile.slots))
     let frees = random.oneIn(2)
@@ -59,7 +60,7 @@ extension Worker {
     } != nil
   }
 
-  /// Documents that come together and go together.
+  /// Inserts documents together, and usually deletes them together.
   mutating func writeBatch() async throws -> Bool {
     let batch = next()
     let objects = (0..<SharedFile.batchSize).map { number -> DocumentObject in
@@ -79,7 +80,7 @@ extension Worker {
         try await store["batches"].find(Field("batch") == batch).delete()
       }
       if let removed {
-        try require(removed == SharedFile.batchSize, "\(removed) documents of a batch were there")
+        try require(removed == SharedFile.batchSize, "\(removed) documents of a batch were deleted")
         isThere = false
       }
     }
@@ -87,7 +88,7 @@ extension Worker {
     return isDone
   }
 
-  /// A note is found by its text as soon as it is written, and no more once it is removed.
+  /// Checks that a note is found by its text once it is written.
   mutating func writeNote() async throws -> Bool {
     let key = "n" + next()
     let word = "word" + key.replacing(".", with: "x")
@@ -106,7 +107,7 @@ extension Worker {
     return true
   }
 
-  /// All tasks of a process save one bag.
+  /// Adds a document to a bag that all tasks of the process save.
   mutating func saveBag() async throws -> Bool {
     let key = "b" + next()
     let store = crowd.stores[0]
@@ -116,7 +117,7 @@ extension Worker {
       try bag.add(document)
       try await worker.either(plain: { try bag.save() }) { try await bag.save() }
     }
-    // Who was refused may have had his document saved by another task.
+    // A different task may have saved the document of a rejected call.
     guard saved != nil else { return false }
     crowd.log.add(.promise(kind: "bag", key: key, isThere: true))
     let isThere = try await attempt(on: store) { _ in try await bag.contains(key: key) }
@@ -126,7 +127,7 @@ extension Worker {
 }
 
 extension Worker {
-  /// As ``attempt(cancelled:_:)``, with a store that is known already.
+  /// Performs ``attempt(cancelled:_:)`` with the specified store.
   mutating func attempt<Result: Sendable>(
     on store: Store, _ work: (inout Worker) async throws -> Result
   ) async throws -> Result? {

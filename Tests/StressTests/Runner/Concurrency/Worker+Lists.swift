@@ -5,13 +5,13 @@ import NanoStore
 import NanoTesting
 
 extension Worker {
-  /// Beyond it a list is long enough to be slow; another one follows.
+  /// The length at which a list is replaced by another one, because long lists are slow.
   private static let longest = 200
   private static let lists = 4
 
   private mutating func list() -> String { "l\(random.number(1...Self.lists))-\(round)" }
 
-  /// Adds a token to a list. What was acknowledged is there, what failed is not.
+  /// Appends a token to a list. Acknowledged tokens must be in the list, failed ones must not.
   mutating func append() async throws -> Bool {
     let (list, token) = (list(), next())
     let store = random.pick(crowd.stores)
@@ -63,7 +63,7 @@ extension Worker {
     return (found?["items"]?.array ?? []).compactMap(\.string)
   }
 
-  /// Begins a long transaction and takes it back: all of it is there afterwards, or nothing.
+  /// Starts a long transaction and cancels it. Afterward, either all of its changes exist or none.
   mutating func cancel() async throws -> Bool {
     let (list, token) = (list(), next())
     let store = random.pick(crowd.stores)

@@ -5,22 +5,23 @@ import Foundation
 import NanoStoreEncryption
 import NanoTesting
 
-/// Kills processes that write, and looks at what they left.
+/// Kills writing processes and checks the files that they leave.
 struct CrashTrial: Trial {
   static let configuration = CommandConfiguration(
     commandName: "crash",
-    abstract: "Kills writing processes at random moments; nothing acknowledged is lost.")
+    abstract:
+      "Kills writing processes at random moments, and checks that no acknowledged write is lost.")
 
-  @Option(help: "How many processes are killed.")
+  @Option(help: "The number of processes to kill.")
   var kills = 500
-  @Option(help: "The same seed gives the same rounds, not the same moments.")
+  @Option(help: "The seed of the rounds. It does not determine the moments of the kills.")
   var seed: UInt64 = 1
-  @Option(help: "Only this kind of life.")
+  @Option(help: "Runs only this scenario.")
   var life: Life?
-  @Option(help: "Begins no further one after so many seconds.")
+  @Option(help: "Starts no further process after this number of seconds.")
   var seconds = 1_500.0
 
-  /// Files live so long, so that later kills meet larger ones.
+  /// The number of kills after which a file is replaced, so that later kills affect larger files.
   private static let killsPerFile = 12
 
   func perform() throws -> Figures {
@@ -42,12 +43,12 @@ struct CrashTrial: Trial {
       }
       subjects[life] = subject
       do {
-        try subject.beKilled(&random, &figures)
+        try subject.runAndKill(&random, &figures)
       } catch {
         folder.keep()
         throw TrialFailure(
           "kill \(kill) of \(life.rawValue): \(error); the file is in \(folder.path); "
-            + "again with: crash --seed \(seed) --life \(life.rawValue)")
+            + "reproduce with: crash --seed \(seed) --life \(life.rawValue)")
       }
       figures["kills"] += 1
       if kill % 50 == 0 { note("\(kill) kills") }
@@ -56,11 +57,11 @@ struct CrashTrial: Trial {
   }
 }
 
-/// What is killed again and again, and what is known of it.
+/// A store that is repeatedly written by a process that is killed, and its expected contents.
 protocol CrashSubject: AnyObject {
   var kills: Int { get }
-  /// Lets a process write, kills it, and checks what is there.
-  func beKilled(_ random: inout SplitMix, _ figures: inout Figures) throws
+  /// Starts a writing process, kills it, and checks the store.
+  func runAndKill(_ random: inout SplitMix, _ figures: inout Figures) throws
   func remove()
 }
 
@@ -76,8 +77,8 @@ extension Life {
 }
 
 extension SplitMix {
-  /// Lets a moment pass, short ones as likely as long ones.
-  mutating func passAMoment(upTo milliseconds: Double = 60) {
+  /// Waits for a random time with a logarithmic distribution.
+  mutating func pause(upTo milliseconds: Double = 60) {
     let microseconds = exp(Double.random(in: 2...log(milliseconds * 1_000), using: &self))
     usleep(UInt32(microseconds))
   }

@@ -6,7 +6,7 @@ import NanoStoreEncryption
 import NanoStoreModels
 import NanoTesting
 
-/// The process that is killed: writes, and says on its standard output what it begins and what is acknowledged.
+/// The process that is killed. It writes, and prints what it starts and what was acknowledged.
 struct CrashWriter: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "crash-writer", shouldDisplay: false)
@@ -38,12 +38,12 @@ struct CrashWriter: ParsableCommand {
       say("begin \(number)")
       try store.play(plan.round(number), hasUniqueNames: life != .encrypted)
       say("done \(number)")
-      if random.oneIn(4) { try keepUp(store, &random) }
+      if random.oneIn(4) { try performMaintenance(store, &random) }
     }
   }
 
-  /// Something that changes no document.
-  private func keepUp(_ store: Store, _ random: inout SplitMix) throws {
+  /// Performs maintenance that changes no documents.
+  private func performMaintenance(_ store: Store, _ random: inout SplitMix) throws {
     if life == .encrypted {
       say("upkeep rotation")
       return try store.rotateKeys()
@@ -99,5 +99,5 @@ struct CrashWriter: ParsableCommand {
   }
 }
 
-/// A line, at once.
+/// Prints a line without buffering.
 func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }

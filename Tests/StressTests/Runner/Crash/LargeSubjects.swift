@@ -6,7 +6,7 @@ import NanoStoreModels
 import NanoTestSupport
 import NanoTesting
 
-/// A store that builds an index by itself.
+/// A store that creates an index automatically.
 final class TuningSubject: CrashSubject {
   private let path: String
   private(set) var kills = 0
@@ -21,17 +21,17 @@ final class TuningSubject: CrashSubject {
 
   func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-  func beKilled(_ random: inout SplitMix, _ figures: inout Figures) throws {
+  func runAndKill(_ random: inout SplitMix, _ figures: inout Figures) throws {
     kills += 1
     let writer = try KilledProcess(
       "nanostore-stress", ["crash-writer", path, "--life", "tuned", "--seed", "1"])
-    // Up to the place where an index is built, in most cases.
+    // In most cases, continue to the point where the index is built.
     let isForBuilding = !random.oneIn(4)
     while let line = writer.line(), line != "upkeep tuning" || !isForBuilding {
       if !isForBuilding, random.oneIn(20) { break }
     }
-    random.passAMoment()
-    try require(writer.kill(), "the writer ended by itself")
+    random.pause()
+    try require(writer.kill(), "the writer ended before it was killed")
     figures["killed in tuning"] += 1
 
     let store = try Life.rounds.open(path)
@@ -40,7 +40,7 @@ final class TuningSubject: CrashSubject {
     figures["indexes found whole after tuning was killed"] += try documents.indexes().count
     for number in [0, 77, Life.documents - 1] {
       let count = try documents.find(Field("n") == .int(Int64(number))).count()
-      try require(count == 1, "\(count) documents are found in place of one")
+      try require(count == 1, "\(count) documents are found instead of one")
     }
     try require(try store.verify().isEmpty, "verify: \(try store.verify())")
     try store.close()
@@ -48,7 +48,7 @@ final class TuningSubject: CrashSubject {
   }
 }
 
-/// A collection whose documents are written anew, in the next version of their type.
+/// A collection whose documents are upgraded to the next version of their type.
 final class UpgradeSubject: CrashSubject {
   private let path: String
   private(set) var kills = 0
@@ -72,7 +72,7 @@ final class UpgradeSubject: CrashSubject {
     try store.close()
   }
 
-  func beKilled(_ random: inout SplitMix, _ figures: inout Figures) throws {
+  func runAndKill(_ random: inout SplitMix, _ figures: inout Figures) throws {
     kills += 1
     let writer = try KilledProcess(
       "nanostore-stress", ["crash-writer", path, "--life", "upgrade", "--seed", "1"])
@@ -84,8 +84,8 @@ final class UpgradeSubject: CrashSubject {
       guard let line = writer.line(), line != "end" else { break }
       read(line)
     }
-    random.passAMoment(upTo: 10)
-    try require(writer.kill(), "the writer ended by itself")
+    random.pause(upTo: 10)
+    try require(writer.kill(), "the writer ended before it was killed")
     while let line = writer.line() { read(line) }
     acknowledged += done
     figures["killed in upgrade"] += 1
@@ -110,7 +110,7 @@ final class UpgradeSubject: CrashSubject {
   }
 }
 
-/// A file that the command line tool imports: all of it or nothing.
+/// A file imported by the command-line tool, which must be atomic.
 final class ImportSubject: CrashSubject {
   private let path: String
   private let source: String
@@ -131,14 +131,14 @@ final class ImportSubject: CrashSubject {
     }
   }
 
-  func beKilled(_ random: inout SplitMix, _ figures: inout Figures) throws {
+  func runAndKill(_ random: inout SplitMix, _ figures: inout Figures) throws {
     kills += 1
     for suffix in ["", "-wal", "-shm"] {
       try? FileManager.default.removeItem(atPath: path + suffix)
     }
     try Life.rounds.open(path).using { try $0["members"].createIndex("tags", elements: true) }
     let tool = try KilledProcess("nanostore", ["import", path, "members", source, "--key", "id"])
-    random.passAMoment(upTo: 900)
+    random.pause(upTo: 900)
     let wasKilled = tool.kill()
     figures[wasKilled ? "killed in import" : "imports that ended before"] += 1
     let expected = wasKilled ? [0, Life.documents * 5] : [Life.documents * 5]

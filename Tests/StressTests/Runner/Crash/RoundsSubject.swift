@@ -4,7 +4,7 @@ import Foundation
 import NanoStoreEncryption
 import NanoTesting
 
-/// A store in which one process after the other plays rounds. Its ledger is kept here, outside of them.
+/// A store in which successive processes execute rounds. The expected contents are kept outside these processes.
 final class RoundsSubject: CrashSubject {
   private let life: Life
   private let path: String
@@ -29,7 +29,7 @@ final class RoundsSubject: CrashSubject {
     }
   }
 
-  func beKilled(_ random: inout SplitMix, _ figures: inout Figures) throws {
+  func runAndKill(_ random: inout SplitMix, _ figures: inout Figures) throws {
     kills += 1
     let writer = try KilledProcess(
       "nanostore-stress",
@@ -38,13 +38,15 @@ final class RoundsSubject: CrashSubject {
         "--durability", random.pick(["normal", "full", "fast"]),
       ])
     var progress = Progress(done: ledger.round, begun: ledger.round)
-    // Sometimes while it opens the file and recovers what the one before left.
+    // In some cases, kill the process while it opens the file and recovers the previous transaction.
     for _ in 0..<(random.oneIn(6) ? 0 : random.number(1...30)) {
-      guard let line = writer.line() else { throw TrialFailure("the writer ended by itself") }
+      guard let line = writer.line() else {
+        throw TrialFailure("the writer ended before it was killed")
+      }
       progress.note(line)
     }
-    random.passAMoment()
-    try require(writer.kill(), "the writer ended by itself")
+    random.pause()
+    try require(writer.kill(), "the writer ended before it was killed")
     while let line = writer.line() { progress.note(line) }
     figures["killed in \(progress.upkeep ?? "a transaction or between")"] += 1
     try check(progress, &figures)
@@ -54,8 +56,8 @@ final class RoundsSubject: CrashSubject {
     let store = try life.open(path)
     let last = try store.lastRound()
     try require(
-      last >= progress.done, "round \(last) is the last; \(progress.done) was acknowledged")
-    try require(last <= progress.begun, "round \(last) is there, which was never begun")
+      last >= progress.done, "the last round is \(last), but \(progress.done) was acknowledged")
+    try require(last <= progress.begun, "the store has round \(last), which was never started")
     figures["transactions acknowledged"] += progress.done - ledger.round
     figures["transactions kept without acknowledgement"] += last - progress.done
     ledger.play(to: last, plan)
@@ -65,7 +67,7 @@ final class RoundsSubject: CrashSubject {
     if progress.sawBackup { try checkBackup(upTo: last) }
   }
 
-  /// A backup is whole, or not there.
+  /// Checks that a backup is complete or does not exist.
   private func checkBackup(upTo last: Int) throws {
     guard FileManager.default.fileExists(atPath: path + ".backup") else { return }
     let store = try life.open(path + ".backup")
@@ -76,11 +78,11 @@ final class RoundsSubject: CrashSubject {
     try store.close()
   }
 
-  /// What the writer said.
+  /// The progress that the writer reported.
   private struct Progress {
     var done: Int
     var begun: Int
-    /// What it did when it was killed, beside transactions.
+    /// The maintenance operation that was killed, if any.
     var upkeep: String?
     var sawBackup = false
 

@@ -6,7 +6,7 @@ import Foundation
 import NanoStoreEncryption
 import NanoTesting
 
-/// One kind of fault in one kind of store, at one place after the other.
+/// Tests one fault in one store configuration, at one call after the other.
 struct FailingCallsWorker: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "failing-calls-worker", shouldDisplay: false)
@@ -15,12 +15,12 @@ struct FailingCallsWorker: ParsableCommand {
   @Option var fault: Fault
   @Option var places = 0
   @Option var seed: UInt64 = 1
-  @Option(help: "Only this place.")
+  @Option(help: "Tests only this call.")
   var only: Int?
 
   func run() throws {
     let folder = try TrialFolder("faults")
-    // As SQLite names the folder.
+    // SQLite uses the resolved path.
     let path = URL(filePath: folder.path).resolvingSymlinksInPath().path
     faults_watch(path)
     let base = try Data(contentsOf: base(in: folder))
@@ -54,7 +54,7 @@ struct FailingCallsWorker: ParsableCommand {
     return (0..<places).map { _ in random.number(0...count - 1) }
   }
 
-  /// A store with something in it, made once and copied for each attempt.
+  /// Creates a store with contents, which is copied for each attempt.
   private func base(in folder: TrialFolder) throws -> URL {
     let store = try open(folder.file("base.db"))
     if variant != .encrypted { try store.prepareCollections() }
@@ -88,7 +88,7 @@ struct FailingCallsWorker: ParsableCommand {
     let calls = Int(faults_disarm())
     let struck = Int(faults_struck())
     try workload.checkAfterwards()
-    try require(faults_open_files() == 0, "\(faults_open_files()) files stay open")
+    try require(faults_open_files() == 0, "\(faults_open_files()) files are still open")
     try PlainCheck.check(path + "/a.db")
     return (calls, struck, workload.codes)
   }

@@ -4,17 +4,18 @@ import ArgumentParser
 import Foundation
 import NanoStore
 
-/// Goes to the limits: each thing works or is refused with a reason, in bounded memory.
+/// Tests the limits: each operation succeeds or is rejected with a reason, in bounded memory.
 struct LimitsTrial: Trial {
   static let configuration = CommandConfiguration(
     commandName: "limits",
-    abstract: "Many documents, collections and indexes; large documents, lists and keys.")
+    abstract: "Tests many documents, collections and indexes, and large documents, arrays and keys."
+  )
 
-  @Option(help: "Documents in one collection.")
+  @Option(help: "The number of documents in one collection.")
   var documents = 10_000_000
-  @Option(help: "A tenth, a hundredth, … of everything else.")
+  @Option(help: "Divides all other sizes by this number.")
   var divisor = 1
-  @Option(help: "Where the files are made; among temporary files if left out.")
+  @Option(help: "The folder of the files; a temporary folder by default.")
   var folder: String?
 
   func perform() throws -> Figures {
@@ -65,7 +66,7 @@ struct LimitsTrial: Trial {
       try require(try all.find(Field("n") == .int(middle)).count() == 1, "not found by the index")
       try require(try all.count() == documents, "documents are missing")
       let page = try all.find(Field("n") >= middle).sorted(by: "n").limit(20).fetch()
-      try require(page.first?["n"] == .int(middle), "the page begins elsewhere")
+      try require(page.first?["n"] == .int(middle), "the page starts at a different document")
       figures["finding, counting and a page among them, ms"] =
         (ContinuousClock.now - using).milliseconds
       var seen = 0
@@ -88,7 +89,7 @@ struct LimitsTrial: Trial {
     figures["large document, bytes"] = size
     let text = String(repeating: "0123456789", count: size / 10)
     try store["a"].save(["text": .string(text), "n": 7], key: "large")
-    try require(try store["a"].get("large")?["text"]?.string?.utf8.count == size, "cut off")
+    try require(try store["a"].get("large")?["text"]?.string?.utf8.count == size, "truncated")
     try require(try store["a"].find(Field("n") == 7).count() == 1, "not found")
     store.maximumDocumentSize = size
     try refused(.documentTooLarge) { try store["a"].save(["text": .string(text)], key: "larger") }
@@ -149,7 +150,7 @@ struct LimitsTrial: Trial {
     figures["bytes of the longest key"] = longest.utf8.count
     try store["a"].save(["n": 1], key: longest)
     try require(try store["a"].get(longest)?["n"] == 1, "not found by a long key")
-    // Names of fields have no limit of their own.
+    // Field names have no limit of their own.
     let name = String(repeating: "n", count: 1_000_000 / divisor)
     figures["bytes of a field's name"] = name.utf8.count
     try store["a"].save(DocumentObject([(name, DocumentValue.int(1))]), key: "name")
@@ -166,9 +167,9 @@ extension Duration {
   fileprivate var milliseconds: Int { Int(self / .milliseconds(1)) }
 }
 
-/// Memory of this process.
+/// The memory usage of this process.
 enum Memory {
-  /// The most that it had, in megabytes.
+  /// The peak memory usage in megabytes.
   static var largest: Int {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""

@@ -5,7 +5,7 @@ import Foundation
 import NanoStore
 import NanoTesting
 
-/// The life of a store from its first byte on, written down call by call.
+/// The recorded system calls of a store from its creation.
 final class PowerLossHistory {
   private let variant: PowerLossVariant
   private let plan: RoundPlan
@@ -26,8 +26,8 @@ final class PowerLossHistory {
 
   deinit { faults_forget() }
 
-  /// Marks tell what has been acknowledged: 0 that the store is made, n > 0 that round n is committed, and n < 0
-  /// that a backup with round -n is there.
+  /// Executes rounds and marks what was acknowledged: 0 for the creation of the store, n > 0 for the commit of round
+  /// n, and n < 0 for a backup with round -n.
   private func write(_ rounds: Int) throws {
     let store = try Store(.file(path + "/a.db"), configuration: variant.configuration)
     try store.prepareCollections()
@@ -49,7 +49,7 @@ final class PowerLossHistory {
     try store.close()
   }
 
-  /// Lets the power fail at random moments, in their order, so that each image goes on from the one before.
+  /// Simulates power losses at random moments, in order, so that each image extends the previous one.
   func lose(times: Int, _ figures: inout Figures) throws {
     let moments = (0..<times).map { _ in Int64(random.number(1...Int(faults_count()))) }.sorted()
     var image = DiskImage(upTo: 0)
@@ -62,11 +62,11 @@ final class PowerLossHistory {
       let disk = try TrialFolder("disk")
       let contents = try image.write(into: disk.path, &random)
       do {
-        try look(at: disk, known, &figures)
+        try check(at: disk, known, &figures)
       } catch {
         disk.keep()
         throw TrialFailure(
-          "at call \(moment): \(error); the files are in \(disk.path); there was \(contents)")
+          "at call \(moment): \(error); the files are in \(disk.path); the disk had \(contents)")
       }
     }
   }
@@ -83,18 +83,19 @@ final class PowerLossHistory {
     }
   }
 
-  private func look(
+  private func check(
     at disk: TrialFolder, _ known: Acknowledged, _ figures: inout Figures
   ) throws {
     let store = try Store(.file(disk.file("a.db")), configuration: variant.configuration)
     let last = try store.lastRound()
-    try require(last <= known.round + 1, "round \(last) is there, which was never begun")
+    try require(last <= known.round + 1, "the store has round \(last), which was never started")
     if variant.durability == .full {
-      try require(last >= known.round, "\(last) is the last round; \(known.round) was acknowledged")
+      try require(
+        last >= known.round, "the last round is \(last), but \(known.round) was acknowledged")
     }
     figures["commits lost with normal"] += max(0, known.round - last)
     figures["commits kept"] += last
-    // Before that, indexes are still being made.
+    // Before the first round, indexes are still being created.
     let isMade = last > 0 || (known.isMade && variant.durability == .full)
     if isMade {
       var ledger = Ledger()
@@ -106,15 +107,15 @@ final class PowerLossHistory {
     try store.play(plan.round(last + 1), hasUniqueNames: isMade)
     try store.close()
     try PlainCheck.check(disk.file("a.db"))
-    if let backup = known.backup { try look(atBackup: disk, backup) }
+    if let backup = known.backup { try check(atBackup: disk, backup) }
   }
 
-  private func look(atBackup disk: TrialFolder, _ acknowledged: Int) throws {
-    try require(try disk.names.contains("b.db"), "the backup is gone")
+  private func check(atBackup disk: TrialFolder, _ acknowledged: Int) throws {
+    try require(try disk.names.contains("b.db"), "the backup is missing")
     let store = try Store(.file(disk.file("b.db")), configuration: variant.configuration)
     var ledger = Ledger()
     ledger.play(to: try store.lastRound(), plan)
-    try require(ledger.round >= acknowledged, "the backup is older than it was")
+    try require(ledger.round >= acknowledged, "the backup is older than the acknowledged one")
     try ledger.check(store)
     try store.close()
   }

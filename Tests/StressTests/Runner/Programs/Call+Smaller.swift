@@ -4,7 +4,7 @@ import NanoStore
 import NanoTesting
 
 extension Call {
-  /// What may stand in place of the call in a smaller program.
+  /// The calls that can replace this call in a smaller program.
   var smaller: [[Call]] {
     switch self {
     case .insert(let name, let object, let key):

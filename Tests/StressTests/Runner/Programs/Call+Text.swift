@@ -4,7 +4,7 @@ import NanoStore
 import NanoTesting
 
 extension Call {
-  /// The call as a line of a report, much as it stands in a program.
+  /// The call as source text, for failure messages.
   var text: String {
     switch self {
     case .insert(let name, let object, let key): "\(name).insert(\(object.text)\(Self.key(key)))"

@@ -2,9 +2,9 @@
 
 import NanoStore
 
-/// One call of a random program, as a value: it can be played on any store, made smaller and printed.
+/// One call of a random program, as a value that can be executed on any store, shrunk and printed.
 indirect enum Call: Sendable {
-  // Writing documents.
+  // Writes
   case insert(String, DocumentObject, key: String?)
   case save(String, DocumentObject, key: String?)
   case saveTyped(String, DocumentObject, key: String?, type: String, version: Int64?)
@@ -21,7 +21,7 @@ indirect enum Call: Sendable {
   case removeFound(String, Query)
   case removeAll(String)
 
-  // Asking.
+  // Queries
   case get(String, Who)
   case getAll(String, [String])
   case find(String, Query)
@@ -39,7 +39,7 @@ indirect enum Call: Sendable {
   case facts(String)
   case names
 
-  // Collections.
+  // Collections
   case create(String, CollectionIdentity)
   case drop(String)
   case index(String, IndexDefinition)
@@ -55,7 +55,7 @@ indirect enum Call: Sendable {
   case queryable(String, String)
   case setup(String, CollectionSetup)
 
-  // The store.
+  // The store
   case metadata(String, DocumentValue?)
   case write([Call], fails: Bool)
   case read([Call])
@@ -72,7 +72,7 @@ indirect enum Call: Sendable {
   case restart
   case backup(opening: Bool)
 
-  // Bags; a number is the place of a bag among those that the program knows, in a circle.
+  // Bags. A number is an index into the bags of the program, modulo their count.
   case newBag(name: String?)
   case bagNamed(String)
   case addToBag(Int, String, DocumentObject)
@@ -93,7 +93,7 @@ indirect enum Call: Sendable {
   case searchBag(Int, Search)
   case bags(containing: String)
 
-  /// How a document is addressed.
+  /// Identifies a document.
   enum Who: Sendable {
     case key(String)
     case rowID(Int64)
@@ -106,7 +106,7 @@ indirect enum Call: Sendable {
   }
 }
 
-/// A type of a program's own.
+/// A custom type.
 struct Figure: StorableObject, Codable, Sendable {
   var id: String
   var name: String

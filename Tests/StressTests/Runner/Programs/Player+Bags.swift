@@ -3,10 +3,10 @@
 import NanoStore
 
 extension Player {
-  /// The bag of a number, in a circle; nil if there is none.
+  /// Returns the bag at an index modulo the number of bags; nil if there are none.
   func bag(_ number: Int) -> Bag? { bags.isEmpty ? nil : bags[number % bags.count] }
 
-  /// Calls about bags; nil for others.
+  /// Performs a call on bags; returns nil for other calls.
   func bagging(_ call: Call) throws -> Outcome? {
     switch call {
     case .newBag(let name):
@@ -26,7 +26,7 @@ extension Player {
     return try with(bag, call) ?? asking(bag, call)
   }
 
-  /// The name by which a program knows a bag from now on.
+  /// Registers a bag, and returns its name within the program.
   private func known(_ bag: Bag) -> String {
     if !bags.contains(where: { $0.key == bag.key }) { bags.append(bag) }
     return named(bag.key) + " " + (bag.name ?? "-")
@@ -79,7 +79,7 @@ extension Player {
     }
   }
 
-  /// All that can be asked of a bag.
+  /// Returns the results of all queries on a bag.
   func about(_ bag: Bag) throws -> [Outcome] {
     let parts = try [bag.contents, bag.saved, bag.unsaved, bag.removed].map { part in
       Outcome.lines(
@@ -105,7 +105,7 @@ extension Player {
 }
 
 extension Call {
-  /// The number of the bag that the call is about.
+  /// The index of the bag that the call uses.
   fileprivate var bag: Int? {
     switch self {
     case .addToBag(let bag, _, _), .addMember(let bag, _, _), .addBag(let bag, _),

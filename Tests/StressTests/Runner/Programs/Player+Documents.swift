@@ -3,7 +3,7 @@
 import NanoStore
 
 extension Player {
-  /// Calls that write documents; nil for others.
+  /// Performs a call that writes documents; returns nil for other calls.
   func writing(_ call: Call) throws -> Outcome? {
     switch call {
     case .insert(let name, let object, let key):
@@ -43,7 +43,7 @@ extension Player {
     case .update(let name, .key(let key), let changes):
       return .text(try text(store[name].update(key, changes)))
     case .update(let name, .rowID(let id), let changes):
-      // Of its two forms the one by row id takes no value of changes.
+      // The variant by row id has no form that takes `FieldChanges`.
       return .count(
         try store[name].find(Condition.comparison(.attribute(.rowID), .equal, .value(.int(id))))
           .update(changes))
@@ -58,7 +58,7 @@ extension Player {
     }
   }
 
-  /// Writes one document, under a key that is given or made.
+  /// Writes one document with the specified key or a generated one.
   private func keyed(_ key: String?, _ write: (String?) throws -> Document) throws -> Document {
     if let key { return try write(key) }
     return try keyed { keys in

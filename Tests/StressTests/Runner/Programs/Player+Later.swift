@@ -3,8 +3,7 @@
 import NanoStore
 
 extension Player {
-  /// The same calls with `await`. Those that differ from the plain ones in nothing but the thread on which they run
-  /// are played as those are.
+  /// Performs a call with `await`. Calls whose async form differs only in its thread use the sync form.
   func later(_ call: Call) async -> Outcome {
     do {
       return try await outcomeLater(of: call)

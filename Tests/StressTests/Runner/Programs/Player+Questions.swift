@@ -3,7 +3,7 @@
 import NanoStore
 
 extension Player {
-  /// Calls that ask and change nothing; nil for others.
+  /// Performs a read-only call; returns nil for other calls.
   func asking(_ call: Call) throws -> Outcome? {
     switch call {
     case .get(let name, let who):
@@ -48,7 +48,7 @@ extension Player {
     }
   }
 
-  /// Every way to ask one question.
+  /// Executes a query in every possible way.
   private func find(_ query: DocumentQuery) throws -> Outcome {
     var shown: [String] = []
     try query.each { shown.append(try text($0)) }
@@ -78,7 +78,7 @@ extension Player {
   private func pages(_ query: DocumentQuery, _ size: Int) throws -> Outcome {
     var pages: [Outcome] = []
     var place = query.query.after
-    // One that pages in circles would never end.
+    // Prevents an endless loop if pages repeat.
     while pages.count < 100 {
       let page = try query.after(place).page(size)
       pages.append(try texts(page.documents))
@@ -88,7 +88,7 @@ extension Player {
     return .several(pages)
   }
 
-  /// An SQL statement of the program's own, and the question that says the same.
+  /// Executes a custom SQL statement, or the equivalent query on the reference engine.
   private func sql(_ name: String, _ condition: String) throws -> Outcome {
     guard try store.collections().contains(where: { $0.name == name }) else { return .lines([]) }
     if isReference { return try texts(store[name].find(condition, arguments: []).fetch()) }
@@ -99,7 +99,7 @@ extension Player {
       store[name].documents(sql: "SELECT id FROM \"\(table)\" WHERE id IN (\(ids)) ORDER BY id"))
   }
 
-  /// What is known of a collection beside its documents.
+  /// Returns the metadata of a collection.
   func facts(_ name: String) throws -> Outcome {
     let collection = store[name]
     let indexes = try collection.indexes().filter { $0.origin == .declared }
@@ -111,12 +111,12 @@ extension Player {
       .lines(try collection.aliases().map { "\($0.key) = \($0.value)" }.sorted()),
       .lines(try collection.queryableFields().map(\.description)),
       .lines(try collection.types()), .count(try collection.count()),
-      // Of documents that were saved again before they were written, nothing is known.
+      // Documents that were saved again before they were written are not in the observed paths.
       .paths(mode.tellsRows ? try collection.observedPaths() : []),
     ])
   }
 
-  /// A part of an outcome; its error does not hide the others.
+  /// Returns one part of an outcome, so that an error does not hide the other parts.
   func attempt(_ work: () throws -> Outcome) throws -> Outcome {
     do {
       return try work()

@@ -6,7 +6,7 @@ import NanoStore
 private struct Undo: Error {}
 
 extension Player {
-  /// Calls about the store as a whole.
+  /// Performs a call on the store as a whole.
   func running(_ call: Call) throws -> Outcome {
     switch call {
     case .metadata(let name, let value):
@@ -40,12 +40,12 @@ extension Player {
     case .reopen: try reopen(asAnother: false)
     case .restart: try reopen(asAnother: true)
     case .backup(let opening): try backup(opening: opening)
-    default: preconditionFailure("A call of no kind: \(call).")
+    default: preconditionFailure("Unhandled call: \(call).")
     }
     return .done
   }
 
-  /// A transaction, which is undone at its end if it is to fail.
+  /// Performs a transaction, which is rolled back at its end if it is to fail.
   private func write(_ calls: [Call], _ fails: Bool) throws -> Outcome {
     var outcomes: [Outcome] = []
     do {
@@ -54,12 +54,12 @@ extension Player {
         if fails { throw Undo() }
       }
     } catch is Undo {
-      outcomes.append(.text("undone"))
+      outcomes.append(.text("rolled back"))
     }
     return .several(outcomes)
   }
 
-  /// Waits on this thread, which is none of Swift's concurrency, for a task.
+  /// Blocks this thread, which does not belong to the cooperative pool, until a task completes.
   private func waiting(_ work: @escaping @Sendable () async -> Outcome) -> Outcome {
     let done = DispatchSemaphore(value: 0)
     let answer = Answer()
@@ -72,5 +72,5 @@ extension Player {
   }
 }
 
-// @unchecked: written before the semaphore is signalled and read after it was waited for.
+// @unchecked: written before the semaphore is signaled and read after waiting for it.
 private final class Answer: @unchecked Sendable { var outcome = Outcome.done }

@@ -3,17 +3,17 @@
 import Foundation
 import NanoStore
 
-/// A random program: calls in a row, played on a store on SQLite and on one on the reference engine.
+/// A random program: a sequence of calls performed on a SQLite store and on a reference store.
 struct Program: Sendable {
   var mode: StoreMode
   var calls: [Call]
 
-  /// The collections of programs: known by keys, by row ids, and one whose name is hard to quote.
+  /// The collections of programs: one with keys, one with row ids, and one whose name needs escaping.
   static let collections = ["things", "rows", "it's \"Å\""]
 
-  /// Where the two stores part.
+  /// A difference between the two stores.
   struct Difference: Sendable {
-    /// The call, or what was looked at after the last one.
+    /// The call, or the final check.
     var place: String
     var number: Int
     var expected: String
@@ -48,7 +48,7 @@ struct Program: Sendable {
     }.first
   }
 
-  /// Everything that can be asked, after all that was collected is written and, in files, with nothing in memory.
+  /// Reads everything after pending saves are written and, for files, again after reopening.
   private var ending: [Call] {
     let whole = Self.collections.flatMap { name -> [Call] in
       [.find(name, Query()), .facts(name)]
@@ -61,6 +61,6 @@ struct Program: Sendable {
 
 extension Program: CustomStringConvertible {
   var description: String {
-    (["on a store in: \(mode)"] + calls.map { "  " + $0.text }).joined(separator: "\n")
+    (["on a store with: \(mode)"] + calls.map { "  " + $0.text }).joined(separator: "\n")
   }
 }

@@ -14,7 +14,7 @@ extension ProgramGenerator {
     (0..<random.number(0...4)).map { _ in random.pick(Self.words) }.joined(separator: " ")
   }
 
-  /// A small document. `u` and `tags` hold what unique indexes are asked for: small integers and short texts.
+  /// Returns a small document. `u` and `tags` contain values for unique indexes: small integers and short strings.
   mutating func object() -> DocumentObject {
     var object = DocumentObject()
     if random.oneIn(2) { object["a"] = conditions.values.value(.int) }
@@ -91,7 +91,7 @@ extension ProgramGenerator {
       return random.oneIn(2) ? .removeKeys(name, [self.key(), self.key()]) : .remove(name, who())
     case 18: return .insertDocument(name, .init(object: object(), key: key))
     default:
-      // Everything goes too easily.
+      // Rare, because it deletes everything.
       if random.oneIn(10) { return .removeAll(name) }
       return random.oneIn(3) ? .removeFound(name, query()) : .remove(name, who())
     }

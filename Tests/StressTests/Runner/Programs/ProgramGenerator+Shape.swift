@@ -5,7 +5,7 @@ import NanoTesting
 
 extension ProgramGenerator {
   private mutating func index() -> IndexDefinition {
-    // Where only one of the two collects saves, a refused one is told of at another moment.
+    // If only one of the stores collects saves, a violation would be reported at a different moment.
     if mode.tellsRows, random.oneIn(3) {
       return random.oneIn(3)
         ? IndexDefinition(columns: [.init("tags")], isUnique: true, kind: .elements)
@@ -80,7 +80,7 @@ extension ProgramGenerator {
     }
   }
 
-  /// Bags are asked neither by text nor by rank.
+  /// Returns a query without full-text conditions and ranks, which bags do not support.
   private mutating func bagQuery() -> Query {
     var query = query()
     if query.condition.searches { query.condition = .constant(true) }

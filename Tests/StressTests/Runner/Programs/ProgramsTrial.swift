@@ -6,22 +6,22 @@ import Foundation
 import NanoStore
 import Synchronization
 
-/// Random programs of public calls give the same on SQLite as on the reference engine.
+/// Checks that random programs of public calls have the same results on SQLite as on the reference engine.
 struct ProgramsTrial: Trial {
   static let configuration = CommandConfiguration(
     commandName: "programs",
     abstract:
-      "Plays random programs on SQLite and on the reference engine, with reopening in between.")
+      "Runs random programs on SQLite and on the reference engine, and compares the results.")
 
-  @Option(help: "How many programs.") var count = 1_000
-  @Option(help: "The seed of the first program; the next ones have those that follow.")
+  @Option(help: "The number of programs.") var count = 1_000
+  @Option(help: "The seed of the first program. Later programs use consecutive seeds.")
   var seed = UInt64.random(in: 0...1_000_000_000_000)
-  @Option(help: "Stops after so many minutes.") var minutes = 60.0
-  @Option(help: "How many programs run at once.")
+  @Option(help: "Stops after this number of minutes.") var minutes = 60.0
+  @Option(help: "The number of concurrent programs.")
   var jobs = ProcessInfo.processInfo.activeProcessorCount
   @Flag(help: "Prints each program before it runs.") var verbose = false
 
-  /// What the programs that run at once have in common.
+  /// The progress shared by concurrent programs.
   private struct Progress {
     var next = 0
     var played = 0
@@ -63,22 +63,22 @@ struct ProgramsTrial: Trial {
     }
   }
 
-  /// - Returns: How many calls were compared.
+  /// - Returns: The number of compared calls.
   private func play(_ seed: UInt64) throws -> Int {
     var generator = ProgramGenerator(seed: seed)
     let program = generator.program()
     if verbose { note("seed \(seed)\n\(program)") }
     guard let difference = try program.played() else { return program.calls.count }
-    note("seed \(seed) shows a difference; making its program smaller")
+    note("seed \(seed) fails; shrinking its program")
     let smallest = ProgramShrinker { (try? $0.played()).flatMap(\.self) }.shrunk(program)
     let last = (try? smallest.played()).flatMap(\.self) ?? difference
     throw TrialFailure(
       """
-      the store differs from the definition in \(last.place)
+      the store differs from the reference engine in \(last.place)
       expected: \(last.expected)
       actual:   \(last.actual)
       after, \(smallest)
-      seen again by: nanostore-stress programs --seed \(seed) --count 1
+      reproduce with: nanostore-stress programs --seed \(seed) --count 1
       """)
   }
 }

@@ -4,7 +4,7 @@ import ArgumentParser
 import Foundation
 import NanoStore
 
-/// Makes the table of docs/RELIABILITY.md from the lines of figures that trials printed.
+/// Generates the table in docs/RELIABILITY.md from the figures that the stress tests print.
 struct ReportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "report", abstract: "Makes a table of lines of figures, the last of each trial.")
@@ -28,7 +28,7 @@ struct ReportCommand: ParsableCommand {
     }
   }
 
-  /// Thousands apart.
+  /// Formats a number with thousands separators.
   private static func text(_ value: DocumentValue) -> String {
     guard let number = value.int else { return value.string ?? value.jsonString() }
     var text = ""

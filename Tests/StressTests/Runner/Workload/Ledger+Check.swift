@@ -3,8 +3,8 @@
 import NanoStore
 
 extension Ledger {
-  /// Compares a store with the ledger: every document, what indexes find, bags, metadata, and the store's own
-  /// examination.
+  /// Compares a store with the expected contents: every document, index results, bags, metadata and the store's own
+  /// verification.
   ///
   /// - Throws: ``TrialFailure`` with the first difference.
   func check(_ store: Store, indexed: Bool = true) throws {
