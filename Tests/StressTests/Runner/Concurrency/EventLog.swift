@@ -65,7 +65,7 @@ extension Event {
         list: words[1], start: number(2), end: number(3), count: Int(number(4)), digest: number(5))
     case ("promise", 4):
       self = .promise(kind: words[1], key: words[2], isThere: words[3] == "true")
-    default: throw TrialFailure("an event cannot be parsed: \(line)")
+    default: throw StressTestFailure("an event cannot be parsed: \(line)")
     }
   }
 }

@@ -32,7 +32,7 @@ struct ListHistory {
     }
     let order = try tokens.map { token in
       guard let append = appends[token] else {
-        throw TrialFailure("\(name) has \(token), which was never written")
+        throw StressTestFailure("\(name) has \(token), which was never written")
       }
       return append
     }

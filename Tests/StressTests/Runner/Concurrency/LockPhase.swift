@@ -65,7 +65,7 @@ struct LockPhase {
     try other.run("ROLLBACK")
     done.wait()
     if let error = result.error {
-      throw TrialFailure("a call did not wait for a lock that was released: \(error)")
+      throw StressTestFailure("a call did not wait for a lock that was released: \(error)")
     }
   }
 
@@ -108,14 +108,14 @@ private final class PlainConnection {
 
   init(_ path: String) throws {
     guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
-      throw TrialFailure("\(path) cannot be opened")
+      throw StressTestFailure("\(path) cannot be opened")
     }
   }
 
   func run(_ statement: String) throws {
     let code = sqlite3_exec(handle, statement, nil, nil, nil)
     guard code == SQLITE_OK else {
-      throw TrialFailure("\(statement): SQLite error \(code)")
+      throw StressTestFailure("\(statement): SQLite error \(code)")
     }
   }
 

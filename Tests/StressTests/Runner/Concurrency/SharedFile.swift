@@ -18,7 +18,7 @@ struct SharedFile: Sendable {
 
   static var configuration: Store.Configuration {
     var configuration = Store.Configuration()
-    configuration.busyTimeout = Crowd.busyTimeout
+    configuration.busyTimeout = WorkerPool.busyTimeout
     return configuration
   }
 

@@ -11,12 +11,12 @@ extension Worker {
     let to = "a\(random.number(0...(SharedFile.accounts - 1)))"
     let amount = Int64(random.number(1...50))
     let fails = random.oneIn(6)
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     return try await attempt(on: store) { worker in
       try await worker.write(store) { () throws -> Void in
         for (key, change) in [(from, -amount), (to, amount)] {
           guard let account = try store["accounts"].get(key) else {
-            throw TrialFailure("account \(key) is gone")
+            throw StressTestFailure("account \(key) is gone")
           }
           try store["accounts"].update(
             key,
@@ -31,7 +31,7 @@ extension Worker {
   }
 
   mutating func audit() async throws -> Bool {
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     return try await attempt(on: store) { worker in
       try await worker.either(plain: { try SharedFile.audit(store) }) { () async throws -> Void in
         // A single call also reads a snapshot.
@@ -48,7 +48,7 @@ extension Worker {
   mutating func claim() async throws -> Bool {
     let slot = Int64(random.number(1...SharedFile.slots))
     let frees = random.oneIn(2)
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     return try await attempt(on: store) { (worker) async throws -> Void in
       if frees {
         try await store["slots"].find(Field("slot") == slot).delete()
@@ -67,7 +67,7 @@ extension Worker {
       ["batch": .string(batch), "n": .int(Int64(number))]
     }
     let goes = !random.oneIn(10)
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     let isDone =
       try await attempt(on: store) { worker in
         _ = try await worker.either(
@@ -84,7 +84,7 @@ extension Worker {
         isThere = false
       }
     }
-    crowd.log.add(.promise(kind: "batch", key: batch, isThere: isThere))
+    pool.log.add(.promise(kind: "batch", key: batch, isThere: isThere))
     return isDone
   }
 
@@ -92,13 +92,13 @@ extension Worker {
   mutating func writeNote() async throws -> Bool {
     let key = "n" + next()
     let word = "word" + key.replacing(".", with: "x")
-    let (first, second) = (random.pick(crowd.stores), random.pick(crowd.stores))
+    let (first, second) = (random.pick(pool.stores), random.pick(pool.stores))
     let written: Void? = try await attempt(on: first) { worker in
       _ = try await worker.write(first) {
         try first["notes"].save(["body": .string("a note on \(word)")], key: key)
       }
     }
-    crowd.log.add(.promise(kind: "note", key: key, isThere: written != nil))
+    pool.log.add(.promise(kind: "note", key: key, isThere: written != nil))
     guard written != nil else { return false }
     let found = try await attempt(on: second) { _ in
       try await second["notes"].search(word, in: "words").keys()
@@ -110,8 +110,8 @@ extension Worker {
   /// Adds a document to a bag that all tasks of the process save.
   mutating func saveBag() async throws -> Bool {
     let key = "b" + next()
-    let store = crowd.stores[0]
-    let bag = crowd.bag
+    let store = pool.stores[0]
+    let bag = pool.bag
     let saved: Void? = try await attempt(on: store) { worker in
       let document = try await store["things"].save(["n": 1], key: key)
       try bag.add(document)
@@ -119,7 +119,7 @@ extension Worker {
     }
     // A different task may have saved the document of a rejected call.
     guard saved != nil else { return false }
-    crowd.log.add(.promise(kind: "bag", key: key, isThere: true))
+    pool.log.add(.promise(kind: "bag", key: key, isThere: true))
     let isThere = try await attempt(on: store) { _ in try await bag.contains(key: key) }
     if let isThere { try require(isThere, "a bag does not have \(key), which was saved") }
     return true

@@ -8,7 +8,7 @@ extension Worker {
   /// Creates and drops indexes while other tasks use them.
   mutating func changeShape() async throws -> Bool {
     let choice = random.number(0...8)
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     return try await attempt(on: store) { worker in
       try await worker.either(plain: { try Self.change(choice, store) }) {
         try await store.write { try Self.change(choice, store) }
@@ -32,11 +32,11 @@ extension Worker {
 
   /// Checks that a backup of a store in use is complete.
   mutating func backUp() async throws -> Bool {
-    let path = crowd.folder + "/backup-\(next()).db"
+    let path = pool.folder + "/backup-\(next()).db"
     defer {
       for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
     }
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     let isDone: Void? = try await attempt(on: store) { worker in
       try await worker.either(plain: { try store.backup(to: path) }) {
         try await store.backup(to: path)
@@ -61,7 +61,7 @@ extension Worker {
 
   /// Closes a store in use. Calls of other tasks complete or fail as a whole.
   mutating func reopen() async throws -> Bool {
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     return try await attempt(on: store) { worker in
       try await worker.either(plain: { try Self.reopen(store) }) { try Self.reopen(store) }
     } != nil

@@ -25,7 +25,7 @@ struct Worker: Sendable {
   /// Thrown to roll back a transaction.
   struct Undo: Error {}
 
-  let crowd: Crowd
+  let pool: WorkerPool
   let number: Int
   var random: SplitMix
   var activity = Activity.transfer
@@ -36,8 +36,8 @@ struct Worker: Sendable {
   /// The queue for calls without `await`, which block their thread.
   private let thread: DispatchQueue
 
-  init(_ crowd: Crowd, _ number: Int, _ random: SplitMix) {
-    self.crowd = crowd
+  init(_ pool: WorkerPool, _ number: Int, _ random: SplitMix) {
+    self.pool = pool
     self.number = number
     self.random = random
     thread = DispatchQueue(label: "worker \(number)")
@@ -48,11 +48,11 @@ struct Worker: Sendable {
   }
 
   mutating func run() async throws {
-    defer { crowd.begin("finished", number) }
-    while crowd.goesOn {
+    defer { pool.begin("finished", number) }
+    while pool.goesOn {
       activity = random.pick(Self.choices)
-      crowd.begin(activity.rawValue, number)
-      if try await perform() { crowd.count(activity.rawValue) }
+      pool.begin(activity.rawValue, number)
+      if try await perform() { pool.count(activity.rawValue) }
     }
   }
 
@@ -77,7 +77,7 @@ struct Worker: Sendable {
 
   mutating func next() -> String {
     lastNumber += 1
-    return "\(crowd.process).\(number).\(lastNumber)"
+    return "\(pool.process).\(number).\(lastNumber)"
   }
 }
 
@@ -87,14 +87,14 @@ extension Worker {
   mutating func attempt<Result: Sendable>(
     cancelled: Bool = false, _ work: (Store) async throws -> Result
   ) async throws -> Result? {
-    let store = random.pick(crowd.stores)
+    let store = random.pick(pool.stores)
     let start = ContinuousClock.now
     do {
       return try await work(store)
     } catch is Undo {
       return nil
     } catch let error as StoreError where Self.isAllowed(error, .now - start) {
-      crowd.count("refused")
+      pool.count("refused")
       return nil
     }
   }
@@ -103,16 +103,16 @@ extension Worker {
   static func isAllowed(_ error: StoreError, _ time: Duration) -> Bool {
     switch error.code {
     case .closed: true
-    case .locked: time >= .seconds(Crowd.busyTimeout * 0.95)
+    case .locked: time >= .seconds(WorkerPool.busyTimeout * 0.95)
     default: false
     }
   }
 
   /// Runs the call with `await`, or without it on the task's queue.
   mutating func either<Result: Sendable>(
-    plain: @escaping @Sendable () throws -> Result, _ later: () async throws -> Result
+    plain: @escaping @Sendable () throws -> Result, _ awaited: () async throws -> Result
   ) async throws -> Result {
-    if random.oneIn(2) { return try await later() }
+    if random.oneIn(2) { return try await awaited() }
     return try await withCheckedThrowingContinuation { continuation in
       thread.async { continuation.resume(with: Swift.Result(catching: plain)) }
     }

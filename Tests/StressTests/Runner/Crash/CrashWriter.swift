@@ -12,31 +12,31 @@ struct CrashWriter: ParsableCommand {
     commandName: "crash-writer", shouldDisplay: false)
 
   @Argument var path: String
-  @Option var life: Life
+  @Option var scenario: CrashScenario
   @Option var seed: UInt64
   @Option var durability = "normal"
 
   func run() throws {
-    var configuration = life.configuration()
+    var configuration = scenario.configuration()
     configuration.durability = .init(rawValue: durability) ?? .normal
-    let store = try life.open(path, configuration)
+    let store = try scenario.open(path, configuration)
     say("open")
-    switch life {
-    case .rounds, .journal, .encrypted: try playRounds(on: store)
+    switch scenario {
+    case .rounds, .journal, .encrypted: try commitRounds(on: store)
     case .tuned: try query(store)
     case .upgrade: try upgrade(store)
-    case .importing: throw TrialFailure("the command line tool imports")
+    case .importing: throw StressTestFailure("the command line tool imports")
     }
   }
 
-  private func playRounds(on store: Store) throws {
+  private func commitRounds(on store: Store) throws {
     let plan = RoundPlan(seed: seed)
     var random = SplitMix(seed: seed ^ UInt64(getpid()))
     var number = try store.lastRound()
     while true {
       number += 1
       say("begin \(number)")
-      try store.play(plan.round(number), hasUniqueNames: life != .encrypted)
+      try store.commit(plan.round(number), hasUniqueNames: scenario != .encrypted)
       say("done \(number)")
       if random.oneIn(4) { try performMaintenance(store, &random) }
     }
@@ -44,7 +44,7 @@ struct CrashWriter: ParsableCommand {
 
   /// Performs maintenance that changes no documents.
   private func performMaintenance(_ store: Store, _ random: inout SplitMix) throws {
-    if life == .encrypted {
+    if scenario == .encrypted {
       say("upkeep rotation")
       return try store.rotateKeys()
     }
@@ -84,7 +84,7 @@ struct CrashWriter: ParsableCommand {
     let documents = store["large"]
     for round in 0... {
       say("begin \(round)")
-      _ = try documents.find(Field("n") == .int(Int64(round % Life.documents))).count()
+      _ = try documents.find(Field("n") == .int(Int64(round % CrashScenario.documents))).count()
       guard round % 50 == 49 else { continue }
       say("upkeep tuning")
       try store.finishIndexTuning()

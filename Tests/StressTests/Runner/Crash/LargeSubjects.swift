@@ -13,9 +13,9 @@ final class TuningSubject: CrashSubject {
 
   init(_ path: String) throws {
     self.path = path
-    let store = try Life.rounds.open(path)
+    let store = try CrashScenario.rounds.open(path)
     try store["large"].insert(
-      (0..<Life.documents).map { ["n": .int(Int64($0)), "text": "some words"] })
+      (0..<CrashScenario.documents).map { ["n": .int(Int64($0)), "text": "some words"] })
     try store.close()
   }
 
@@ -24,7 +24,7 @@ final class TuningSubject: CrashSubject {
   func runAndKill(_ random: inout SplitMix, _ figures: inout Figures) throws {
     kills += 1
     let writer = try KilledProcess(
-      "nanostore-stress", ["crash-writer", path, "--life", "tuned", "--seed", "1"])
+      "nanostore-stress", ["crash-writer", path, "--scenario", "tuned", "--seed", "1"])
     // In most cases, continue to the point where the index is built.
     let isForBuilding = !random.oneIn(4)
     while let line = writer.line(), line != "upkeep tuning" || !isForBuilding {
@@ -34,11 +34,11 @@ final class TuningSubject: CrashSubject {
     try require(writer.kill(), "the writer ended before it was killed")
     figures["killed in tuning"] += 1
 
-    let store = try Life.rounds.open(path)
+    let store = try CrashScenario.rounds.open(path)
     let documents = store["large"]
-    try require(try documents.count() == Life.documents, "documents are missing")
+    try require(try documents.count() == CrashScenario.documents, "documents are missing")
     figures["indexes found whole after tuning was killed"] += try documents.indexes().count
-    for number in [0, 77, Life.documents - 1] {
+    for number in [0, 77, CrashScenario.documents - 1] {
       let count = try documents.find(Field("n") == .int(Int64(number))).count()
       try require(count == 1, "\(count) documents are found instead of one")
     }
@@ -64,9 +64,9 @@ final class UpgradeSubject: CrashSubject {
   private func fill() throws {
     remove()
     acknowledged = 0
-    let store = try Life.rounds.open(path)
+    let store = try CrashScenario.rounds.open(path)
     try store[Before.Member.self].insert(
-      (0..<Life.documents).map {
+      (0..<CrashScenario.documents).map {
         Before.Member(id: "m\($0)", name: "F\($0) L\($0)", points: $0)
       })
     try store.close()
@@ -75,7 +75,7 @@ final class UpgradeSubject: CrashSubject {
   func runAndKill(_ random: inout SplitMix, _ figures: inout Figures) throws {
     kills += 1
     let writer = try KilledProcess(
-      "nanostore-stress", ["crash-writer", path, "--life", "upgrade", "--seed", "1"])
+      "nanostore-stress", ["crash-writer", path, "--scenario", "upgrade", "--seed", "1"])
     var done = 0
     func read(_ line: String) {
       if line.hasPrefix("done ") { done = Int(line.dropFirst(5)) ?? 0 }
@@ -93,7 +93,7 @@ final class UpgradeSubject: CrashSubject {
   }
 
   private func check() throws {
-    let store = try Life.rounds.open(path)
+    let store = try CrashScenario.rounds.open(path)
     let members = store[After.Member.self]
     let upgraded = try store["members"]
       .find(.comparison(.attribute(.version), .equal, .value(2))).count()
@@ -103,10 +103,10 @@ final class UpgradeSubject: CrashSubject {
       try require(member == After.member(member.points), "\(member.id) differs")
       seen.insert(member.id)
     }
-    try require(seen.count == Life.documents, "\(seen.count) members")
+    try require(seen.count == CrashScenario.documents, "\(seen.count) members")
     try require(try store.verify().isEmpty, "verify: \(try store.verify())")
     try store.close()
-    if upgraded == Life.documents { try fill() }
+    if upgraded == CrashScenario.documents { try fill() }
   }
 }
 
@@ -119,7 +119,7 @@ final class ImportSubject: CrashSubject {
   init(_ path: String) throws {
     self.path = path
     source = path + ".ndjson"
-    let lines = (0..<Life.documents * 5).map {
+    let lines = (0..<CrashScenario.documents * 5).map {
       "{\"id\":\"k\($0)\",\"n\":\($0),\"tags\":[\"a\",\"b\($0 % 9)\"],\"p\($0 % 50)\":{\"x\":1.5}}\n"
     }
     try lines.joined().write(toFile: source, atomically: true, encoding: .utf8)
@@ -136,13 +136,15 @@ final class ImportSubject: CrashSubject {
     for suffix in ["", "-wal", "-shm"] {
       try? FileManager.default.removeItem(atPath: path + suffix)
     }
-    try Life.rounds.open(path).using { try $0["members"].createIndex("tags", elements: true) }
+    try CrashScenario.rounds.open(path).using {
+      try $0["members"].createIndex("tags", elements: true)
+    }
     let tool = try KilledProcess("nanostore", ["import", path, "members", source, "--key", "id"])
     random.pause(upTo: 900)
     let wasKilled = tool.kill()
     figures[wasKilled ? "killed in import" : "imports that ended before"] += 1
-    let expected = wasKilled ? [0, Life.documents * 5] : [Life.documents * 5]
-    try Life.rounds.open(path).using { store in
+    let expected = wasKilled ? [0, CrashScenario.documents * 5] : [CrashScenario.documents * 5]
+    try CrashScenario.rounds.open(path).using { store in
       let count = try store["members"].count()
       try require(expected.contains(count), "\(count) documents of an import")
       let found = try store["members"].find(Field("tags") == "b3").count()

@@ -36,7 +36,7 @@ final class DamageRows {
   private func open() throws {
     sqlite3_close(handle)
     guard sqlite3_open(file, &handle) == SQLITE_OK else {
-      throw TrialFailure("\(file) cannot be opened")
+      throw StressTestFailure("\(file) cannot be opened")
     }
     // Keeps the contents of the write-ahead log there.
     run("PRAGMA wal_autocheckpoint = 0; PRAGMA writable_schema = ON; PRAGMA synchronous = OFF")

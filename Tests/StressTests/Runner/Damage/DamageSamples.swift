@@ -138,12 +138,12 @@ extension DamageSamples {
         "list": .array((0..<number).map { .object(["v": .int(Int64($0))]) }),
       ])
     }
-    let favourites = try store.bag(named: "favourites")
-    try favourites.add(notes.fetch())
-    try favourites.add(Array(store["people"].fetch().prefix(10)))
-    try favourites.save()
+    let favorites = try store.bag(named: "favorites")
+    try favorites.add(notes.fetch())
+    try favorites.add(Array(store["people"].fetch().prefix(10)))
+    try favorites.save()
     let inner = try store.bag(named: "inner")
-    try inner.add(favourites)
+    try inner.add(favorites)
     try inner.save()
   }
 

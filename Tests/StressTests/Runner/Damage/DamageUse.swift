@@ -159,7 +159,7 @@ struct DamageUse {
     Operation(
       "bag contents",
       { store in
-        try store.bag(named: "favourites").documents().map { $0.key ?? "" }.joined(separator: ",")
+        try store.bag(named: "favorites").documents().map { $0.key ?? "" }.joined(separator: ",")
       }
     ),
     Operation(
@@ -252,7 +252,7 @@ struct DamageUse {
       Operation(
         "bag",
         { store in
-          let bag = try store.bag(named: "favourites")
+          let bag = try store.bag(named: "favorites")
           try bag.add(store["events"].fetch())
           try bag.save()
           return ""

@@ -19,7 +19,7 @@ struct FailingCallsWorker: ParsableCommand {
   var only: Int?
 
   func run() throws {
-    let folder = try TrialFolder("faults")
+    let folder = try StressTestFolder("faults")
     // SQLite uses the resolved path.
     let path = URL(filePath: folder.path).resolvingSymlinksInPath().path
     faults_watch(path)
@@ -55,12 +55,12 @@ struct FailingCallsWorker: ParsableCommand {
   }
 
   /// Creates a store with contents, which is copied for each attempt.
-  private func base(in folder: TrialFolder) throws -> URL {
+  private func base(in folder: StressTestFolder) throws -> URL {
     let store = try open(folder.file("base.db"))
     if variant != .encrypted { try store.prepareCollections() }
     let plan = FaultWorkload.plan
     for number in 1...FaultWorkload.prepared {
-      try store.play(plan.round(number), hasUniqueNames: variant != .encrypted)
+      try store.commit(plan.round(number), hasUniqueNames: variant != .encrypted)
     }
     try store.close()
     return URL(filePath: folder.file("base.db"))
@@ -76,7 +76,7 @@ struct FailingCallsWorker: ParsableCommand {
   }
 
   private func attempt(
-    _ place: Int, in folder: TrialFolder, _ path: String, _ base: Data
+    _ place: Int, in folder: StressTestFolder, _ path: String, _ base: Data
   ) throws -> (calls: Int, struck: Int, codes: [StoreError.Code]) {
     try folder.empty()
     faults_watch(path)
@@ -84,7 +84,7 @@ struct FailingCallsWorker: ParsableCommand {
     var workload = FaultWorkload(path: path, variant: variant, fault: fault) { try open($0) }
     faults_arm(fault.kinds, Int64(place), fault.error, fault.goesOn)
     defer { faults_disarm() }
-    do { try workload.run() } catch { throw TrialFailure("\(error)") }
+    do { try workload.run() } catch { throw StressTestFailure("\(error)") }
     let calls = Int(faults_disarm())
     let struck = Int(faults_struck())
     try workload.checkAfterwards()

@@ -16,7 +16,7 @@ struct FaultWorkload {
   private let fault: Fault
   private let open: (String) throws -> Store
   private var store: Store?
-  private var ledger = Ledger()
+  private var expectedState = ExpectedState()
   /// The error codes of the failed steps.
   private(set) var codes: [StoreError.Code] = []
 
@@ -27,14 +27,14 @@ struct FaultWorkload {
     self.fault = fault
     self.variant = variant
     self.open = open
-    ledger.play(to: Self.prepared, Self.plan)
+    expectedState.advance(to: Self.prepared, Self.plan)
   }
 
   private var isPlain: Bool { variant != .encrypted }
 
   mutating func run() throws {
     try step { workload in workload.store = try workload.open(workload.path + "/a.db") }
-    for _ in 0..<4 { try playRound() }
+    for _ in 0..<4 { try commitRound() }
     try stepOnStore { store, _ in
       let people = store[RoundPlan.people]
       _ = try people.find(Field("group") >= 3).sorted(by: "-n", "name").limit(5).fetch()
@@ -53,17 +53,17 @@ struct FaultWorkload {
     } else {
       try stepOnStore { store, _ in try store.rotateKeys() }
     }
-    try playRound()
+    try commitRound()
     try stepOnStore { store, path in try store.backup(to: path + "/b.db") }
     try stepOnStore { store, _ in try store.compact() }
     try stepOnStore { store, _ in _ = try store.verify() }
-    try playRound()
+    try commitRound()
     try stepOnStore { store, _ in
       // close() closes the store even if it throws.
       try store.close()
     }
     try stepOnStore { store, _ in try store.reopen() }
-    try playRound()
+    try commitRound()
   }
 
   /// Runs a step that may fail only with an expected ``StoreError``.
@@ -72,10 +72,10 @@ struct FaultWorkload {
       codes.append(error.code)
       try require(
         expected.contains(error.code), "a failing call causes \(error.debugDescription)")
-    } catch let error as TrialFailure {
+    } catch let error as StressTestFailure {
       throw error
     } catch {
-      throw TrialFailure("a failing call causes \(type(of: error)): \(error)")
+      throw StressTestFailure("a failing call causes \(type(of: error)): \(error)")
     }
   }
 
@@ -94,12 +94,12 @@ struct FaultWorkload {
   }
 
   /// Executes a round. A failed round changes nothing and is repeated as the next one.
-  private mutating func playRound() throws {
+  private mutating func commitRound() throws {
     try step { workload in
       guard let store = workload.store else { return }
-      let round = Self.plan.round(workload.ledger.round + 1)
-      try store.play(round, hasUniqueNames: workload.isPlain)
-      workload.ledger.play(round)
+      let round = Self.plan.round(workload.expectedState.round + 1)
+      try store.commit(round, hasUniqueNames: workload.isPlain)
+      workload.expectedState.apply(round)
     }
   }
 
@@ -112,7 +112,7 @@ struct FaultWorkload {
       let other = try open(path + "/a.db")
       try other.setMetadata(1, "entry1")
       try other.close()
-      try store.setMetadata(ledger.metadata["entry1"], "entry1")
+      try store.setMetadata(expectedState.metadata["entry1"], "entry1")
       try check(store)
       try store.close()
     }
@@ -122,8 +122,8 @@ struct FaultWorkload {
     try store.close()
     if FileManager.default.fileExists(atPath: path + "/b.db") {
       let backup = try open(path + "/b.db")
-      var past = Ledger()
-      past.play(to: try backup.lastRound(), Self.plan)
+      var past = ExpectedState()
+      past.advance(to: try backup.lastRound(), Self.plan)
       try past.check(backup, indexed: isPlain)
       try backup.close()
     }
@@ -132,16 +132,16 @@ struct FaultWorkload {
   /// Accounts for a commit whose last call failed. It may be present after reopening, because the write-ahead log is
   /// then complete. Nothing else may be.
   private mutating func settle(_ store: Store) throws {
-    if try store.lastRound() == ledger.round + 1 {
-      ledger.play(Self.plan.round(ledger.round + 1))
+    if try store.lastRound() == expectedState.round + 1 {
+      expectedState.apply(Self.plan.round(expectedState.round + 1))
     }
   }
 
   private mutating func check(_ store: Store) throws {
-    try ledger.check(store, indexed: isPlain)
-    let round = Self.plan.round(ledger.round + 1)
-    try store.play(round, hasUniqueNames: isPlain)
-    ledger.play(round)
-    try ledger.check(store, indexed: isPlain)
+    try expectedState.check(store, indexed: isPlain)
+    let round = Self.plan.round(expectedState.round + 1)
+    try store.commit(round, hasUniqueNames: isPlain)
+    expectedState.apply(round)
+    try expectedState.check(store, indexed: isPlain)
   }
 }

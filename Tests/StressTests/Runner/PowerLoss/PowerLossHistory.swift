@@ -9,7 +9,7 @@ import NanoTesting
 final class PowerLossHistory {
   private let variant: PowerLossVariant
   private let plan: RoundPlan
-  private let folder: TrialFolder
+  private let folder: StressTestFolder
   private var random: SplitMix
   private let path: String
 
@@ -17,7 +17,7 @@ final class PowerLossHistory {
     self.variant = variant
     plan = RoundPlan(seed: seed, batch: 30, largest: 12_000)
     random = SplitMix(seed: seed)
-    folder = try TrialFolder("power")
+    folder = try StressTestFolder("power")
     path = URL(filePath: folder.path).resolvingSymlinksInPath().path
     faults_watch(path)
     faults_record()
@@ -33,7 +33,7 @@ final class PowerLossHistory {
     try store.prepareCollections()
     faults_mark(0)
     for number in 1...rounds {
-      try store.play(plan.round(number))
+      try store.commit(plan.round(number))
       faults_mark(Int64(number))
       switch random.number(1...12) {
       case 1: try store.compact()
@@ -59,13 +59,13 @@ final class PowerLossHistory {
       image = DiskImage(upTo: moment, from: image, from)
       for index in from..<moment { known.note(faults_at(index)) }
       from = moment
-      let disk = try TrialFolder("disk")
+      let disk = try StressTestFolder("disk")
       let contents = try image.write(into: disk.path, &random)
       do {
         try check(at: disk, known, &figures)
       } catch {
         disk.keep()
-        throw TrialFailure(
+        throw StressTestFailure(
           "at call \(moment): \(error); the files are in \(disk.path); the disk had \(contents)")
       }
     }
@@ -84,7 +84,7 @@ final class PowerLossHistory {
   }
 
   private func check(
-    at disk: TrialFolder, _ known: Acknowledged, _ figures: inout Figures
+    at disk: StressTestFolder, _ known: Acknowledged, _ figures: inout Figures
   ) throws {
     let store = try Store(.file(disk.file("a.db")), configuration: variant.configuration)
     let last = try store.lastRound()
@@ -98,25 +98,26 @@ final class PowerLossHistory {
     // Before the first round, indexes are still being created.
     let isMade = last > 0 || (known.isMade && variant.durability == .full)
     if isMade {
-      var ledger = Ledger()
-      ledger.play(to: last, plan)
-      try ledger.check(store)
+      var expectedState = ExpectedState()
+      expectedState.advance(to: last, plan)
+      try expectedState.check(store)
     } else {
       try require(try store.verify().isEmpty, "verify: \(try store.verify())")
     }
-    try store.play(plan.round(last + 1), hasUniqueNames: isMade)
+    try store.commit(plan.round(last + 1), hasUniqueNames: isMade)
     try store.close()
     try PlainCheck.check(disk.file("a.db"))
     if let backup = known.backup { try check(atBackup: disk, backup) }
   }
 
-  private func check(atBackup disk: TrialFolder, _ acknowledged: Int) throws {
+  private func check(atBackup disk: StressTestFolder, _ acknowledged: Int) throws {
     try require(try disk.names.contains("b.db"), "the backup is missing")
     let store = try Store(.file(disk.file("b.db")), configuration: variant.configuration)
-    var ledger = Ledger()
-    ledger.play(to: try store.lastRound(), plan)
-    try require(ledger.round >= acknowledged, "the backup is older than the acknowledged one")
-    try ledger.check(store)
+    var expectedState = ExpectedState()
+    expectedState.advance(to: try store.lastRound(), plan)
+    try require(
+      expectedState.round >= acknowledged, "the backup is older than the acknowledged one")
+    try expectedState.check(store)
     try store.close()
   }
 }

@@ -13,16 +13,16 @@ indirect enum Call: Sendable {
   case insertDocument(String, Keyed)
   case insertAll(String, [DocumentObject])
   case writeAll(String, WriteMode, [Keyed])
-  case edit(String, Who, FieldChanges, replacing: Bool)
-  case update(String, Who, FieldChanges)
+  case edit(String, Target, FieldChanges, replacing: Bool)
+  case update(String, Target, FieldChanges)
   case updateFound(String, Query, FieldChanges)
-  case remove(String, Who)
+  case remove(String, Target)
   case removeKeys(String, [String])
   case removeFound(String, Query)
   case removeAll(String)
 
   // Queries
-  case get(String, Who)
+  case get(String, Target)
   case getAll(String, [String])
   case find(String, Query)
   case findText(String, String, [DocumentValue])
@@ -36,7 +36,7 @@ indirect enum Call: Sendable {
   case search(String, Search)
   case ranked(String, FullTextQuery, index: String)
   case sql(String, condition: String)
-  case facts(String)
+  case metadataSummary(String)
   case names
 
   // Collections
@@ -60,7 +60,7 @@ indirect enum Call: Sendable {
   case write([Call], fails: Bool)
   case read([Call])
   case enqueue(String, [Call])
-  case later(Call)
+  case awaiting(Call)
   case interval(Int, shown: Bool)
   case flush(discarding: Bool)
   case cache(String, Int)
@@ -94,7 +94,7 @@ indirect enum Call: Sendable {
   case bags(containing: String)
 
   /// Identifies a document.
-  enum Who: Sendable {
+  enum Target: Sendable {
     case key(String)
     case rowID(Int64)
   }

@@ -30,7 +30,7 @@ struct ProgramGenerator {
     conditions.keys = Self.keys
     // SQLite replaces this character when it converts between encodings.
     if mode.encoding == .utf16 { conditions.values.avoided = ["\u{FFFF}"] }
-    conditions.favourites = Self.favourites
+    conditions.favourites = Self.favorites
   }
 
   static let keys = [
@@ -38,7 +38,7 @@ struct ProgramGenerator {
     "0190D1F0-0000-7000-8000-000000000001",
   ]
   /// The most frequent fields of documents and indexes.
-  static let favourites: [FieldPath] = ["a", "b", "list", "name", "a.b", "u", "tags"]
+  static let favorites: [FieldPath] = ["a", "b", "list", "name", "a.b", "u", "tags"]
 
   /// Returns a program of ten to thirty calls, some of which are transactions with further calls.
   mutating func program() -> Program {
@@ -51,14 +51,14 @@ struct ProgramGenerator {
     let length = random.number(10...30)
     while calls.count < length {
       let call = call()
-      calls.append(canWait(call) && random.oneIn(8) ? .later(call) : call)
+      calls.append(canWait(call) && random.oneIn(8) ? .awaiting(call) : call)
     }
     return Program(mode: mode, calls: calls)
   }
 
   private func canWait(_ call: Call) -> Bool {
     switch call {
-    case .enqueue, .reopen, .restart, .backup, .newBag, .later: false
+    case .enqueue, .reopen, .restart, .backup, .newBag, .awaiting: false
     default: true
     }
   }
@@ -87,7 +87,7 @@ struct ProgramGenerator {
     case 13: return .cache(name(), random.pick([-1, 0, 1, 3, 50]))
     case 14:
       // If only one of the stores collects saves, discarding them would cause a difference.
-      guard mode.tellsRows else { return .flush(discarding: false) }
+      guard mode.returnsRowIDs else { return .flush(discarding: false) }
       return random.oneIn(3)
         ? .flush(discarding: random.oneIn(2))
         : .interval(random.pick([1, 1, 2, 3, 10]), shown: !random.oneIn(4))
@@ -108,8 +108,8 @@ struct ProgramGenerator {
   private mutating func innerCall() -> Call {
     switch random.number(0...99) {
     case 0...37: document()
-    case 38...66: question()
-    case 67...82: shape()
+    case 38...66: queryCall()
+    case 67...82: schemaChange()
     case 83...84: .metadata(random.pick(["m", "ключ"]), random.oneIn(3) ? nil : value())
     default: bag()
     }

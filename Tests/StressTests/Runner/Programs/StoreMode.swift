@@ -34,9 +34,9 @@ struct StoreMode: Sendable {
   }
 
   /// Whether documents survive reopening.
-  var survives: Bool { place == .file }
+  var isPersistent: Bool { place == .file }
   /// Whether a save returns the row id and the revision.
-  var tellsRows: Bool { saveInterval == 1 }
+  var returnsRowIDs: Bool { saveInterval == 1 }
 
   var configuration: Store.Configuration {
     var configuration = Store.Configuration()

@@ -8,13 +8,13 @@ enum PlainCheck {
     var handle: OpaquePointer?
     defer { sqlite3_close(handle) }
     guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
-      throw TrialFailure("SQLite cannot open the file")
+      throw StressTestFailure("SQLite cannot open the file")
     }
     var statement: OpaquePointer?
     defer { sqlite3_finalize(statement) }
     guard sqlite3_prepare_v2(handle, "PRAGMA integrity_check", -1, &statement, nil) == SQLITE_OK,
       sqlite3_step(statement) == SQLITE_ROW, let text = sqlite3_column_text(statement, 0)
-    else { throw TrialFailure("SQLite cannot check the file") }
+    else { throw StressTestFailure("SQLite cannot check the file") }
     let answer = String(cString: text)
     try require(answer == "ok", "integrity_check: \(answer)")
   }

@@ -38,7 +38,7 @@ struct RoundPlan: Sendable {
     case 16: return .refused(Self.people, name: key)
     case 17:
       return .fillBag(
-        random.pick(["favourites", "others"]), (0..<4).map { _ in self.key(&random) })
+        random.pick(["favorites", "others"]), (0..<4).map { _ in self.key(&random) })
     case 18:
       return random.oneIn(5)
         ? .emptyBag("others") : .metadata("entry\(random.number(1...3))", .int(Int64(number)))

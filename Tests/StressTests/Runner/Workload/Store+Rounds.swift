@@ -21,7 +21,7 @@ extension Store {
   /// Executes the changes of a round in one transaction.
   ///
   /// - Parameter hasUniqueNames: Whether the names of people are unique.
-  func play(_ round: Round, hasUniqueNames: Bool = true) throws {
+  func commit(_ round: Round, hasUniqueNames: Bool = true) throws {
     try write {
       for change in round.changes where hasUniqueNames || !change.needsUniqueNames {
         try apply(change)
@@ -57,7 +57,7 @@ extension Store {
     } catch let error as StoreError where error.code == .uniqueViolation {
       return
     }
-    throw TrialFailure("a unique index accepted \(name) twice")
+    throw StressTestFailure("a unique index accepted \(name) twice")
   }
 }
 

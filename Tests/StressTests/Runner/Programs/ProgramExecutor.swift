@@ -9,7 +9,7 @@ import NanoTesting
 ///
 /// Generated keys are random, so the leading player records them, and the player that follows uses the same ones.
 // @unchecked: performs one call at a time, and waits for a call on a different thread.
-final class Player: @unchecked Sendable {
+final class ProgramExecutor: @unchecked Sendable {
   let mode: StoreMode
   /// Whether it uses the reference engine.
   let isReference: Bool
@@ -20,7 +20,7 @@ final class Player: @unchecked Sendable {
 
   var store: Store
   var bags: [Bag] = []
-  private let leading: Player?
+  private let leading: ProgramExecutor?
   /// The generated keys of each call that generates some.
   private(set) var made: [[String]] = []
   private var taken = 0
@@ -28,7 +28,7 @@ final class Player: @unchecked Sendable {
   /// - Parameters:
   ///   - leading: The player to follow; nil for the leading one.
   ///   - folder: The folder of the files.
-  init(_ mode: StoreMode, in folder: String, following leading: Player? = nil) throws {
+  init(_ mode: StoreMode, in folder: String, following leading: ProgramExecutor? = nil) throws {
     self.mode = mode
     self.folder = folder
     self.leading = leading
@@ -44,7 +44,7 @@ final class Player: @unchecked Sendable {
   }
 
   /// Performs one call. A store error is an outcome.
-  func play(_ call: Call) -> Outcome {
+  func perform(_ call: Call) -> Outcome {
     do {
       return try outcome(of: call)
     } catch let error as StoreError {
@@ -55,15 +55,15 @@ final class Player: @unchecked Sendable {
   }
 
   private func outcome(of call: Call) throws -> Outcome {
-    if let outcome = try writing(call) { return outcome }
-    if let outcome = try asking(call) { return outcome }
-    if let outcome = try shaping(call) { return outcome }
-    if let outcome = try bagging(call) { return outcome }
-    return try running(call)
+    if let outcome = try performWrite(call) { return outcome }
+    if let outcome = try performQuery(call) { return outcome }
+    if let outcome = try performSchemaChange(call) { return outcome }
+    if let outcome = try performBagCall(call) { return outcome }
+    return try performStoreCall(call)
   }
 }
 
-extension Player {
+extension ProgramExecutor {
   /// Performs a call that generates keys. `make` receives the keys to use, or nil if the store may generate them, and
   /// returns the keys that it used.
   func keyed<Result>(_ make: ([String]?) throws -> (Result, [String?])) throws -> Result {
@@ -79,13 +79,13 @@ extension Player {
   }
 }
 
-extension Player {
+extension ProgramExecutor {
   /// Returns a description of a document without anything that depends on the clock.
   func text(_ document: Document) throws -> String {
     let body = try document.withBytes { String(decoding: $0, as: UTF8.self) }
     var parts = [document.collection ?? "-", document.key.map(named) ?? "-"]
     parts += [document.type ?? "-", document.version.map { "v\($0)" } ?? "-"]
-    if mode.tellsRows {
+    if mode.returnsRowIDs {
       parts += [
         document.rowID.map { "#\($0)" } ?? "#-", document.revision.map { "r\($0)" } ?? "r-",
       ]
@@ -102,17 +102,17 @@ extension Player {
   }
 }
 
-extension Player {
+extension ProgramExecutor {
   /// Closes the store and opens it again, as the same object or as a new one on the same file.
   func reopen(asAnother: Bool) throws {
     try store.close()
-    if !mode.survives { reference.empty() }
+    if !mode.isPersistent { reference.empty() }
     if asAnother {
       try openAnother()
     } else {
       try store.reopen()
     }
-    if asAnother || !mode.survives { bags = [] }
+    if asAnother || !mode.isPersistent { bags = [] }
   }
 
   private func openAnother() throws {
@@ -135,7 +135,7 @@ extension Player {
       try store.flush()
       guard opening else { return }
       try store.close()
-      if mode.survives { try openAnother() } else { try reopen(asAnother: true) }
+      if mode.isPersistent { try openAnother() } else { try reopen(asAnother: true) }
     } else {
       try store.backup(to: copy)
       guard opening else {
@@ -143,7 +143,7 @@ extension Player {
         return
       }
       try store.close()
-      if mode.survives {
+      if mode.isPersistent {
         path = copy
         try openAnother()
       } else {
@@ -159,12 +159,12 @@ extension Player {
     defer { try? other.close() }
     let problems = try other.verify()
     guard problems.isEmpty else {
-      throw TrialFailure("a backup is damaged: \(problems.map(\.message))")
+      throw StressTestFailure("a backup is damaged: \(problems.map(\.message))")
     }
     for collection in try store.collections() {
       let (a, b) = (try store[collection.name].fetch(), try other[collection.name].fetch())
       guard try a.map(text) == b.map(text) else {
-        throw TrialFailure("a backup has different documents in \(collection.name)")
+        throw StressTestFailure("a backup has different documents in \(collection.name)")
       }
     }
   }

@@ -5,7 +5,7 @@ import Foundation
 import NanoStore
 
 /// Damages stores in thousands of ways, and uses them.
-struct DamageTrial: Trial {
+struct DamageStressTest: StressTest {
   static let configuration = CommandConfiguration(
     commandName: "damage",
     abstract:
@@ -51,22 +51,22 @@ struct DamageTrial: Trial {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { if keep == nil { try? FileManager.default.removeItem(at: folder) } }
     try DamageSamples(folder: folder.appending(path: "samples")).make()
-    let board = DamageBoard(first: first, end: first + mutations, seconds: seconds)
+    let progress = DamageProgress(first: first, end: first + mutations, seconds: seconds)
     DispatchQueue.concurrentPerform(iterations: max(1, processes)) { number in
       do {
-        try supervise(folder, number, board)
+        try supervise(folder, number, progress)
       } catch {
-        board.fail("supervisor: \(error)")
+        progress.fail("supervisor: \(error)")
       }
     }
-    let failures = board.failures
+    let failures = progress.failures
     try require(
       failures.isEmpty,
       "\(failures.count) of \(mutations) failed:\n"
         + failures.prefix(20).joined(separator: "\n")
         + "\nreproduce one with: nanostore-stress damage --seed \(seed) --first NUMBER --mutations 1 --verbose"
     )
-    return board.figures
+    return progress.figures
   }
 
   // MARK: Child process
@@ -94,10 +94,10 @@ struct DamageTrial: Trial {
 
   // MARK: Parent process
 
-  private func supervise(_ folder: URL, _ number: Int, _ board: DamageBoard) throws {
+  private func supervise(_ folder: URL, _ number: Int, _ progress: DamageProgress) throws {
     let place = folder.appending(path: "child\(number)")
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-    while let next = board.next() {
+    while let next = progress.next() {
       let worker = try DamageWorker(seed: seed, folder: place)
       var current: Int? = next
       while let mutation = current {
@@ -108,12 +108,12 @@ struct DamageTrial: Trial {
             DamageSamples(folder: folder.appending(path: "samples")).file(known.sample).path,
             to: file)
           try known.apply(to: file)
-          board.fail(
+          progress.fail(
             "\(mutation) (\(known.sample), \(known.description)): the process \(worker.end)")
           break
         }
-        board.add(report, verbose: verbose)
-        current = board.next()
+        progress.add(report, verbose: verbose)
+        current = progress.next()
       }
       worker.stop()
     }

@@ -2,9 +2,9 @@
 
 import NanoStore
 
-extension Player {
+extension ProgramExecutor {
   /// Performs a call that writes documents; returns nil for other calls.
-  func writing(_ call: Call) throws -> Outcome? {
+  func performWrite(_ call: Call) throws -> Outcome? {
     switch call {
     case .insert(let name, let object, let key):
       return .text(
@@ -33,8 +33,8 @@ extension Player {
       return .text(
         "\(try mode == .insert ? collection.insert(all) : collection.save(all))"
       )
-    case .edit(let name, let who, let changes, let replacing):
-      guard var document = try document(name, who) else { return .text("nobody") }
+    case .edit(let name, let target, let changes, let replacing):
+      guard var document = try document(name, target) else { return .text("none") }
       for (path, value) in changes.set { document[path] = value }
       for path in changes.remove { document[path] = nil }
       let collection = store[name]
@@ -80,8 +80,8 @@ extension Player {
     return .text("\(ids)")
   }
 
-  func document(_ name: String, _ who: Call.Who) throws -> Document? {
-    switch who {
+  func document(_ name: String, _ target: Call.Target) throws -> Document? {
+    switch target {
     case .key(let key): try store[name].get(key)
     case .rowID(let id): try store[name].get(rowID: id)
     }

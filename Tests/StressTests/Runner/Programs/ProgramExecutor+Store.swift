@@ -5,19 +5,19 @@ import NanoStore
 
 private struct Undo: Error {}
 
-extension Player {
+extension ProgramExecutor {
   /// Performs a call on the store as a whole.
-  func running(_ call: Call) throws -> Outcome {
+  func performStoreCall(_ call: Call) throws -> Outcome {
     switch call {
     case .metadata(let name, let value):
       try store.setMetadata(value, name)
       return .text(try store.metadata(name)?.jsonString() ?? "none")
     case .write(let calls, let fails): return try write(calls, fails)
     case .read(let calls):
-      return try store.read { .several(calls.map { play($0) }) }
+      return try store.read { .several(calls.map { perform($0) }) }
     case .enqueue(let name, let calls):
-      return try store[name].enqueue { _ in .several(calls.map { self.play($0) }) }.wait()
-    case .later(let call): return waiting { await self.later(call) }
+      return try store[name].enqueue { _ in .several(calls.map { self.perform($0) }) }.wait()
+    case .awaiting(let call): return waiting { await self.awaiting(call) }
     case .interval(let count, let shown):
       store.saveInterval = count
       store.showsUnsavedChanges = shown
@@ -50,7 +50,7 @@ extension Player {
     var outcomes: [Outcome] = []
     do {
       try store.write {
-        outcomes = calls.map { play($0) }
+        outcomes = calls.map { perform($0) }
         if fails { throw Undo() }
       }
     } catch is Undo {

@@ -5,7 +5,7 @@ import Foundation
 import NanoStore
 
 /// Tests the limits: each operation succeeds or is rejected with a reason, in bounded memory.
-struct LimitsTrial: Trial {
+struct LimitsStressTest: StressTest {
   static let configuration = CommandConfiguration(
     commandName: "limits",
     abstract: "Tests many documents, collections and indexes, and large documents, arrays and keys."
@@ -35,7 +35,7 @@ struct LimitsTrial: Trial {
   }
 
   private func inStore(_ work: (Store) throws -> Void) throws {
-    let folder = try TrialFolder("limits", in: folder)
+    let folder = try StressTestFolder("limits", in: folder)
     var configuration = Store.Configuration()
     configuration.indexTuning = .off
     let store = try Store(.file(folder.file("a.db")), configuration: configuration)
@@ -159,7 +159,7 @@ struct LimitsTrial: Trial {
 
   private func refused(_ code: StoreError.Code, _ work: () throws -> some Any) throws {
     do { _ = try work() } catch let error as StoreError where error.code == code { return }
-    throw TrialFailure("\(code) was expected")
+    throw StressTestFailure("\(code) was expected")
   }
 }
 

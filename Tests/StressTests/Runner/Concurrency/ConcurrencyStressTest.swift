@@ -6,7 +6,7 @@ import NanoStore
 
 /// Checks that many tasks in several processes can use one file in every way at once, as if they ran one after the
 /// other.
-struct ConcurrencyTrial: Trial {
+struct ConcurrencyStressTest: StressTest {
   static let configuration = CommandConfiguration(
     commandName: "concurrency",
     abstract: "Uses one file from many tasks in several processes, and checks the results.")
@@ -21,7 +21,7 @@ struct ConcurrencyTrial: Trial {
 
   func perform() throws -> Figures {
     if let child, let folder {
-      return try Crowd(child, in: folder, tasks, seconds, seed).run()
+      return try WorkerPool(child, in: folder, tasks, seconds, seed).run()
     }
     let folder = NSTemporaryDirectory() + "nanostore-concurrency-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -30,17 +30,17 @@ struct ConcurrencyTrial: Trial {
       var figures = try LockPhase(folder: folder).run()
       let shared = SharedFile(folder: folder)
       try shared.prepare()
-      let crowds = try runChildren(folder)
-      for (name, _) in crowds.first?.values ?? [] where name != "process" {
-        figures[name] = crowds.reduce(0) { $0 + $1[name] }
+      let pools = try runChildren(folder)
+      for (name, _) in pools.first?.values ?? [] where name != "process" {
+        figures[name] = pools.reduce(0) { $0 + $1[name] }
       }
       try shared.check(processes: processes, &figures)
       figures["tasks"] = tasks * processes
       figures["processes"] = processes
       figures["seed"] = Int(seed)
       return figures
-    } catch let failure as TrialFailure {
-      throw TrialFailure(
+    } catch let failure as StressTestFailure {
+      throw StressTestFailure(
         "\(failure)\nreproduce with: nanostore-stress concurrency --tasks \(tasks) --processes \(processes) "
           + "--seconds \(seconds) --seed \(seed)")
     }

@@ -7,12 +7,12 @@ import NanoStore
 /// One kind of stress test.
 ///
 /// Its command ends with a line of JSON with the figures, or fails with the problem and how to reproduce it.
-protocol Trial: ParsableCommand {
-  /// - Throws: ``TrialFailure`` if an expectation fails.
+protocol StressTest: ParsableCommand {
+  /// - Throws: ``StressTestFailure`` if an expectation fails.
   func perform() throws -> Figures
 }
 
-extension Trial {
+extension StressTest {
   func run() throws {
     let figures = try perform()
     let name = Self.configuration.commandName ?? Self._commandName
@@ -38,15 +38,15 @@ struct Figures {
 }
 
 /// A failed expectation.
-struct TrialFailure: Error, CustomStringConvertible {
+struct StressTestFailure: Error, CustomStringConvertible {
   let description: String
 
   init(_ description: String) { self.description = description }
 }
 
-/// Throws a ``TrialFailure`` if the condition is false.
+/// Throws a ``StressTestFailure`` if the condition is false.
 func require(_ holds: Bool, _ message: @autoclosure () throws -> String) throws {
-  guard holds else { throw TrialFailure(try message()) }
+  guard holds else { throw StressTestFailure(try message()) }
 }
 
 /// Writes a progress line to standard error.

@@ -3,7 +3,7 @@
 import Foundation
 
 /// A temporary folder of a stress test, which is deleted with this object unless there was a failure.
-final class TrialFolder {
+final class StressTestFolder {
   let path: String
   private var isKept = false
 

@@ -3,7 +3,7 @@
 import NanoStore
 
 /// The expected contents of a store, as plain values.
-struct Ledger: Equatable {
+struct ExpectedState: Equatable {
   /// Documents by collection and key.
   var documents: [String: [String: DocumentObject]] = [:]
   /// Keys of people by the name of the bag.
@@ -13,13 +13,13 @@ struct Ledger: Equatable {
   var round = 0
 
   /// Applies the rounds up to the specified one.
-  mutating func play(to last: Int, _ plan: RoundPlan) {
-    while round < last { play(plan.round(round + 1)) }
+  mutating func advance(to last: Int, _ plan: RoundPlan) {
+    while round < last { apply(plan.round(round + 1)) }
   }
 
-  mutating func play(_ changes: Round) {
-    for change in changes.changes { apply(change) }
-    round = changes.number
+  mutating func apply(_ round: Round) {
+    for change in round.changes { apply(change) }
+    self.round = round.number
   }
 
   private mutating func apply(_ change: Change) {

@@ -2,12 +2,12 @@
 
 import NanoStore
 
-extension Player {
+extension ProgramExecutor {
   /// Performs a read-only call; returns nil for other calls.
-  func asking(_ call: Call) throws -> Outcome? {
+  func performQuery(_ call: Call) throws -> Outcome? {
     switch call {
-    case .get(let name, let who):
-      return .text(try document(name, who).map(text) ?? "nobody")
+    case .get(let name, let target):
+      return .text(try document(name, target).map(text) ?? "none")
     case .getAll(let name, let keys): return try texts(store[name].get(keys: keys))
     case .find(let name, let query): return try find(store[name].find(query))
     case .findText(let name, let text, let arguments):
@@ -24,7 +24,7 @@ extension Player {
     case .columns(let name, let query):
       return try texts(store[name].find(query).fieldsAsColumns().fetch())
     case .decoded(let name, let key):
-      return .text(try store[name].get(key, as: Figure.self).map { "\($0)" } ?? "nobody")
+      return .text(try store[name].get(key, as: Figure.self).map { "\($0)" } ?? "none")
     case .search(let name, let search):
       let collection = store[name]
       return .several([
@@ -40,7 +40,7 @@ extension Player {
       return .ranks(
         try results.map { (document: try text($0.document) + ($0.snippet() ?? ""), rank: $0.rank) })
     case .sql(let name, let condition): return try sql(name, condition)
-    case .facts(let name): return try facts(name)
+    case .metadataSummary(let name): return try metadataSummary(name)
     case .names:
       return .lines(
         try store.collections().map { "\($0.name) \($0.identity)" } + store.metadataNames())
@@ -61,7 +61,7 @@ extension Player {
       try texts(query.fetch()), .lines(shown), .lines(decoded), .count(try query.count()),
       .flag(try query.exists()), .lines(try query.keys().map(named)),
       .text("\(try query.rowIDs())"),
-      .text(try query.first().map(text) ?? "nobody"),
+      .text(try query.first().map(text) ?? "none"),
     ])
   }
 
@@ -100,7 +100,7 @@ extension Player {
   }
 
   /// Returns the metadata of a collection.
-  func facts(_ name: String) throws -> Outcome {
+  func metadataSummary(_ name: String) throws -> Outcome {
     let collection = store[name]
     let indexes = try collection.indexes().filter { $0.origin == .declared }
     return .several([
@@ -112,7 +112,7 @@ extension Player {
       .lines(try collection.queryableFields().map(\.description)),
       .lines(try collection.types()), .count(try collection.count()),
       // Documents that were saved again before they were written are not in the observed paths.
-      .paths(mode.tellsRows ? try collection.observedPaths() : []),
+      .paths(mode.returnsRowIDs ? try collection.observedPaths() : []),
     ])
   }
 

@@ -6,15 +6,15 @@ import NanoTesting
 extension ProgramGenerator {
   private mutating func index() -> IndexDefinition {
     // If only one of the stores collects saves, a violation would be reported at a different moment.
-    if mode.tellsRows, random.oneIn(3) {
+    if mode.returnsRowIDs, random.oneIn(3) {
       return random.oneIn(3)
         ? IndexDefinition(columns: [.init("tags")], isUnique: true, kind: .elements)
         : IndexDefinition(columns: [.init("u", descending: random.oneIn(3))], isUnique: true)
     }
-    let path = random.pick(Self.favourites)
+    let path = random.pick(Self.favorites)
     if random.oneIn(3) { return IndexDefinition(columns: [.init(path)], kind: .elements) }
     var columns = [IndexDefinition.Column(path, descending: random.oneIn(3))]
-    let second = random.pick(Self.favourites)
+    let second = random.pick(Self.favorites)
     if random.oneIn(3), second != path { columns.append(.init(second)) }
     return IndexDefinition(columns: columns)
   }
@@ -26,7 +26,7 @@ extension ProgramGenerator {
       : FullTextIndexDefinition(name: "s", fields: fields, tokens: .substrings)
   }
 
-  mutating func shape() -> Call {
+  mutating func schemaChange() -> Call {
     let name = name()
     switch random.number(0...19) {
     case 0...4: return .index(name, index())

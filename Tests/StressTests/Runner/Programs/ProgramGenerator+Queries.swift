@@ -71,10 +71,10 @@ extension ProgramGenerator {
     return search
   }
 
-  mutating func question() -> Call {
+  mutating func queryCall() -> Call {
     let name = name()
     switch random.number(0...20) {
-    case 0...2: return .get(name, who())
+    case 0...2: return .get(name, target())
     case 3: return .getAll(name, [key(), key(), key()])
     case 4...7: return .find(name, query())
     case 8:
@@ -92,15 +92,15 @@ extension ProgramGenerator {
       var query = query()
       if query.condition.searches { query.condition = .constant(true) }
       return .aggregate(name, conditions.aggregates(query))
-    case 12: return .distinct(name, random.pick(Self.favourites), query())
+    case 12: return .distinct(name, random.pick(Self.favorites), query())
     case 13, 14: return .search(name, search())
     case 15: return .ranked(name, textQuery(), index: random.pick(["w", "s"]))
     case 16:
       return .sql(name, condition: random.pick(["[a] > 1", "[u] < 5", "[name] IS NOT NULL"]))
-    case 17: return .summary(name, random.pick(Self.favourites), query())
+    case 17: return .summary(name, random.pick(Self.favorites), query())
     case 18: return .columns(name, query())
     case 19: return .decoded(name, key())
-    default: return random.oneIn(2) ? .facts(name) : .names
+    default: return random.oneIn(2) ? .metadataSummary(name) : .names
     }
   }
 }

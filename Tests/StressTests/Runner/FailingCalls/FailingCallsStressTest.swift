@@ -7,7 +7,7 @@ import NanoStore
 import NanoTesting
 
 /// Makes each system call fail in turn.
-struct FailingCallsTrial: Trial {
+struct FailingCallsStressTest: StressTest {
   static let configuration = CommandConfiguration(
     commandName: "failing-calls",
     abstract: "Makes the n-th write, sync, open, … fail, for every n of a workload.")
@@ -57,7 +57,7 @@ struct FailingCallsTrial: Trial {
     let status = process.end()
     let again =
       "failing-calls-worker --variant \(variant.rawValue) --fault \(fault.name) --only \(place)"
-    if let found { throw TrialFailure("\(found) (reproduce with: \(again))") }
+    if let found { throw StressTestFailure("\(found) (reproduce with: \(again))") }
     try require(status == 0, "the process ended with \(status) (reproduce with: \(again))")
     note("\(variant.rawValue) \(fault.name): up to place \(place)")
   }

@@ -5,7 +5,7 @@ import NanoStore
 import Synchronization
 
 /// The mutations to test, and the results so far.
-final class DamageBoard: Sendable {
+final class DamageProgress: Sendable {
   private struct State {
     var next: Int
     var facts: [String: Int] = [:]

@@ -7,7 +7,7 @@ import NanoStore
 import Synchronization
 
 /// Checks that random programs of public calls have the same results on SQLite as on the reference engine.
-struct ProgramsTrial: Trial {
+struct ProgramsStressTest: StressTest {
   static let configuration = CommandConfiguration(
     commandName: "programs",
     abstract:
@@ -24,7 +24,7 @@ struct ProgramsTrial: Trial {
   /// The progress shared by concurrent programs.
   private struct Progress {
     var next = 0
-    var played = 0
+    var completed = 0
     var calls = 0
     var failure: (any Error)?
   }
@@ -41,13 +41,13 @@ struct ProgramsTrial: Trial {
         }
         guard let number else { return }
         do {
-          let calls = try play(seed &+ UInt64(number))
-          let played = progress.withLock { progress in
-            progress.played += 1
+          let calls = try perform(seed &+ UInt64(number))
+          let completed = progress.withLock { progress in
+            progress.completed += 1
             progress.calls += calls
-            return progress.played
+            return progress.completed
           }
-          if played % 10_000 == 0 { note("\(played) programs") }
+          if completed % 10_000 == 0 { note("\(completed) programs") }
         } catch {
           progress.withLock { $0.failure = $0.failure ?? error }
         }
@@ -56,7 +56,7 @@ struct ProgramsTrial: Trial {
     return try progress.withLock { progress in
       if let failure = progress.failure { throw failure }
       var figures = Figures()
-      figures["programs"] = progress.played
+      figures["programs"] = progress.completed
       figures["calls"] = progress.calls
       figures["seed"] = Int(seed)
       return figures
@@ -64,15 +64,15 @@ struct ProgramsTrial: Trial {
   }
 
   /// - Returns: The number of compared calls.
-  private func play(_ seed: UInt64) throws -> Int {
+  private func perform(_ seed: UInt64) throws -> Int {
     var generator = ProgramGenerator(seed: seed)
     let program = generator.program()
     if verbose { note("seed \(seed)\n\(program)") }
-    guard let difference = try program.played() else { return program.calls.count }
+    guard let difference = try program.run() else { return program.calls.count }
     note("seed \(seed) fails; shrinking its program")
-    let smallest = ProgramShrinker { (try? $0.played()).flatMap(\.self) }.shrunk(program)
-    let last = (try? smallest.played()).flatMap(\.self) ?? difference
-    throw TrialFailure(
+    let smallest = ProgramShrinker { (try? $0.run()).flatMap(\.self) }.shrunk(program)
+    let last = (try? smallest.run()).flatMap(\.self) ?? difference
+    throw StressTestFailure(
       """
       the store differs from the reference engine in \(last.place)
       expected: \(last.expected)

@@ -7,7 +7,7 @@ import NanoStoreModels
 import NanoTesting
 
 /// What a process does when it is killed.
-enum Life: String, CaseIterable, ExpressibleByArgument, Sendable {
+enum CrashScenario: String, CaseIterable, ExpressibleByArgument, Sendable {
   /// Rounds, and between them index changes, policy changes, compaction and backups.
   case rounds
   /// Rounds with a rollback journal instead of a write-ahead log.

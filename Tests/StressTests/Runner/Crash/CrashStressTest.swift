@@ -6,7 +6,7 @@ import NanoStoreEncryption
 import NanoTesting
 
 /// Kills writing processes and checks the files that they leave.
-struct CrashTrial: Trial {
+struct CrashStressTest: StressTest {
   static let configuration = CommandConfiguration(
     commandName: "crash",
     abstract:
@@ -17,7 +17,7 @@ struct CrashTrial: Trial {
   @Option(help: "The seed of the rounds. It does not determine the moments of the kills.")
   var seed: UInt64 = 1
   @Option(help: "Runs only this scenario.")
-  var life: Life?
+  var scenario: CrashScenario?
   @Option(help: "Starts no further process after this number of seconds.")
   var seconds = 1_500.0
 
@@ -28,27 +28,28 @@ struct CrashTrial: Trial {
     var random = SplitMix(seed: seed)
     var figures = Figures()
     figures["kills"] = 0
-    let folder = try TrialFolder("crash")
-    var subjects: [Life: any CrashSubject] = [:]
-    let lives = life.map { [$0] } ?? Life.allCases + [.rounds, .rounds, .encrypted]
+    let folder = try StressTestFolder("crash")
+    var subjects: [CrashScenario: any CrashSubject] = [:]
+    let scenarios =
+      scenario.map { [$0] } ?? CrashScenario.allCases + [.rounds, .rounds, .encrypted]
     let start = ContinuousClock.now
     for kill in 1...kills where ContinuousClock.now - start < .seconds(seconds) {
-      let life = lives[kill % lives.count]
+      let scenario = scenarios[kill % scenarios.count]
       let subject: any CrashSubject
-      if let known = subjects[life], known.kills < Self.killsPerFile {
+      if let known = subjects[scenario], known.kills < Self.killsPerFile {
         subject = known
       } else {
-        subjects[life]?.remove()
-        subject = try life.subject(folder.file("\(life.rawValue)-\(kill)"), &random)
+        subjects[scenario]?.remove()
+        subject = try scenario.subject(folder.file("\(scenario.rawValue)-\(kill)"), &random)
       }
-      subjects[life] = subject
+      subjects[scenario] = subject
       do {
         try subject.runAndKill(&random, &figures)
       } catch {
         folder.keep()
-        throw TrialFailure(
-          "kill \(kill) of \(life.rawValue): \(error); the file is in \(folder.path); "
-            + "reproduce with: crash --seed \(seed) --life \(life.rawValue)")
+        throw StressTestFailure(
+          "kill \(kill) of \(scenario.rawValue): \(error); the file is in \(folder.path); "
+            + "reproduce with: crash --seed \(seed) --scenario \(scenario.rawValue)")
       }
       figures["kills"] += 1
       if kill % 50 == 0 { note("\(kill) kills") }
@@ -65,7 +66,7 @@ protocol CrashSubject: AnyObject {
   func remove()
 }
 
-extension Life {
+extension CrashScenario {
   fileprivate func subject(_ path: String, _ random: inout SplitMix) throws -> any CrashSubject {
     switch self {
     case .rounds, .journal, .encrypted: try RoundsSubject(self, path, seed: random.next())

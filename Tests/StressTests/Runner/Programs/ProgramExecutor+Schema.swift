@@ -2,9 +2,9 @@
 
 import NanoStore
 
-extension Player {
+extension ProgramExecutor {
   /// Performs a call on collections and their indexes; returns nil for other calls.
-  func shaping(_ call: Call) throws -> Outcome? {
+  func performSchemaChange(_ call: Call) throws -> Outcome? {
     switch call {
     case .create(let name, let identity):
       try store.createCollection(name, identity: identity)

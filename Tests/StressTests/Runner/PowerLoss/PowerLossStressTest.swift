@@ -7,7 +7,7 @@ import NanoStore
 import NanoTesting
 
 /// Records how a store writes its files, and opens possible states of the disk after a power loss.
-struct PowerLossTrial: Trial {
+struct PowerLossStressTest: StressTest {
   static let configuration = CommandConfiguration(
     commandName: "power-loss",
     abstract: "Drops, reorders and tears unsynced writes, and checks that commits survive.")
@@ -43,7 +43,7 @@ struct PowerLossTrial: Trial {
           try PowerLossHistory(variant, rounds: rounds, seed: historySeed)
             .lose(times: count, &figures)
         } catch {
-          throw TrialFailure(
+          throw StressTestFailure(
             "\(variant): \(error) (seed \(seed), history \(historySeed), after \(done) losses)")
         }
         done += count

@@ -7,7 +7,7 @@ import NanoTesting
 import Synchronization
 
 /// The tasks of one process, which share two stores on one file.
-final class Crowd: Sendable {
+final class WorkerPool: Sendable {
   /// Longer than any successful wait.
   static let busyTimeout = 10.0
   /// The maximum duration of a call, in seconds. After that, it counts as stuck.
