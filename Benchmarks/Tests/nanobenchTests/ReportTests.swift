@@ -20,7 +20,7 @@ import Testing
     #expect(result.variants[1].missesTarget)
   }
 
-  @Test("The README gets one line for each of our variants")
+  @Test("The README has one line for each NanoStore variant")
   func markdown() {
     let measurements = [
       measurement(.raw, milliseconds: [10]),
@@ -45,7 +45,7 @@ import Testing
         """)
   }
 
-  @Test("A benchmark of an older library stands in a table of its own, beside that library's ratio")
+  @Test("A benchmark of an older library has a separate table with that library's ratio")
   func originals() {
     let measured = [
       measurement(.raw, milliseconds: [10]), measurement(.ours, milliseconds: [12], target: 1.3),
@@ -61,7 +61,7 @@ import Testing
         "| scan all (ours), per document | 10000 | 1.20 | 1.30 | 65.0 |"))
   }
 
-  @Test("The table of the object graph tells what is measured from what is quoted")
+  @Test("The object graph table distinguishes measured from quoted values")
   func graph() {
     let measured = [
       measurement(.raw, milliseconds: [10]), measurement(.other, milliseconds: [30]),
@@ -85,12 +85,12 @@ import Testing
         """)
   }
 
-  @Test("The median of an even number of rounds lies between the middle two")
+  @Test("The median of an even number of rounds is between the middle two")
   func evenMedian() {
     #expect([4.0, 1, 3, 2].median == 2.5)
   }
 
-  @Test("A variant that answers something else stops the run")
+  @Test("A variant with a different result stops the run")
   func wrongAnswer() async throws {
     let folder = try Folder.temporary()
     let runner = Runner(rounds: 1, folder: folder)

@@ -3,7 +3,7 @@
 import BenchmarkKit
 
 extension RunResult {
-  /// The table of the object graph for the project's README: one line for each of our ways to do the work.
+  /// The object graph table for the README, with one line for each NanoStore variant.
   var graphReport: String {
     var table = Table(
       header: [

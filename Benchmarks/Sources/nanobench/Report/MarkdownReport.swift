@@ -3,7 +3,7 @@
 import BenchmarkKit
 
 extension RunResult {
-  /// The tables for the project's README: one line for each of our ways to do the work.
+  /// The tables for the README, with one line for each NanoStore variant.
   var markdownReport: String {
     let originals = scenarios.filter { $0.original != nil }
     var parts: [String] = []

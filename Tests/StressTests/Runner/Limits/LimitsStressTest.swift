@@ -21,13 +21,13 @@ struct LimitsStressTest: StressTest {
   func perform() throws -> Figures {
     var figures = Figures()
     try manyDocuments(&figures)
-    for (name, trial) in [
+    for (name, test) in [
       ("large document", largeDocument), ("collections", collections), ("indexes", indexes),
       ("list", longList), ("nesting", nesting), ("keys", keys),
     ] as [(String, (Store, inout Figures) throws -> Void)] {
       note(name)
       let start = ContinuousClock.now
-      try inStore { try trial($0, &figures) }
+      try inStore { try test($0, &figures) }
       figures["\(name), ms"] = (ContinuousClock.now - start).milliseconds
     }
     figures["largest memory, MB"] = Memory.largest
