@@ -16,7 +16,10 @@ public enum FuzzCorpus {
         let text = try JSONDecoder().decode(String.self, from: Data(line.utf8))
         return try text.unicodeScalars.map { scalar in
           guard let byte = UInt8(exactly: scalar.value) else {
-            throw Finding(description: "\(file.lastPathComponent) holds U+\(scalar.value), no byte")
+            throw Finding(
+              description:
+                "\(file.lastPathComponent) contains U+\(scalar.value), which does not represent a byte"
+            )
           }
           return byte
         }

@@ -90,7 +90,7 @@ private func expectStoredFormReads(_ value: DocumentValue) throws {
   for (name, field) in object where name != DocumentObject.rowIDName {
     try require(
       document[FieldPath(components: [name])].map { isSame($0, field) } == true,
-      "The field \(name) of \(value.jsonString()) is not found by itself")
+      "The field \(name) of \(value.jsonString()) is not found by its path")
   }
 }
 

@@ -57,7 +57,7 @@ extension FuzzTarget {
     }
     try require(
       try expected.agrees(with: actual, Sample.shared.reference),
-      "\(text): the definition says \(expected), SQLite \(actual)")
+      "\(text): expected \(expected), SQLite returns \(actual)")
   }
 }
 

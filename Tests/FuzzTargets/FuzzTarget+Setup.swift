@@ -17,13 +17,16 @@ extension FuzzTarget {
     do throws(StoreError) {
       strict = try StoreSetup(object)
     } catch {
-      try require(error.code == .invalidArgument, "A setup is refused with \(error)")
+      try require(error.code == .invalidArgument, "A setup is rejected with \(error)")
       strict = nil
     }
-    try require((strict == nil) == !ignored.isEmpty, "A setup is read by the letter and is not")
-    if let strict { try require(strict == lenient, "A setup has two meanings") }
+    try require(
+      (strict == nil) == !ignored.isEmpty, "Strict and lenient parsing disagree on validity")
+    if let strict {
+      try require(strict == lenient, "Strict and lenient parsing return different setups")
+    }
     let again = try StoreSetup(lenient.object)
-    try require(again == lenient, "A setup was written and is read as another one")
+    try require(again == lenient, "A setup does not round-trip")
     _ = lenient.file
     try expectAtomic(lenient)
   }

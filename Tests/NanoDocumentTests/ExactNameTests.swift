@@ -17,7 +17,7 @@ struct ExactNameTests {
     "Canonically equivalent strings are different names with different hashes, ordered by bytes")
   func names() {
     for (a, b) in pairs {
-      #expect(a == b, "the pair tests nothing")
+      #expect(a == b, "the elements of the pair are not canonically equivalent")
       #expect(ExactName(a) != ExactName(b))
       #expect(ExactName(a) == ExactName(String(decoding: Array(a.utf8), as: UTF8.self)))
       #expect((ExactName(a) < ExactName(b)) == a.utf8.lexicographicallyPrecedes(b.utf8))

@@ -89,7 +89,7 @@ struct StrictParserTests {
     ("<a/>", 0), ("`1`", 0), ("\\u0031", 0), ("[\\n]", 1), ("*", 0), ("(1)", 0), ("\u{FFFD}", 0),
   ]
 
-  @Test("Text that is not JSON is refused at the byte that is invalid", arguments: invalid)
+  @Test("Invalid JSON is rejected at the first invalid byte", arguments: invalid)
   func refused(text: String, offset: Int) {
     for dialect in [JSONDialect.plain, .extended] {
       let error = #expect(throws: StoreError.self) {
@@ -110,7 +110,7 @@ struct StrictParserTests {
     ([0x61, 0x62, 0xFF], 2), (Array("é😀".utf8) + [0xC3], 6), (Array("12345678".utf8) + [0xE9], 8),
   ]
 
-  @Test("Bytes that are not UTF-8 are refused where they begin", arguments: brokenUTF8)
+  @Test("Bytes that are not UTF-8 are rejected at their position", arguments: brokenUTF8)
   func utf8(bytes: [UInt8], offset: Int) {
     let error = #expect(throws: StoreError.self) {
       try DocumentValue(json: [0x22] + bytes + [0x22])
@@ -136,8 +136,8 @@ struct StrictParserTests {
     }
   }
 
-  @Test("Every problem has a sentence of its own")
-  func sentences() {
+  @Test("Every kind of error has a distinct message")
+  func errorMessages() {
     let texts = [
       "[1", "[1,]", "{\"a\":1,}", "01", "\u{FEFF}1", "1 1", "[1 1]", "{\"a\":1 1}", "{a:1}",
       "{\"a\" 1}",
@@ -145,7 +145,7 @@ struct StrictParserTests {
       "{\"a\":1,\"a\":1}", "//",
       "'a'", "trux", "?", "-x", String(repeating: "[", count: 600),
     ]
-    let sentences = texts.compactMap { text -> String? in
+    let errorMessages = texts.compactMap { text -> String? in
       do throws(StoreError) {
         _ = try DocumentValue(json: text)
         return nil
@@ -153,11 +153,11 @@ struct StrictParserTests {
         return error.message
       }
     }
-    #expect(sentences.count == texts.count)
-    #expect(Set(sentences).count == texts.count)
+    #expect(errorMessages.count == texts.count)
+    #expect(Set(errorMessages).count == texts.count)
   }
 
-  @Test("No user's text is in the safe part of an error")
+  @Test("The loggable part of an error contains no user input")
   func privacy() {
     let error = #expect(throws: StoreError.self) {
       try DocumentValue(json: #"{"secret":1,"secret":2}"#)
@@ -165,7 +165,7 @@ struct StrictParserTests {
     #expect(error?.description.contains("secret") == false)
   }
 
-  @Test("An object with many names keeps their order, and a twin among them is found")
+  @Test("An object with many names preserves their order, and a duplicate name is detected")
   func largeObjects() throws {
     let fields = (0..<1000).map { "\"name \($0)\":\($0)" }
     let object = try DocumentObject(json: "{\(fields.joined(separator: ","))}")

@@ -75,7 +75,7 @@ struct SaveFailureTests {
         #expect(fixture.new.objectID != nil && !fixture.context.hasUnsavedChanges)
       }
     }
-    Issue.record("it never succeeded")
+    Issue.record("the save never succeeded")
   }
 
   @Test("A unique violation names the object, and nothing is saved")

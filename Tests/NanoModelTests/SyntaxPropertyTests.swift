@@ -98,7 +98,8 @@ struct SyntaxPropertyTests {
         #expect(isWhole && !fields.contains { $0.0 == "free" }, "\(error)")
       case (.failure(let error), .failure):
         #expect(!isWhole && (error as? StoreError)?.code == .typeMismatch)
-      case (.failure(let error), .success): Issue.record("\(error) where Codable reads")
+      case (.failure(let error), .success):
+        Issue.record("\(error), but Codable decodes the document")
       }
     }
   }

@@ -90,12 +90,12 @@ struct KilledServerTests {
     for _ in 0..<kills {
       let before = counters.acknowledged
       let some = random.number(5...60)
-      try Faults.wait(for: "writes go on") { counters.acknowledged >= before + some }
+      try Faults.wait(for: "writes continue") { counters.acknowledged >= before + some }
       try server.kill()
       try server.start()
     }
     let before = counters.acknowledged
-    try Faults.wait(for: "writes go on after the last start") {
+    try Faults.wait(for: "writes continue after the last start") {
       counters.acknowledged >= before + 5
     }
     isDone.store(true, ordering: .relaxed)

@@ -49,7 +49,7 @@ public final class Pgbouncer: Sendable {
     while !Loopback.isOpen(port) {
       guard ContinuousClock.now < end else {
         let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""
-        throw ServerFailure(description: "pgbouncer does not start: \(log)")
+        throw ServerFailure(description: "pgbouncer did not start: \(log)")
       }
       usleep(5_000)
     }

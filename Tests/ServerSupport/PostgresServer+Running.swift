@@ -31,7 +31,7 @@ extension PostgresServer {
     let end = ContinuousClock.now + .seconds(120)
     while all.contains(where: Self.isRunning) {
       guard ContinuousClock.now < end else {
-        throw ServerFailure(description: "the server's processes do not end")
+        throw ServerFailure(description: "the server processes did not end")
       }
       usleep(2_000)
     }
@@ -45,7 +45,7 @@ extension PostgresServer {
   func process() throws -> pid_t {
     let lines = try String(contentsOfFile: data + "/postmaster.pid", encoding: .utf8)
     guard let process = lines.split(separator: "\n").first.flatMap({ pid_t($0) }) else {
-      throw ServerFailure(description: "the server has not started")
+      throw ServerFailure(description: "the server is not running")
     }
     return process
   }

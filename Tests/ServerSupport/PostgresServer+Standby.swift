@@ -23,7 +23,7 @@ extension PostgresServer {
     let end = ContinuousClock.now + .seconds(120)
     while try standby.psql("SELECT pg_last_wal_replay_lsn() >= '\(written)'") != "t" {
       guard ContinuousClock.now < end else {
-        throw ServerFailure(description: "the standby does not follow")
+        throw ServerFailure(description: "the standby did not catch up")
       }
       usleep(10_000)
     }
