@@ -118,7 +118,7 @@ struct ReaderRightsTests {
   }
 
   @Test("A reader is rejected with a hint while no other process has the file open")
-  func refused() throws {
+  func rejected() throws {
     let outcome = try command.shell("\(Self.reader) find library.db films")
 
     #expect(outcome.status == 1)

@@ -11,7 +11,7 @@ struct HostileInputTests {
   static let arguments = HostileStrings.all.filter { !$0.utf8.contains(0) }
 
   /// Every fourth string, because starting a process takes time.
-  private static func some(_ number: Int) -> [String] {
+  private static func sample(_ number: Int) -> [String] {
     arguments.enumerated().filter { $0.offset % 8 == number % 8 }.map(\.element)
   }
 
@@ -24,7 +24,7 @@ struct HostileInputTests {
     let before = try runner.run("sql", "library.db", "SELECT type, name, sql FROM sqlite_schema")
       .output
     let films = try runner.run("export", "library.db", "films").output
-    for text in Self.some(part) {
+    for text in Self.sample(part) {
       let commands: [[String]] = [
         ["find", "library.db", "films", text], ["find", "library.db", text],
         ["find", "library.db", "films", "[title] = ?", "--text-arg", text],
@@ -40,7 +40,7 @@ struct HostileInputTests {
       let outcome = try runner.run(command)
       #expect([0, 1, 2, 64].contains(outcome.status), "\(command): \(outcome)")
       #expect(!outcome.diagnostics.contains("Fatal"), "\(command)")
-      expectQuiet(outcome.output + outcome.diagnostics, "\(command)")
+      expectNoControlCharacters(outcome.output + outcome.diagnostics, "\(command)")
     }
     #expect(
       try runner.run("sql", "library.db", "SELECT type, name, sql FROM sqlite_schema").output
@@ -64,9 +64,9 @@ struct HostileInputTests {
       let shown = try runner.run("find", "d.db", "texts", format)
       #expect(shown.status == 0)
       // Machine-readable output is exact. Only tables are always for people.
-      if format == "--table" { expectQuiet(shown.output, format) }
+      if format == "--table" { expectNoControlCharacters(shown.output, format) }
     }
-    expectQuiet(try runner.run("schema", "d.db", "texts", "--table").output, "schema")
+    expectNoControlCharacters(try runner.run("schema", "d.db", "texts", "--table").output, "schema")
     let exported = try runner.run("export", "d.db", "texts", "--no-header").output
       .split(separator: "\n" as Character)
     let again = try exported.map { try DocumentObject(json: String($0)) }
@@ -87,11 +87,11 @@ struct HostileInputTests {
     #expect(outcome.status == 64)
     #expect(outcome.diagnostics.contains(#"--\u{1b}[2J\u{202e}"#))
     #expect(outcome.diagnostics.contains("Usage:"))
-    expectQuiet(outcome.diagnostics, "unknown option")
+    expectNoControlCharacters(outcome.diagnostics, "unknown option")
   }
 
   /// Checks that the text has no control characters except the line breaks of the layout.
-  private func expectQuiet(_ output: String, _ what: String) {
+  private func expectNoControlCharacters(_ output: String, _ what: String) {
     let active = output.unicodeScalars.filter {
       $0 != "\n" && $0.properties.generalCategory == .control || $0 == "\u{202E}"
     }

@@ -57,7 +57,7 @@ struct WatchTests {
   }
 
   @Test("An invalid condition, an invalid count and a missing database are rejected")
-  func refused() throws {
+  func rejected() throws {
     #expect(try command.run("watch", "library.db", "films", "[year] >").status == 1)
     #expect(try command.run("watch", "library.db", "films", "--count", "0").status == 64)
     #expect(try command.run("watch", "none.db", "films").status == 1)

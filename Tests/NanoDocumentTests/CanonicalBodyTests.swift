@@ -33,7 +33,7 @@ struct CanonicalBodyTests {
   ]
 
   @Test("Any formatting of a document converts to the same stored form", arguments: spellings)
-  func spelling(text: String, expected: String) throws {
+  func formatting(text: String, expected: String) throws {
     #expect(try Self.rewritten(text) == expected)
     #expect(try Self.rewritten(expected) == nil)
   }
@@ -47,7 +47,7 @@ struct CanonicalBodyTests {
       "{\"a\":1}\u{0}",
       "[1]", "", #"{"$date":"2026-11-20T21:17:00Z"}"#, #"{"a":1"#, "{\"a\":\"\u{1}\"}",
     ])
-  func refused(text: String) {
+  func rejected(text: String) {
     #expect(throws: StoreError.self) { try Self.rewritten(text) }
   }
 

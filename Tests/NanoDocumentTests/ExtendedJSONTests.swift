@@ -74,7 +74,7 @@ struct ExtendedJSONTests {
 
   @Test(
     "Output of current and old versions of mongoexport has the correct values", arguments: forms)
-  func formsOfMongo(text: String, value: DocumentValue) throws {
+  func mongoexport(text: String, value: DocumentValue) throws {
     #expect(try DocumentValue(json: text) == value)
     let written = value.jsonString()
     #expect(try DocumentValue(json: written) == value, "\(written)")
@@ -112,8 +112,9 @@ struct ExtendedJSONTests {
   ]
 
   @Test(
-    "A wrapper with invalid content is rejected at the position of the content", arguments: wrong)
-  func wrongContent(text: String, offset: Int) {
+    "An extended value with invalid content is rejected at the position of the content",
+    arguments: wrong)
+  func invalidContent(text: String, offset: Int) {
     let error = #expect(throws: StoreError.self) { try DocumentValue(json: text) }
     #expect(error?.code == .invalidJSON)
     #expect(error?[.byteOffset] == "\(offset)", "\(error?.debugDescription ?? "")")

@@ -178,8 +178,8 @@ struct StoredFormTests {
     }
   }
 
-  @Test("An object with the field names of an extended value is a plain object if it is not one")
-  func foreignForms() throws {
+  @Test("An invalid extended value is read as a plain object")
+  func invalidExtendedValues() throws {
     for text in [
       #"{"$date":5}"#, #"{"$date":"yesterday"}"#, #"{"$binary":{"base64":"*"}}"#, #"{"$oid":"x"}"#,
       #"{"$url":"http://a.example","more":1}"#, #"{"$interval":1.5}"#, #"{"$numberDouble":"1.5"}"#,
@@ -191,7 +191,7 @@ struct StoredFormTests {
   }
 
   @Test("An extended value with spaces or fewer digits is recognized")
-  func looseForms() throws {
+  func flexibleForms() throws {
     let date = Date(timeIntervalSince1970: 1.5)
     #expect(try stored(#"{ "$date" : "1970-01-01T00:00:01.5Z" }"#) == .date(date))
     #expect(try stored(#"{"$date":"1970-01-01T01:00:01.5+01:00"}"#) == .date(date))

@@ -90,7 +90,7 @@ struct StrictParserTests {
   ]
 
   @Test("Invalid JSON is rejected at the first invalid byte", arguments: invalid)
-  func refused(text: String, offset: Int) {
+  func rejected(text: String, offset: Int) {
     for dialect in [JSONDialect.plain, .extended] {
       let error = #expect(throws: StoreError.self) {
         try DocumentValue(json: text, dialect: dialect)

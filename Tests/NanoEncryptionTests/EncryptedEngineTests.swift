@@ -9,7 +9,7 @@ import NanoTesting
 import Testing
 
 @Suite("Engine conformance of the encrypted engine")
-struct SealedEngineTests {
+struct EncryptedEngineTests {
   /// Excludes one check: creating a blind index rewrites documents, which observers report as changes.
   static let checks = EngineConformance.checks.filter {
     $0.name != "Nothing is told of what changes no document"
@@ -56,7 +56,7 @@ struct SealedEngineTests {
 /// `NANOSTORE_SEED` repeats a run, `NANOSTORE_PAIRS` sets the number of condition and collection pairs that each case
 /// compares.
 @Suite("The encrypted engine compared with the reference semantics")
-struct SealedComparisonTests {
+struct EncryptedComparisonTests {
   private static let environment = ProcessInfo.processInfo.environment
   static let seed =
     environment["NANOSTORE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: .min ... .max)

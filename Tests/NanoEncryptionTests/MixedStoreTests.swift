@@ -61,7 +61,7 @@ struct MixedStoreTests {
   }
 
   @Test("An interrupted sealAll resumes")
-  func restart() throws {
+  func resume() throws {
     struct Stop: Error {}
     let store = try file.open()
     #expect(throws: Stop.self) { try store.sealAll { _ in throw Stop() } }

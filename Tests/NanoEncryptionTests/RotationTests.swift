@@ -110,7 +110,7 @@ struct RotationTests {
   }
 
   @Test("An interrupted rotation resumes", arguments: [1, 3, 6])
-  func restart(steps: Int) throws {
+  func resume(steps: Int) throws {
     struct Stop: Error {}
     let store = try open()
     var count = 0
@@ -136,7 +136,7 @@ struct RotationTests {
   }
 
   @Test("Other connections read and write during and after a rotation")
-  func others() throws {
+  func concurrentAccess() throws {
     let store = try open()
     let other = try open()
     try expectAll(in: other)

@@ -113,7 +113,7 @@ struct ForeignProgramTests {
   }
 
   @Test("Two spellings of a collection name are the same collection")
-  func spellings() throws {
+  func collectionNames() throws {
     try createIndexes([IndexDefinition(columns: [.init("a")])])
     let (one, many) = (GeneratedDocument(["a": 1]), GeneratedDocument(["a": [1, 2]]))
     let found = try engine.write(nil) { writer in

@@ -64,7 +64,7 @@ struct ForeignWriteTests {
         let document = document()
         conditions.documents.append(document.object)
         let text = try document.new { String(decoding: $0.body, as: UTF8.self) }
-        try Self.write(ForeignSpelling.of(text, &random), foreign, &random)
+        try Self.write(ForeignFormatter.format(text, &random), foreign, &random)
       }
       try compareQueries(engine, foreign, &conditions, seed)
       guard random.oneIn(4) else { continue }

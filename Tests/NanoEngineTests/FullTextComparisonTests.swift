@@ -8,7 +8,7 @@ import NanoTesting
 import Testing
 
 @Suite("SQLite full-text search compared with the reference semantics")
-struct TextComparisonTests {
+struct FullTextComparisonTests {
   @Test(
     "After any writes, inside and outside a transaction, matches and ranks are the same",
     arguments: 1...30)

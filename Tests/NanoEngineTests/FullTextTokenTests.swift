@@ -5,7 +5,7 @@ import NanoTesting
 import Testing
 
 @Suite("Full-text tokens")
-struct TextTokenTests {
+struct FullTextTokenTests {
   /// Returns the tokens of SQLite's tokenizer, in order.
   private static func tokens(
     _ tokens: Tokenizer, _ texts: [String]

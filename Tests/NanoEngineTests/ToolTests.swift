@@ -56,7 +56,7 @@ struct ToolTests {
   }
 
   @Test("A seed generates the same script each time")
-  func repeatable() throws {
+  func deterministic() throws {
     var (one, other) = (ScriptGenerator(seed: 7), ScriptGenerator(seed: 7))
     // As text, because NaN does not equal itself.
     #expect(try "\(one.script(questions: 5).steps)" == "\(other.script(questions: 5).steps)")

@@ -98,7 +98,7 @@ struct AsyncTests {
   }
 
   @Test("Canceling a task stops its closure, and the actor remains usable")
-  func cancelling() async throws {
+  func cancellation() async throws {
     let library = ObjectActor(store)
     let task = Task {
       try await library.perform { context in

@@ -44,7 +44,7 @@ struct ConflictTests {
   }
 
   @Test("After a rollback refreshes the object, it can be changed and saved again")
-  func again() throws {
+  func retryAfterRollback() throws {
     mine.rollback()
     #expect(song.title == "theirs")
     song.title += " and mine"

@@ -205,7 +205,7 @@ struct CornerTests {
   }
 
   @Test("Deleting an object deleted elsewhere has no effect, also in a cascade")
-  func vanished() throws {
+  func deletedElsewhere() throws {
     let album = try context.insert(Album("Album", [Song("a")]))
     try context.save()
     try store["Song"].deleteAll()

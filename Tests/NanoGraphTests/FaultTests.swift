@@ -83,7 +83,7 @@ struct FaultTests {
   }
 
   @Test("Objects in reference cycles are released with the context")
-  func circles() throws {
+  func referenceCycles() throws {
     weak var list: Playlist?
     weak var song: Song?
     do {

@@ -221,7 +221,7 @@ struct DeleteRuleTests {
   }
 
   @Test("A deleted object can be inserted again, before and after saving")
-  func again() throws {
+  func reinsertion() throws {
     let song = try context.insert(Song("a"))
     try context.save()
     let id = song.objectID

@@ -48,7 +48,7 @@ struct VersionTests {
   }
 
   @Test("Old documents are read as new objects, and upgraded when they are saved")
-  func oneByOne() throws {
+  func lazyUpgrade() throws {
     let context = ObjectContext(store)
     let contact = try #require(try context.find(SecondVersion.Contact.self).first())
     #expect(contact.first == "c1" && contact.phone == "none" && contact.friends.isEmpty)
@@ -63,7 +63,7 @@ struct VersionTests {
   }
 
   @Test("upgrade(_:) upgrades a class in batches, and resumes after an interruption")
-  func atOnce() throws {
+  func batchUpgrade() throws {
     struct Stop: Error {}
     let context = ObjectContext(store)
     context.register(ThirdVersion.Contact.self)

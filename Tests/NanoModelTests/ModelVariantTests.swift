@@ -189,7 +189,7 @@ struct ModelVariantTests {
   }
 
   @Test("A batch with a rejected document fails as a whole")
-  func refusedInBatch() throws {
+  func rejectedInBatch() throws {
     let documents = store["c"]
     try documents.insert(["n": 0], key: "taken")
     let error = #expect(throws: StoreError.self) {

@@ -111,7 +111,7 @@ struct ModelVersionsTests {
   ]
 
   @Test("Each program version reads the file of every other version", arguments: programs, programs)
-  func eachWithEach(reader: Program, writer: Program) throws {
+  func everyVersionPair(reader: Program, writer: Program) throws {
     let file = folder.file("people-\(writer.number)-\(reader.number).db")
     try Store(.file(file)).using(writer.write)
     let before = try Store(.file(file)).using { try $0["people"].get("ada")?.object() }
@@ -136,7 +136,7 @@ struct ModelVersionsTests {
 
   @Test(
     "Saving with an older program preserves everything that a newer one wrote", arguments: programs)
-  func savedBack(writer: Program) throws {
+  func savedByOlderVersion(writer: Program) throws {
     for reader in Self.programs where Self.expected[reader.number - 1][writer.number - 1] != nil {
       let file = folder.file("back-\(writer.number)-\(reader.number).db")
       try Store(.file(file)).using(writer.write)
@@ -250,7 +250,7 @@ struct ModelVersionsTests {
   }
 
   @Test("An interrupted upgrade resumes")
-  func upgradeGoesOn() async throws {
+  func resumedUpgrade() async throws {
     struct Enough: Error {}
     let store = try anyStore()
     for number in 0..<30 {
@@ -273,7 +273,7 @@ struct ModelVersionsTests {
   }
 
   @Test("A document whose upgrade fails is unchanged and named in the error")
-  func refusedUpgrade() throws {
+  func failedUpgrade() throws {
     struct Refused: Error {}
     let store = try anyStore()
     try Self.programs[0].write(store)

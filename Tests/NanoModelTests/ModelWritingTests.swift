@@ -34,7 +34,7 @@ struct ModelWritingTests {
   init() throws { store = try anyStore() }
 
   @Test("A value without a key gets a generated key")
-  func madeKey() throws {
+  func generatedKey() throws {
     let stored = try accounts.insert(Account(email: "a@x", owner: "Ada"))
     let id = try #require(stored.id)
     #expect(id == stored.key)
@@ -115,7 +115,7 @@ struct ModelWritingTests {
   }
 
   @Test("Duplicate documents prevent the creation of a unique index, and are unchanged")
-  func collidingDocuments() throws {
+  func duplicateDocuments() throws {
     try store["Account"].insert(["email": "a@x", "owner": "Ada"])
     try store["Account"].insert(["email": "a@x", "owner": "Bob"])
     let error = #expect(throws: StoreError.self) { try accounts.prepare() }
@@ -126,7 +126,7 @@ struct ModelWritingTests {
   }
 
   @Test("Several values are stored atomically")
-  func together() throws {
+  func atomicity() throws {
     let accounts = accounts
     let many = (0..<200).map { Account(email: "\($0)@x", owner: "Ada") }
     #expect(try accounts.insert(many).count == 200)
@@ -144,7 +144,7 @@ struct ModelWritingTests {
   }
 
   @Test("An index created in a rolled-back transaction is created again")
-  func undoneIndexes() throws {
+  func rolledBackIndexes() throws {
     struct Undo: Error {}
     #expect(throws: Undo.self) {
       try store.write {
@@ -233,7 +233,7 @@ struct ModelWritingTests {
   }
 
   @Test("A document that does not decode is an error with collection, key and field")
-  func wrongDocument() throws {
+  func invalidDocument() throws {
     try store["Account"].insert(["email": "a@x", "owner": 5], key: "k")
     for read in [
       { _ = try accounts.fetch() }, { _ = try accounts.get("k") },

@@ -103,7 +103,7 @@ struct SharedCollectionTests {
   }
 
   @Test("Two types that both name the collection share it")
-  func agreement() throws {
+  func sharedName() throws {
     try store[Shared.Person.self].insert(Shared.Person(name: "Ada", age: 36), key: "ada")
 
     #expect(try store[Shared.Name.self].get("ada") == Shared.Name(name: "Ada"))

@@ -126,7 +126,7 @@ struct SyntaxDocumentTests {
   }
 
   @Test("Unknown fields affect neither equality nor Codable output")
-  func unknownIsInvisible() throws {
+  func unknownFieldsAreIgnored() throws {
     let plain = try read(SyntaxBoth.self, #"{"text":"a","part":{"name":"n","list":[]}}"#)
     let more = try read(SyntaxBoth.self, #"{"z":1,"text":"a","part":{"name":"n","list":[],"y":2}}"#)
     #expect(plain == more)

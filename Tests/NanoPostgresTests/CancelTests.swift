@@ -133,7 +133,7 @@ struct CancelTests {
     let store = monitored.store
     try await store["items"].save(["n": 1], key: "a")
     var random = SplitMix(seed: Faults.seed)
-    var cancelled = 0
+    var canceled = 0
     for round in 0..<(150 * Faults.rounds) {
       let kind = random.number(0...2)
       let task = Task.detached {
@@ -157,11 +157,11 @@ struct CancelTests {
       switch await task.result {
       case .success: break
       case .failure(let error):
-        cancelled += 1
+        canceled += 1
         if !isCancellation(error) { Issue.record(error, "round \(round), seed \(Faults.seed)") }
       }
     }
-    print("cancel: seed \(Faults.seed), \(cancelled) calls ended early")
+    print("cancel: seed \(Faults.seed), \(canceled) calls ended early")
   }
 
   @Test("Canceling a save does not roll back others in the same transaction")

@@ -109,7 +109,7 @@ struct FailedStatementTests {
   }
 
   @Test("A failure inside a transaction is a StoreError", arguments: Failure.allCases)
-  func typed(failure: Failure) throws {
+  func storeErrors(failure: Failure) throws {
     let store = try TestDatabase.store(Faults.configuration())
     defer { try? store.close() }
     try fill(store)

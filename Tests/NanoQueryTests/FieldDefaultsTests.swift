@@ -62,7 +62,8 @@ struct FieldDefaultsTests {
     }
   }
 
-  @Test("If objects are objects, defaults are equivalent to filling in missing fields")
+  @Test(
+    "Defaults are equivalent to filling in missing fields, unless another type replaces an object")
   func filledIn() throws {
     let defaults: DocumentObject = ["a": 1, "o": ["k": 9, "l": ["m": [1, 2]]], "t": "x"]
     let documents: [DocumentObject] = [

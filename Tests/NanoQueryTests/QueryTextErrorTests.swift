@@ -190,7 +190,7 @@ struct QueryTextErrorTests {
   }
 
   @Test("Nested CASE operands do not cause exponential growth")
-  func bases() {
+  func nestedCase() {
     var text = "[a]"
     for _ in 0..<20 { text = "CASE \(text) WHEN 1 THEN 1 WHEN 2 THEN 2 WHEN 3 THEN 3 END" }
     #expect(throws: StoreError.self) { try QueryText(text) }

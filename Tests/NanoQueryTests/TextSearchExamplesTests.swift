@@ -40,7 +40,7 @@ struct TextSearchExamplesTests {
 }
 
 @Suite("Full-text queries")
-struct TextQueryTests {
+struct FullTextQueryTests {
   @Test(
     "User input parses to a tree",
     arguments: [

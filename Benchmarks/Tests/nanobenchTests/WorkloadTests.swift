@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct WorkloadTests {
   @Test("A stored body decodes to the person from which it was created")
-  func bodyIsThePerson() throws {
+  func bodyRoundTrip() throws {
     let person = Person(number: 7)
 
     let object = try JSONSerialization.jsonObject(with: Data(person.storedJSON.utf8))

@@ -261,8 +261,8 @@ struct Expected {
       )
       try require(found == defined, "\(operation.name): \(found) is not \(defined)")
     }
-    let (searched, looked) = try (DamageUse.indexedWords(store), DamageUse.scannedWords(store))
-    try require(searched == looked, "text: \(searched) is not \(looked)")
+    let (indexed, scanned) = try (DamageUse.indexedWords(store), DamageUse.scannedWords(store))
+    try require(indexed == scanned, "text: \(indexed) is not \(scanned)")
     let expected = Expected(results: results, documents: documents)
     known[sample.rawValue] = expected
     return expected

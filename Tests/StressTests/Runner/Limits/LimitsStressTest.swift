@@ -92,7 +92,9 @@ struct LimitsStressTest: StressTest {
     try require(try store["a"].get("large")?["text"]?.string?.utf8.count == size, "truncated")
     try require(try store["a"].find(Field("n") == 7).count() == 1, "not found")
     store.maximumDocumentSize = size
-    try refused(.documentTooLarge) { try store["a"].save(["text": .string(text)], key: "larger") }
+    try expectError(.documentTooLarge) {
+      try store["a"].save(["text": .string(text)], key: "larger")
+    }
   }
 
   private func collections(_ store: Store, _ figures: inout Figures) throws {
@@ -138,11 +140,13 @@ struct LimitsStressTest: StressTest {
     let object = nested(500).object ?? [:]
     try store["a"].save(object, key: "deep")
     try require(try store["a"].get("deep")?.object() == object, "changed")
-    try refused(.valueNotStorable) { try store["a"].save(nested(600).object ?? [:], key: "deeper") }
+    try expectError(.valueNotStorable) {
+      try store["a"].save(nested(600).object ?? [:], key: "deeper")
+    }
   }
 
   private func keys(_ store: Store, _ figures: inout Figures) throws {
-    try refused(.invalidKey) {
+    try expectError(.invalidKey) {
       try store["a"].save(
         ["n": 1], key: String(repeating: "k", count: DocumentKey.maximumLength + 1))
     }
@@ -157,7 +161,7 @@ struct LimitsStressTest: StressTest {
     try require(try store["a"].get("name")?.object()[name] == 1, "the name is lost")
   }
 
-  private func refused(_ code: StoreError.Code, _ work: () throws -> some Any) throws {
+  private func expectError(_ code: StoreError.Code, _ work: () throws -> some Any) throws {
     do { _ = try work() } catch let error as StoreError where error.code == code { return }
     throw StressTestFailure("\(code) was expected")
   }

@@ -62,15 +62,15 @@ extension ProgramExecutor {
   /// Blocks this thread, which does not belong to the cooperative pool, until a task completes.
   private func waiting(_ work: @escaping @Sendable () async -> Outcome) -> Outcome {
     let done = DispatchSemaphore(value: 0)
-    let answer = Answer()
+    let box = OutcomeBox()
     Task.detached {
-      answer.outcome = await work()
+      box.outcome = await work()
       done.signal()
     }
     done.wait()
-    return answer.outcome
+    return box.outcome
   }
 }
 
 // @unchecked: written before the semaphore is signaled and read after waiting for it.
-private final class Answer: @unchecked Sendable { var outcome = Outcome.done }
+private final class OutcomeBox: @unchecked Sendable { var outcome = Outcome.done }
