@@ -36,12 +36,12 @@ extension FuzzTarget {
   }
 
   private static func expectSameResult(_ query: FullTextQuery, _ index: String) throws {
-    let question = EngineRequest.find(Query(.search(query, in: index)))
+    let request = EngineRequest.find(Query(.search(query, in: index)))
     let expected = try Texts.shared.get().reference.read(.snapshot, nil) {
-      try question.ask($0, Texts.collection)
+      try request.ask($0, Texts.collection)
     }
     let actual = try Texts.shared.get().engine.read(.snapshot, nil) {
-      try question.ask($0, Texts.collection)
+      try request.ask($0, Texts.collection)
     }
     try require(
       expected == actual, "\(query) in \(index): expected \(expected), SQLite returns \(actual)")

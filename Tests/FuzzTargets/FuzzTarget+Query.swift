@@ -44,16 +44,16 @@ extension FuzzTarget {
     guard let query = try? text.query(Array(values.prefix(text.positionCount)), named: names),
       (try? query.validate()) != nil
     else { return }
-    let question = EngineRequest.find(query)
+    let request = EngineRequest.find(query)
     let expected = try Sample.shared.reference.read(.snapshot, nil) {
-      try question.ask($0, Sample.collection)
+      try request.ask($0, Sample.collection)
     }
     let actual = try Sample.shared.engine.read(.snapshot, nil) {
-      try question.ask($0, Sample.collection)
+      try request.ask($0, Sample.collection)
     }
     // Whether an invalid regular expression is evaluated depends on the engine.
-    for answer in [expected, actual] {
-      if case .failed(.invalidArgument) = answer { return }
+    for result in [expected, actual] {
+      if case .failed(.invalidArgument) = result { return }
     }
     try require(
       try expected.agrees(with: actual, Sample.shared.reference),

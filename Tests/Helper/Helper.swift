@@ -9,14 +9,14 @@ import NanoStore
 struct Helper {
   static func main() {
     var session = Session()
-    while let line = readLine() { session.answer(line) }
+    while let line = readLine() { session.handle(line) }
   }
 }
 
 struct Session {
   private var store: Store?
 
-  mutating func answer(_ line: String) {
+  mutating func handle(_ line: String) {
     do {
       reply(
         "ok \(try run(line.split(separator: "\t", omittingEmptySubsequences: false).map { "\($0)" }))"

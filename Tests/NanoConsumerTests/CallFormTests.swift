@@ -75,28 +75,28 @@ struct PublicCallTests {
     "Bag.add(_:in:)": "changes the bag in memory",
     "Bag.add(_:)": "changes the bag in memory",
     "Bag.add(object:in:)": "changes the bag in memory",
-    "DocumentCollection.nextRowID()": "stands in a write block",
-    "DocumentCollection.show(rowID:_:)": "shows borrowed bytes",
+    "DocumentCollection.nextRowID()": "is called inside a write transaction",
+    "DocumentCollection.show(rowID:_:)": "passes borrowed bytes to a closure",
     "DocumentCollection.contentVersion(rowID:)": "for layers on top",
     "DocumentCollection.write(_:key:type:version:_:)": "fills a borrowed buffer",
     "DocumentCollection.writeBatch(_:capacity:atomic:_:)": "fills a borrowed buffer",
-    "DocumentQuery.showStored(_:)": "shows borrowed bytes",
-    "DocumentQuery.showContents(withKeys:_:)": "shows borrowed bytes",
-    "DocumentCollection.find(_:_:)": "reads a text",
-    "DocumentCollection.find(_:arguments:named:)": "reads a text",
-    "DocumentCollection.find(_:named:)": "reads a text",
-    "DocumentQuery.sorted(byText:)": "reads a text",
-    "Bag.find(_:_:)": "reads a text",
-    "ModelCollection.find(_:_:)": "reads a text",
-    "ModelCollection.find(_:named:)": "reads a text",
-    "ModelQuery.documentQuery()": "makes a question",
-    "ModelQuery.updates()": "makes a sequence",
-    "ModelQuery.countUpdates()": "makes a sequence",
-    "ObjectQuery.each(_:)": "shows objects of the context's thread",
-    "QueuedCall.wait()": "the form with await is `value`",
-    "Store.blocking(_:)": "the way to the synchronous forms",
-    "Store.close()": "stands in `defer` and `deinit`",
-    "Store.reopen()": "as the initializers",
+    "DocumentQuery.showStored(_:)": "passes borrowed bytes to a closure",
+    "DocumentQuery.showContents(withKeys:_:)": "passes borrowed bytes to a closure",
+    "DocumentCollection.find(_:_:)": "only parses text",
+    "DocumentCollection.find(_:arguments:named:)": "only parses text",
+    "DocumentCollection.find(_:named:)": "only parses text",
+    "DocumentQuery.sorted(byText:)": "only parses text",
+    "Bag.find(_:_:)": "only parses text",
+    "ModelCollection.find(_:_:)": "only parses text",
+    "ModelCollection.find(_:named:)": "only parses text",
+    "ModelQuery.documentQuery()": "only creates a query",
+    "ModelQuery.updates()": "only creates a sequence",
+    "ModelQuery.countUpdates()": "only creates a sequence",
+    "ObjectQuery.each(_:)": "passes objects of the context's thread to a closure",
+    "QueuedCall.wait()": "the async form is `value`",
+    "Store.blocking(_:)": "runs the synchronous forms",
+    "Store.close()": "is called in `defer` and `deinit`",
+    "Store.reopen()": "synchronous like the initializers",
     "Store.object(_:)": "reads a document in memory",
     "Store.postgres(_:configuration:wrapping:)": "for engines on top",
     "Store.engine()": "for layers on top",
@@ -117,13 +117,13 @@ struct PublicCallTests {
     let synchronous = Set(calls.filter { !$0.isAsync }.map(\.shape))
     let asynchronous = calls.filter(\.isAsync)
     for call in asynchronous where !Self.asynchronousOnly.contains(call.title) {
-      #expect(synchronous.contains(call.shape), "\(call.title) has no form without await")
+      #expect(synchronous.contains(call.shape), "\(call.title) has no sync form")
     }
     let shapes = Set(asynchronous.map(\.shape))
     for call in calls where !call.isAsync && call.throwsErrors && !shapes.contains(call.shape) {
       #expect(
         Self.synchronousOnly[call.title] != nil || Self.synchronousTypes.contains(call.type),
-        "\(call.title) has no form with await")
+        "\(call.title) has no async form")
     }
   }
 

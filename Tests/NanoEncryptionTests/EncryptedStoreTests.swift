@@ -39,7 +39,7 @@ struct EncryptedStoreTests {
     func expectNothing() throws {
       for (name, bytes) in try file.bytes() {
         for text in ["Secret", "8675309", "correct horse"] {
-          #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) stands in \(name)")
+          #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) appears in \(name)")
         }
       }
     }

@@ -40,14 +40,14 @@ struct MixedStoreTests {
   @Test("sealAll seals everything, and an unsealed document is then rejected")
   func sealAll() throws {
     let store = try file.open()
-    var told: [Double] = []
-    try store.sealAll { told.append($0) }
-    #expect(told == told.sorted() && told.last == 1)
+    var progress: [Double] = []
+    try store.sealAll { progress.append($0) }
+    #expect(progress == progress.sorted() && progress.last == 1)
     try store.compact()
     try store.close()
     for (name, bytes) in try file.bytes() {
       for text in ["SecretName", "SecretValue", "SecretBag"] {
-        #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) stands in \(name)")
+        #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text) appears in \(name)")
       }
     }
     let again = try file.open()

@@ -198,13 +198,13 @@ struct AdoptionTests {
   func notReported() throws {
     try insert(["n": 1])
     try insertForeign(#" {"n":2}"#)
-    let told = Mutex<[Commit]>([])
-    let observation = try engine.observeCommits { commit in told.withLock { $0.append(commit) } }
+    let commits = Mutex<[Commit]>([])
+    let observation = try engine.observeCommits { commit in commits.withLock { $0.append(commit) } }
     defer { observation.cancel() }
 
     try insert(["n": 3])
 
-    #expect(told.withLock { $0 } == [Commit([Change("c", [3: .inserted])])])
+    #expect(commits.withLock { $0 } == [Commit([Change("c", [3: .inserted])])])
     #expect(try foreign.run("SELECT count(*) FROM c WHERE revision IS NULL") == [["0"]])
   }
 

@@ -163,12 +163,12 @@ extension IndexCandidateTests {
     arguments: 0..<4 as Range<UInt64>)
   func used(part: UInt64) throws {
     let seed = UInt64.random(in: .min ... .max)
-    var questions = QueryGenerator(random: SplitMix(seed: seed &+ part))
+    var generator = QueryGenerator(random: SplitMix(seed: seed &+ part))
     let engine = try SQLiteEngine(.memory, SQLiteConfiguration())
     try engine.write(nil) { writer in
       for _ in 0..<300 {
         var json = JSONWriter()
-        json.value(.object(questions.document()))
+        json.value(.object(generator.document()))
         try json.bytes.withUnsafeBytes {
           _ = try writer.insert(NewDocument(key: nil, added: 0, body: $0), into: "c")
         }
@@ -177,14 +177,14 @@ extension IndexCandidateTests {
     let facts = try engine.read(.call, nil) { try Self.facts($0.observedPaths(in: "c")) }
     var made = 0
     for _ in 0..<150 {
-      let query = questions.query()
+      let query = generator.query()
       let candidates = IndexCandidates(query, observed: facts)
       let wanted = [candidates.condition, candidates.order.map { [$0] } ?? []]
       for (kind, group) in wanted.enumerated() where !group.isEmpty {
         let indexes = group.map { $0.definition() }
         try engine.write(nil) { writer in
-          let question = EngineRequest.find(query)
-          let before = try question.ask(writer, "c")
+          let request = EngineRequest.find(query)
+          let before = try request.ask(writer, "c")
           for index in indexes { try writer.createIndex(index, in: "c") }
           let plan = try writer.explain(query, in: "c")
           #expect(
@@ -193,7 +193,7 @@ extension IndexCandidateTests {
           if kind == 1 {
             #expect(!plan.plan.contains { $0.hasSuffix("TEMP B-TREE FOR ORDER BY") }, "\(plan)")
           }
-          #expect(try question.ask(writer, "c") == before)
+          #expect(try request.ask(writer, "c") == before)
           for index in indexes { _ = try writer.dropIndex(index.name, in: "c") }
           made += 1
         }

@@ -88,7 +88,7 @@ struct RegressionTests {
   ]
 
   @Test("The engine returns the same result as the reference semantics", arguments: cases)
-  func answers(found: Case) throws {
+  func matchesReference(found: Case) throws {
     #expect(try found.script.play(on: SQLiteEngine(.memory, SQLiteConfiguration())) == nil)
     var configuration = SQLiteConfiguration()
     configuration.encoding = .utf16

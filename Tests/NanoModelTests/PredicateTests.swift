@@ -43,25 +43,25 @@ struct PredicateTests {
   func finds(form: PredicateForm) throws {
     let condition = ModelCondition(form.predicate)
     #expect(condition.failure == nil)
-    for (kept, asked) in [
+    for (fixture, predicate) in [
       (try Self.withFormerNames.get(), condition.condition),
       (try Self.withoutFormerNames.get(), condition.condition),
       (try Self.withoutFormerNames.get(), condition.current),
     ] {
-      let expected = kept.evaluated(form.predicate)
-      #expect(try kept.collection.find(asked).keys() == expected, "\(asked)")
-      let defined = try kept.documents.filter { document in
-        try Evaluator(DocumentSubject(document.fields, key: .string(document.key))).holds(asked)
+      let expected = fixture.evaluated(form.predicate)
+      #expect(try fixture.collection.find(predicate).keys() == expected, "\(predicate)")
+      let defined = try fixture.documents.filter { document in
+        try Evaluator(DocumentSubject(document.fields, key: .string(document.key))).holds(predicate)
       }
-      #expect(defined.map(\.key) == expected, "\(asked)")
+      #expect(defined.map(\.key) == expected, "\(predicate)")
     }
   }
 
   @Test("Nearly every form is true for some values and false for others")
   func formsAreSelective() throws {
-    let kept = try Self.withFormerNames.get()
+    let fixture = try Self.withFormerNames.get()
     let plain = PredicateForms.translated.filter {
-      [0, kept.values.count].contains(kept.evaluated($0.predicate).count)
+      [0, fixture.values.count].contains(fixture.evaluated($0.predicate).count)
     }
     #expect(
       Set(plain.map(\.name)) == [

@@ -79,25 +79,25 @@ struct PoolerTests {
       "synchronous_commit", "lock_timeout", "search_path", "transaction_isolation",
       "transaction_read_only", "statement_timeout",
     ]
-    let question = names.map { "SHOW \($0);" }.joined()
-    let before = try server.psql(question, url: pooler.url())
+    let show = names.map { "SHOW \($0);" }.joined()
+    let before = try server.psql(show, url: pooler.url())
     let store = try Store.postgres(
       pooler.url(), configuration: Faults.configuration { $0.durability = .normal })
     let items = store["items"]
     for round in 0..<3 {
       try items.save(["n": 1], key: "a")
-      #expect(try server.psql(question, url: pooler.url()) == before, "after a save, \(round)")
+      #expect(try server.psql(show, url: pooler.url()) == before, "after a save, \(round)")
       _ = try store.sql("SELECT count(*) FROM items")
-      #expect(try server.psql(question, url: pooler.url()) == before, "after a statement, \(round)")
+      #expect(try server.psql(show, url: pooler.url()) == before, "after a statement, \(round)")
       try? store.write {
         try items.save(["n": 2], key: "a")
         throw CancellationError()
       }
-      #expect(try server.psql(question, url: pooler.url()) == before, "after a rollback, \(round)")
+      #expect(try server.psql(show, url: pooler.url()) == before, "after a rollback, \(round)")
       _ = try store.read { try items.fetch() }
-      #expect(try server.psql(question, url: pooler.url()) == before, "after a read, \(round)")
+      #expect(try server.psql(show, url: pooler.url()) == before, "after a read, \(round)")
       _ = try items.insert((0..<150).map { ["n": .int($0)] as DocumentObject })
-      #expect(try server.psql(question, url: pooler.url()) == before, "after a batch, \(round)")
+      #expect(try server.psql(show, url: pooler.url()) == before, "after a batch, \(round)")
       let prepared = try server.psql(
         "SELECT count(*) FROM pg_prepared_statements", url: pooler.url())
       #expect(prepared == "0")

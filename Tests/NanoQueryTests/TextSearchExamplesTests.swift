@@ -26,12 +26,12 @@ struct TextSearchExamplesTests {
         continue
       }
       count += 1
-      #expect(try Self.answer(cells[0], kind, cells[1]) == (cells[2] == "yes"), "\(line)")
+      #expect(try Self.matches(cells[0], kind, cells[1]) == (cells[2] == "yes"), "\(line)")
     }
     #expect(count > 50)
   }
 
-  private static func answer(_ document: String, _ kind: String, _ text: String) throws -> Bool {
+  private static func matches(_ document: String, _ kind: String, _ text: String) throws -> Bool {
     let scope = FullTextScope(["t", "u.v"], tokens: kind == "words" ? .words : .substrings)
     let query = kind == "expression" ? FullTextQuery(bnrExpression: text) : FullTextQuery(text)
     let subject = DocumentSubject(try DocumentObject(json: document))

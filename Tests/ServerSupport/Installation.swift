@@ -24,8 +24,8 @@ public struct Installation: Sendable {
   private init?(folder: String) {
     let programs = ["pg_ctl", "initdb", "psql", "pg_basebackup"]
     guard programs.allSatisfy({ Self.firstProgram($0, in: [folder]) != nil }),
-      let answer = try? Program.run([folder + "/pg_ctl", "--version"]),
-      let version = answer.split(whereSeparator: { !$0.isNumber }).first.flatMap({ Int($0) }),
+      let output = try? Program.run([folder + "/pg_ctl", "--version"]),
+      let version = output.split(whereSeparator: { !$0.isNumber }).first.flatMap({ Int($0) }),
       version >= 15
     else { return nil }
     self.folder = folder

@@ -8,8 +8,8 @@ extension PostgresServer {
     do {
       try run("pg_ctl", "-D", data, "-l", log, "-w", "-t", "60", "start")
     } catch {
-      let told = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-      throw ServerFailure(description: "\(error)\n\(told.suffix(2_000))")
+      let logText = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+      throw ServerFailure(description: "\(error)\n\(logText.suffix(2_000))")
     }
   }
 

@@ -116,9 +116,9 @@ public final class PostgresServer: Sendable {
   /// Executes statements on any URL, such as that of a proxy.
   @discardableResult
   public func psql(_ sql: String, url: String) throws -> String {
-    let answer = try Program.run(
+    let output = try Program.run(
       [installation.program("psql"), "-XAtq", "-v", "ON_ERROR_STOP=1", url], input: sql)
-    return answer.hasSuffix("\n") ? String(answer.dropLast()) : answer
+    return output.hasSuffix("\n") ? String(output.dropLast()) : output
   }
 
   @discardableResult

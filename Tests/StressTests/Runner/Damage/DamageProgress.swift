@@ -29,9 +29,9 @@ final class DamageProgress: Sendable {
     }
   }
 
-  func fail(_ sentence: String) {
-    state.withLock { $0.failures.append(sentence) }
-    note(sentence)
+  func fail(_ message: String) {
+    state.withLock { $0.failures.append(message) }
+    note(message)
   }
 
   /// Adds the result that a child process reported for one mutation.

@@ -15,7 +15,7 @@ enum PlainCheck {
     guard sqlite3_prepare_v2(handle, "PRAGMA integrity_check", -1, &statement, nil) == SQLITE_OK,
       sqlite3_step(statement) == SQLITE_ROW, let text = sqlite3_column_text(statement, 0)
     else { throw StressTestFailure("SQLite cannot check the file") }
-    let answer = String(cString: text)
-    try require(answer == "ok", "integrity_check: \(answer)")
+    let result = String(cString: text)
+    try require(result == "ok", "integrity_check: \(result)")
   }
 }
