@@ -5,14 +5,13 @@ import Foundation
 import NanoStore
 import NanoTesting
 
-/// Plays calls on a store of its own and says what they gave.
+/// Performs calls on its own store and returns their outcomes.
 ///
-/// What a store chooses by chance, the keys of new documents, is noted by the player that goes first and given
-/// to the one that follows.
-// @unchecked: one call at a time uses it; a call on another thread is waited for.
-final class Player: @unchecked Sendable {
+/// Generated keys are random, so the leading player records them, and the player that follows uses the same ones.
+// @unchecked: performs one call at a time, and waits for a call on a different thread.
+final class ProgramExecutor: @unchecked Sendable {
   let mode: StoreMode
-  /// Whether it plays on the reference engine.
+  /// Whether it uses the reference engine.
   let isReference: Bool
   private let folder: String
   private var files = 0
@@ -21,15 +20,15 @@ final class Player: @unchecked Sendable {
 
   var store: Store
   var bags: [Bag] = []
-  private let leading: Player?
-  /// The keys that each call made which makes some.
+  private let leading: ProgramExecutor?
+  /// The generated keys of each call that generates some.
   private(set) var made: [[String]] = []
   private var taken = 0
 
   /// - Parameters:
-  ///   - leading: The player that goes first; nil for that one.
-  ///   - folder: Where files are made.
-  init(_ mode: StoreMode, in folder: String, following leading: Player? = nil) throws {
+  ///   - leading: The player to follow; nil for the leading one.
+  ///   - folder: The folder of the files.
+  init(_ mode: StoreMode, in folder: String, following leading: ProgramExecutor? = nil) throws {
     self.mode = mode
     self.folder = folder
     self.leading = leading
@@ -44,8 +43,8 @@ final class Player: @unchecked Sendable {
     store.register(Figure.self)
   }
 
-  /// Plays one call; an error of the store is an outcome.
-  func play(_ call: Call) -> Outcome {
+  /// Performs one call. A store error is an outcome.
+  func perform(_ call: Call) -> Outcome {
     do {
       return try outcome(of: call)
     } catch let error as StoreError {
@@ -56,17 +55,17 @@ final class Player: @unchecked Sendable {
   }
 
   private func outcome(of call: Call) throws -> Outcome {
-    if let outcome = try writing(call) { return outcome }
-    if let outcome = try asking(call) { return outcome }
-    if let outcome = try shaping(call) { return outcome }
-    if let outcome = try bagging(call) { return outcome }
-    return try running(call)
+    if let outcome = try performWrite(call) { return outcome }
+    if let outcome = try performQuery(call) { return outcome }
+    if let outcome = try performSchemaChange(call) { return outcome }
+    if let outcome = try performBagCall(call) { return outcome }
+    return try performStoreCall(call)
   }
 }
 
-extension Player {
-  /// Plays a call that makes keys: `make` gets those that it is to use, nil where it may choose, and gives those that
-  /// it used.
+extension ProgramExecutor {
+  /// Performs a call that generates keys. `make` receives the keys to use, or nil if the store may generate them, and
+  /// returns the keys that it used.
   func keyed<Result>(_ make: ([String]?) throws -> (Result, [String?])) throws -> Result {
     guard let leading else {
       let place = made.count
@@ -80,13 +79,13 @@ extension Player {
   }
 }
 
-extension Player {
-  /// What is said of a document: nothing that depends on the clock.
+extension ProgramExecutor {
+  /// Returns a description of a document without anything that depends on the clock.
   func text(_ document: Document) throws -> String {
     let body = try document.withBytes { String(decoding: $0, as: UTF8.self) }
     var parts = [document.collection ?? "-", document.key.map(named) ?? "-"]
     parts += [document.type ?? "-", document.version.map { "v\($0)" } ?? "-"]
-    if mode.tellsRows {
+    if mode.returnsRowIDs {
       parts += [
         document.rowID.map { "#\($0)" } ?? "#-", document.revision.map { "r\($0)" } ?? "r-",
       ]
@@ -97,23 +96,23 @@ extension Player {
 
   func texts(_ documents: [Document]) throws -> Outcome { .lines(try documents.map(text)) }
 
-  /// A bag's key differs from store to store, its place among the bags of a program does not.
+  /// Returns a bag's index instead of its key, because keys differ between stores.
   func named(_ key: String) -> String {
     bags.firstIndex { $0.key == key }.map { "bag \($0)" } ?? key
   }
 }
 
-extension Player {
-  /// Closes the store and opens it again: the same one, or another one on the same file.
+extension ProgramExecutor {
+  /// Closes the store and opens it again, as the same object or as a new one on the same file.
   func reopen(asAnother: Bool) throws {
     try store.close()
-    if !mode.survives { reference.empty() }
+    if !mode.isPersistent { reference.empty() }
     if asAnother {
       try openAnother()
     } else {
       try store.reopen()
     }
-    if asAnother || !mode.survives { bags = [] }
+    if asAnother || !mode.isPersistent { bags = [] }
   }
 
   private func openAnother() throws {
@@ -126,17 +125,17 @@ extension Player {
     store.register(Figure.self)
   }
 
-  /// Makes a copy and, if asked to, goes on with it in place of the store.
+  /// Creates a backup and, if requested, continues with it instead of the store.
   func backup(opening: Bool) throws {
     files += 1
     let copy = folder + "/\(files).db"
     if isReference {
-      // What it holds is the copy.
+      // The reference store itself serves as the backup.
       try store.requireOutside()
       try store.flush()
       guard opening else { return }
       try store.close()
-      if mode.survives { try openAnother() } else { try reopen(asAnother: true) }
+      if mode.isPersistent { try openAnother() } else { try reopen(asAnother: true) }
     } else {
       try store.backup(to: copy)
       guard opening else {
@@ -144,7 +143,7 @@ extension Player {
         return
       }
       try store.close()
-      if mode.survives {
+      if mode.isPersistent {
         path = copy
         try openAnother()
       } else {
@@ -154,18 +153,18 @@ extension Player {
     bags = []
   }
 
-  /// The copy of a store holds what the store holds.
+  /// Checks that a backup has the same contents as the store.
   private func compare(_ copy: String) throws {
     let other = try Store(.file(copy), configuration: mode.configuration)
     defer { try? other.close() }
     let problems = try other.verify()
     guard problems.isEmpty else {
-      throw TrialFailure("a backup is damaged: \(problems.map(\.message))")
+      throw StressTestFailure("a backup is damaged: \(problems.map(\.message))")
     }
     for collection in try store.collections() {
       let (a, b) = (try store[collection.name].fetch(), try other[collection.name].fetch())
       guard try a.map(text) == b.map(text) else {
-        throw TrialFailure("a backup holds other documents in \(collection.name)")
+        throw StressTestFailure("a backup has different documents in \(collection.name)")
       }
     }
   }
@@ -174,7 +173,7 @@ extension Player {
 }
 
 extension Store {
-  /// As a backup does.
+  /// Throws inside a transaction, as a backup does.
   fileprivate func requireOutside() throws {
     guard !isInTransaction else {
       throw StoreError(.invalidArgument, "This cannot be done inside a transaction")

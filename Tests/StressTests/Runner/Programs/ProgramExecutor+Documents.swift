@@ -2,9 +2,9 @@
 
 import NanoStore
 
-extension Player {
-  /// Calls that write documents; nil for others.
-  func writing(_ call: Call) throws -> Outcome? {
+extension ProgramExecutor {
+  /// Performs a call that writes documents; returns nil for other calls.
+  func performWrite(_ call: Call) throws -> Outcome? {
     switch call {
     case .insert(let name, let object, let key):
       return .text(
@@ -33,8 +33,8 @@ extension Player {
       return .text(
         "\(try mode == .insert ? collection.insert(all) : collection.save(all))"
       )
-    case .edit(let name, let who, let changes, let replacing):
-      guard var document = try document(name, who) else { return .text("nobody") }
+    case .edit(let name, let target, let changes, let replacing):
+      guard var document = try document(name, target) else { return .text("none") }
       for (path, value) in changes.set { document[path] = value }
       for path in changes.remove { document[path] = nil }
       let collection = store[name]
@@ -43,7 +43,7 @@ extension Player {
     case .update(let name, .key(let key), let changes):
       return .text(try text(store[name].update(key, changes)))
     case .update(let name, .rowID(let id), let changes):
-      // Of its two forms the one by row id takes no value of changes.
+      // The variant by row id has no form that takes `FieldChanges`.
       return .count(
         try store[name].find(Condition.comparison(.attribute(.rowID), .equal, .value(.int(id))))
           .update(changes))
@@ -58,7 +58,7 @@ extension Player {
     }
   }
 
-  /// Writes one document, under a key that is given or made.
+  /// Writes one document with the specified key or a generated one.
   private func keyed(_ key: String?, _ write: (String?) throws -> Document) throws -> Document {
     if let key { return try write(key) }
     return try keyed { keys in
@@ -80,8 +80,8 @@ extension Player {
     return .text("\(ids)")
   }
 
-  func document(_ name: String, _ who: Call.Who) throws -> Document? {
-    switch who {
+  func document(_ name: String, _ target: Call.Target) throws -> Document? {
+    switch target {
     case .key(let key): try store[name].get(key)
     case .rowID(let id): try store[name].get(rowID: id)
     }

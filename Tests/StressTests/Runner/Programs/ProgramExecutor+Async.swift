@@ -2,12 +2,11 @@
 
 import NanoStore
 
-extension Player {
-  /// The same calls with `await`. Those that differ from the plain ones in nothing but the thread on which they run
-  /// are played as those are.
-  func later(_ call: Call) async -> Outcome {
+extension ProgramExecutor {
+  /// Performs a call with `await`. Calls whose async form differs only in its thread use the sync form.
+  func awaiting(_ call: Call) async -> Outcome {
     do {
-      return try await outcomeLater(of: call)
+      return try await awaitedOutcome(of: call)
     } catch let error as StoreError {
       return .failed(error.code)
     } catch {
@@ -15,7 +14,7 @@ extension Player {
     }
   }
 
-  private func outcomeLater(of call: Call) async throws -> Outcome {
+  private func awaitedOutcome(of call: Call) async throws -> Outcome {
     switch call {
     case .insert(let name, let object, let key?):
       return .text(try text(await store[name].insert(object, key: key)))
@@ -31,7 +30,7 @@ extension Player {
     case .removeFound(let name, let query):
       return .count(try await store[name].find(query).delete())
     case .get(let name, .key(let key)):
-      return .text(try await store[name].get(key).map(text) ?? "nobody")
+      return .text(try await store[name].get(key).map(text) ?? "none")
     case .getAll(let name, let keys): return try texts(await store[name].get(keys: keys))
     case .find(let name, let query): return try await find(store[name].find(query))
     case .search(let name, let search):
@@ -42,9 +41,9 @@ extension Player {
       try await store.setMetadata(value, name)
       return .text(try await store.metadata(name)?.jsonString() ?? "none")
     case .write(let calls, _):
-      return try await store.write { .several(calls.map { self.play($0) }) }
+      return try await store.write { .several(calls.map { self.perform($0) }) }
     case .read(let calls):
-      return try await store.read { .several(calls.map { self.play($0) }) }
+      return try await store.read { .several(calls.map { self.perform($0) }) }
     case .index(let name, let index):
       try await store[name].createIndex(index)
       return .done
@@ -57,7 +56,7 @@ extension Player {
       guard let bag = bag(number) else { return .text("no bag") }
       try await store.save(bag)
       return .done
-    default: return play(call)
+    default: return perform(call)
     }
   }
 
@@ -67,7 +66,7 @@ extension Player {
     return .several([
       try texts(await query.fetch()), .lines(streamed), .count(try await query.count()),
       .flag(try await query.exists()), .text("\(try await query.rowIDs())"),
-      .text(try await query.first().map(text) ?? "nobody"),
+      .text(try await query.first().map(text) ?? "none"),
     ])
   }
 }

@@ -5,19 +5,19 @@ import NanoStore
 
 private struct Undo: Error {}
 
-extension Player {
-  /// Calls about the store as a whole.
-  func running(_ call: Call) throws -> Outcome {
+extension ProgramExecutor {
+  /// Performs a call on the store as a whole.
+  func performStoreCall(_ call: Call) throws -> Outcome {
     switch call {
     case .metadata(let name, let value):
       try store.setMetadata(value, name)
       return .text(try store.metadata(name)?.jsonString() ?? "none")
     case .write(let calls, let fails): return try write(calls, fails)
     case .read(let calls):
-      return try store.read { .several(calls.map { play($0) }) }
+      return try store.read { .several(calls.map { perform($0) }) }
     case .enqueue(let name, let calls):
-      return try store[name].enqueue { _ in .several(calls.map { self.play($0) }) }.wait()
-    case .later(let call): return waiting { await self.later(call) }
+      return try store[name].enqueue { _ in .several(calls.map { self.perform($0) }) }.wait()
+    case .awaiting(let call): return waiting { await self.awaiting(call) }
     case .interval(let count, let shown):
       store.saveInterval = count
       store.showsUnsavedChanges = shown
@@ -40,37 +40,37 @@ extension Player {
     case .reopen: try reopen(asAnother: false)
     case .restart: try reopen(asAnother: true)
     case .backup(let opening): try backup(opening: opening)
-    default: preconditionFailure("A call of no kind: \(call).")
+    default: preconditionFailure("Unhandled call: \(call).")
     }
     return .done
   }
 
-  /// A transaction, which is undone at its end if it is to fail.
+  /// Performs a transaction, which is rolled back at its end if it is to fail.
   private func write(_ calls: [Call], _ fails: Bool) throws -> Outcome {
     var outcomes: [Outcome] = []
     do {
       try store.write {
-        outcomes = calls.map { play($0) }
+        outcomes = calls.map { perform($0) }
         if fails { throw Undo() }
       }
     } catch is Undo {
-      outcomes.append(.text("undone"))
+      outcomes.append(.text("rolled back"))
     }
     return .several(outcomes)
   }
 
-  /// Waits on this thread, which is none of Swift's concurrency, for a task.
+  /// Blocks this thread, which does not belong to the cooperative pool, until a task completes.
   private func waiting(_ work: @escaping @Sendable () async -> Outcome) -> Outcome {
     let done = DispatchSemaphore(value: 0)
-    let answer = Answer()
+    let box = OutcomeBox()
     Task.detached {
-      answer.outcome = await work()
+      box.outcome = await work()
       done.signal()
     }
     done.wait()
-    return answer.outcome
+    return box.outcome
   }
 }
 
-// @unchecked: written before the semaphore is signalled and read after it was waited for.
-private final class Answer: @unchecked Sendable { var outcome = Outcome.done }
+// @unchecked: written before the semaphore is signaled and read after waiting for it.
+private final class OutcomeBox: @unchecked Sendable { var outcome = Outcome.done }

@@ -4,16 +4,15 @@ import ArgumentParser
 import Foundation
 import NanoStore
 
-/// One kind of trial.
+/// One kind of stress test.
 ///
-/// Its command prints a line of JSON with the figures at the end, and fails with what went wrong and how to see
-/// it again.
-protocol Trial: ParsableCommand {
-  /// - Throws: ``TrialFailure`` when a promise was not kept.
+/// Its command ends with a line of JSON with the figures, or fails with the problem and how to reproduce it.
+protocol StressTest: ParsableCommand {
+  /// - Throws: ``StressTestFailure`` if an expectation fails.
   func perform() throws -> Figures
 }
 
-extension Trial {
+extension StressTest {
   func run() throws {
     let figures = try perform()
     let name = Self.configuration.commandName ?? Self._commandName
@@ -21,7 +20,7 @@ extension Trial {
   }
 }
 
-/// What a trial counted, in the order in which it is told.
+/// The figures of a stress test, in output order.
 struct Figures {
   private(set) var values: [(String, DocumentValue)] = []
 
@@ -38,17 +37,17 @@ struct Figures {
   }
 }
 
-/// A promise that was not kept.
-struct TrialFailure: Error, CustomStringConvertible {
+/// A failed expectation.
+struct StressTestFailure: Error, CustomStringConvertible {
   let description: String
 
   init(_ description: String) { self.description = description }
 }
 
-/// Stops the trial with a sentence unless a condition holds.
-func require(_ holds: Bool, _ sentence: @autoclosure () throws -> String) throws {
-  guard holds else { throw TrialFailure(try sentence()) }
+/// Throws a ``StressTestFailure`` if the condition is false.
+func require(_ holds: Bool, _ message: @autoclosure () throws -> String) throws {
+  guard holds else { throw StressTestFailure(try message()) }
 }
 
-/// A line for whoever watches a long trial.
+/// Writes a progress line to standard error.
 func note(_ line: String) { FileHandle.standardError.write(Data((line + "\n").utf8)) }

@@ -2,14 +2,14 @@
 
 import Foundation
 
-/// A folder of its own for a trial, gone with it unless something was found.
-final class TrialFolder {
+/// A temporary folder of a stress test, which is deleted with this object unless there was a failure.
+final class StressTestFolder {
   let path: String
   private var isKept = false
 
-  /// - Parameter base: Where it is made; among temporary files if nil.
+  /// - Parameter base: The parent folder; the temporary folder if nil.
   init(_ name: String, in base: String? = nil) throws {
-    path = (base ?? NSTemporaryDirectory()) + "/nanostore-trial-\(name)-\(UUID().uuidString)"
+    path = (base ?? NSTemporaryDirectory()) + "/nanostore-stress-\(name)-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   }
 
@@ -21,10 +21,10 @@ final class TrialFolder {
     get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
   }
 
-  /// Leaves the folder for somebody to look at.
+  /// Keeps the folder for inspection.
   func keep() { isKept = true }
 
-  /// Removes all files in it.
+  /// Removes all files in the folder.
   func empty() throws {
     for name in try names { try FileManager.default.removeItem(atPath: file(name)) }
   }

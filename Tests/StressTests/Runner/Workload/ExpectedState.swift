@@ -2,24 +2,24 @@
 
 import NanoStore
 
-/// What a store must hold, as plain values.
-struct Ledger: Equatable {
+/// The expected contents of a store, as plain values.
+struct ExpectedState: Equatable {
   /// Documents by collection and key.
   var documents: [String: [String: DocumentObject]] = [:]
-  /// Keys of people, by the name of the bag.
+  /// Keys of people by the name of the bag.
   var bags: [String: Set<String>] = [:]
   var metadata: [String: DocumentValue] = [:]
-  /// The last round that is in it.
+  /// The number of the last applied round.
   var round = 0
 
-  /// The ledger as it is after the rounds up to this one.
-  mutating func play(to last: Int, _ plan: RoundPlan) {
-    while round < last { play(plan.round(round + 1)) }
+  /// Applies the rounds up to the specified one.
+  mutating func advance(to last: Int, _ plan: RoundPlan) {
+    while round < last { apply(plan.round(round + 1)) }
   }
 
-  mutating func play(_ changes: Round) {
-    for change in changes.changes { apply(change) }
-    round = changes.number
+  mutating func apply(_ round: Round) {
+    for change in round.changes { apply(change) }
+    self.round = round.number
   }
 
   private mutating func apply(_ change: Change) {
@@ -51,20 +51,21 @@ struct Ledger: Equatable {
 /// One change of a round.
 enum Change: Hashable, Sendable {
   case save(String, key: String, DocumentObject)
-  /// A field of the document, if that is there.
+  /// Sets a field of the document, if it exists.
   case update(String, key: String, field: String, DocumentValue)
   case remove(String, key: String)
   case removeGroup(String, Int64)
   case drop(String)
-  /// A document that a unique index must refuse: it has the name of the one with this key, if there is one.
+  /// A document that a unique index must reject, because it has the name of the document with this key, if that
+  /// exists.
   case refused(String, name: String)
-  /// Puts those of the people into a bag that there are.
+  /// Adds the existing people among the keys to a bag.
   case fillBag(String, [String])
   case emptyBag(String)
   case metadata(String, DocumentValue?)
 }
 
-/// What one transaction does.
+/// The changes of one transaction.
 struct Round: Sendable {
   let number: Int
   let changes: [Change]

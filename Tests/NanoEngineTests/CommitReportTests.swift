@@ -8,11 +8,11 @@ import NanoTesting
 import Synchronization
 import Testing
 
-@Suite("What engines tell of commits")
-struct ToldChangesTests {
+@Suite("Commit reports")
+struct CommitReportTests {
   private struct Undo: Error {}
 
-  private final class Told: Sendable {
+  private final class CommitLog: Sendable {
     let commits = Mutex<[Commit]>([])
     func take() -> [Commit] {
       commits.withLock { commits in
@@ -23,12 +23,13 @@ struct ToldChangesTests {
   }
 
   @Test(
-    "It covers what changed and says nothing false, whatever a transaction did", arguments: 0..<6)
+    "A commit report covers all changes and is never wrong, whatever the transaction did",
+    arguments: 0..<6)
   func memory(seed: UInt64) throws {
     try check(try SQLiteEngine(.memory, SQLiteConfiguration()), seed)
   }
 
-  @Test("In a file too, and with every value indexed", arguments: 0..<3)
+  @Test("Reports are correct in a file with everything indexed", arguments: 0..<3)
   func file(seed: UInt64) throws {
     let folder = try TemporaryFolder()
     let engine = try SQLiteEngine(.file(folder.file()), SQLiteConfiguration())
@@ -37,14 +38,14 @@ struct ToldChangesTests {
     try engine.close()
   }
 
-  @Test("The reference engine's as well", arguments: 0..<3)
+  @Test("Reports of the reference engine are correct", arguments: 0..<3)
   func reference(seed: UInt64) throws { try check(ReferenceEngine(), seed) }
 
   private func check(_ engine: any Engine, _ seed: UInt64) throws {
     var random = SplitMix(seed: seed)
-    let told = Told()
+    let commitLog = CommitLog()
     let observation = try engine.observeCommits { commit in
-      told.commits.withLock { $0.append(commit) }
+      commitLog.commits.withLock { $0.append(commit) }
     }
     try engine.write(nil) { writer in
       for name in ["c", "d"] {
@@ -53,26 +54,26 @@ struct ToldChangesTests {
         try writer.createIndex(tags, in: name)
       }
     }
-    _ = told.take()
+    _ = commitLog.take()
     for _ in 0..<150 {
       let before = try Self.state(engine)
       do {
         try engine.write(nil) { try Self.transaction($0, &random) }
       } catch is Undo {
-        #expect(told.take().isEmpty)
+        #expect(commitLog.take().isEmpty)
         continue
       }
-      let commits = told.take()
+      let commits = commitLog.take()
       #expect(commits.count <= 1)
       let after = try Self.state(engine)
       for name in ["c", "d"] {
-        try expectTold(commits.first?.change(in: name), before[name] ?? [:], after[name] ?? [:])
+        try expectReported(commits.first?.change(in: name), before[name] ?? [:], after[name] ?? [:])
       }
     }
     observation.cancel()
   }
 
-  private func expectTold(
+  private func expectReported(
     _ change: Change?, _ before: [Int64: String], _ after: [Int64: String]
   ) throws {
     if let change, change.rows == nil { return }
@@ -85,7 +86,7 @@ struct ToldChangesTests {
     for (id, kind) in rows { #expect((kind == .deleted) == (after[id] == nil)) }
   }
 
-  /// Every document, by row id.
+  /// Returns every document, by row id.
   private static func state(_ engine: any Engine) throws -> [String: [Int64: String]] {
     try engine.read(.snapshot, nil) { reader in
       var state: [String: [Int64: String]] = [:]
@@ -116,7 +117,7 @@ struct ToldChangesTests {
     }
   }
 
-  /// One write; what is refused is passed over, and the transaction goes on.
+  /// Performs one random write. A rejected write is ignored, and the transaction continues.
   private static func change(_ writer: any EngineWriter, _ random: inout SplitMix) throws {
     let name = ["c", "C", "d"].randomElement(using: &random) ?? "c"
     let n = Int64.random(in: 0..<12, using: &random)

@@ -2,17 +2,17 @@
 
 import NanoTesting
 
-/// Spells JSON in stored form as other programs do: with white space, escapes that are not needed, other digits of
-/// numbers, and the fields of data in another order.
-struct ForeignSpelling {
+/// Formats JSON in stored form as other programs might: with white space, unnecessary escapes, different digits of
+/// numbers, and the fields of data in a different order.
+struct ForeignFormatter {
   private let text: [Unicode.Scalar]
-  private var spelled = String.UnicodeScalarView()
+  private var output = String.UnicodeScalarView()
   private var place = 0
   private let hasSpaces: Bool
   private let hasEscapes: Bool
   private let hasNumbers: Bool
 
-  static func of(_ text: String, _ random: inout SplitMix) -> String {
+  static func format(_ text: String, _ random: inout SplitMix) -> String {
     var text = text
     if random.oneIn(2) {
       let subType = random.pick(["00", "0", "05"])
@@ -23,8 +23,8 @@ struct ForeignSpelling {
     if random.oneIn(3) {
       text = text.replacing(".000000000Z\"}", with: random.pick(["Z", "+00:00", ".0Z"]) + "\"}")
     }
-    var spelling = ForeignSpelling(text, &random)
-    return spelling.run(&random)
+    var formatter = ForeignFormatter(text, &random)
+    return formatter.run(&random)
   }
 
   private init(_ text: String, _ random: inout SplitMix) {
@@ -42,43 +42,43 @@ struct ForeignSpelling {
       case "\"": string(&random)
       case "-", "0"..."9": number(&random)
       default:
-        spelled.append(scalar)
+        output.append(scalar)
         place += 1
       }
       if !("a"..."z").contains(scalar) { space(&random) }
     }
-    return String(spelled)
+    return String(output)
   }
 
   private mutating func space(_ random: inout SplitMix) {
     guard hasSpaces, random.oneIn(3) else { return }
-    spelled.append(contentsOf: random.pick([" ", "\n", "\t", "\r\n", "  "]).unicodeScalars)
+    output.append(contentsOf: random.pick([" ", "\n", "\t", "\r\n", "  "]).unicodeScalars)
   }
 
   private mutating func string(_ random: inout SplitMix) {
-    spelled.append("\"")
+    output.append("\"")
     place += 1
     while text[place] != "\"" {
       let scalar = text[place]
       if scalar == "\\" {
         let length = text[place + 1] == "u" ? 6 : 2
-        spelled.append(contentsOf: text[place..<place + length])
+        output.append(contentsOf: text[place..<place + length])
         place += length
         continue
       }
       place += 1
       let isEscaped = hasEscapes && (scalar.value > 0x7F ? !random.oneIn(4) : random.oneIn(8))
       guard isEscaped else {
-        spelled.append(scalar)
+        output.append(scalar)
         continue
       }
       for unit in String(scalar).utf16 {
         let digits = String(unit, radix: 16, uppercase: random.oneIn(2))
         let zeros = String(repeating: "0", count: 4 - digits.count)
-        spelled.append(contentsOf: "\\u\(zeros)\(digits)".unicodeScalars)
+        output.append(contentsOf: "\\u\(zeros)\(digits)".unicodeScalars)
       }
     }
-    spelled.append("\"")
+    output.append("\"")
     place += 1
   }
 
@@ -94,6 +94,6 @@ struct ForeignSpelling {
     } else if hasNumbers, digits == "0", random.oneIn(2) {
       digits = "-0"
     }
-    spelled.append(contentsOf: digits.unicodeScalars)
+    output.append(contentsOf: digits.unicodeScalars)
   }
 }

@@ -2,32 +2,32 @@
 
 import NanoStore
 
-extension Player {
-  /// The bag of a number, in a circle; nil if there is none.
+extension ProgramExecutor {
+  /// Returns the bag at an index modulo the number of bags; nil if there are none.
   func bag(_ number: Int) -> Bag? { bags.isEmpty ? nil : bags[number % bags.count] }
 
-  /// Calls about bags; nil for others.
-  func bagging(_ call: Call) throws -> Outcome? {
+  /// Performs a call on bags; returns nil for other calls.
+  func performBagCall(_ call: Call) throws -> Outcome? {
     switch call {
     case .newBag(let name):
       bags.append(Bag(name: name, in: store))
       return .done
-    case .bagNamed(let name): return .text(known(try store.bag(named: name)))
+    case .bagNamed(let name): return .text(registered(try store.bag(named: name)))
     case .bags(let key):
       return .several([
-        .lines(try store.bags().map { known($0) }),
-        .lines(try store.bags(containingKey: key).map { known($0) }),
-        .lines(try store.bags(named: "one").map { known($0) }),
+        .lines(try store.bags().map { registered($0) }),
+        .lines(try store.bags(containingKey: key).map { registered($0) }),
+        .lines(try store.bags(named: "one").map { registered($0) }),
       ])
     default: break
     }
     guard let number = call.bag else { return nil }
     guard let bag = bag(number) else { return .text("no bag") }
-    return try with(bag, call) ?? asking(bag, call)
+    return try with(bag, call) ?? query(bag, call)
   }
 
-  /// The name by which a program knows a bag from now on.
-  private func known(_ bag: Bag) -> String {
+  /// Registers a bag, and returns its name within the program.
+  private func registered(_ bag: Bag) -> String {
     if !bags.contains(where: { $0.key == bag.key }) { bags.append(bag) }
     return named(bag.key) + " " + (bag.name ?? "-")
   }
@@ -41,7 +41,7 @@ extension Player {
       }
       return .text(try text(added))
     case .addMember(_, let name, let key):
-      guard let document = try store[name].get(key) else { return .text("nobody") }
+      guard let document = try store[name].get(key) else { return .text("none") }
       return .text(try text(bag.add(document)))
     case .addBag(_, let other):
       if let other = self.bag(other) { try bag.add(other) }
@@ -64,7 +64,7 @@ extension Player {
     return .done
   }
 
-  private func asking(_ bag: Bag, _ call: Call) throws -> Outcome {
+  private func query(_ bag: Bag, _ call: Call) throws -> Outcome {
     switch call {
     case .findInBag(_, let query):
       let found = bag.find(query.condition).sorted(by: query.orderings)
@@ -79,14 +79,14 @@ extension Player {
     }
   }
 
-  /// All that can be asked of a bag.
+  /// Returns the results of all queries on a bag.
   func about(_ bag: Bag) throws -> [Outcome] {
     let parts = try [bag.contents, bag.saved, bag.unsaved, bag.removed].map { part in
       Outcome.lines(
         ["\(try part.count())"] + (try part.members().map(text)) + (try part.keys().map(named)))
     }
     return parts + [
-      try texts(bag.documents()), .lines(try bag.bags().map { known($0) }),
+      try texts(bag.documents()), .lines(try bag.bags().map { registered($0) }),
       .text("\(bag.name ?? "-") \(bag.hasUnsavedChanges)"), .text(try description(of: bag)),
       .lines(try bags.map { "\(try bag.isEqual(to: $0)) \(try bag.contains($0))" }),
     ]
@@ -105,7 +105,7 @@ extension Player {
 }
 
 extension Call {
-  /// The number of the bag that the call is about.
+  /// The index of the bag that the call uses.
   fileprivate var bag: Int? {
     switch self {
     case .addToBag(let bag, _, _), .addMember(let bag, _, _), .addBag(let bag, _),

@@ -2,12 +2,12 @@
 
 import NanoStore
 
-extension Player {
-  /// Calls that ask and change nothing; nil for others.
-  func asking(_ call: Call) throws -> Outcome? {
+extension ProgramExecutor {
+  /// Performs a read-only call; returns nil for other calls.
+  func performQuery(_ call: Call) throws -> Outcome? {
     switch call {
-    case .get(let name, let who):
-      return .text(try document(name, who).map(text) ?? "nobody")
+    case .get(let name, let target):
+      return .text(try document(name, target).map(text) ?? "none")
     case .getAll(let name, let keys): return try texts(store[name].get(keys: keys))
     case .find(let name, let query): return try find(store[name].find(query))
     case .findText(let name, let text, let arguments):
@@ -24,7 +24,7 @@ extension Player {
     case .columns(let name, let query):
       return try texts(store[name].find(query).fieldsAsColumns().fetch())
     case .decoded(let name, let key):
-      return .text(try store[name].get(key, as: Figure.self).map { "\($0)" } ?? "nobody")
+      return .text(try store[name].get(key, as: Figure.self).map { "\($0)" } ?? "none")
     case .search(let name, let search):
       let collection = store[name]
       return .several([
@@ -40,7 +40,7 @@ extension Player {
       return .ranks(
         try results.map { (document: try text($0.document) + ($0.snippet() ?? ""), rank: $0.rank) })
     case .sql(let name, let condition): return try sql(name, condition)
-    case .facts(let name): return try facts(name)
+    case .metadataSummary(let name): return try metadataSummary(name)
     case .names:
       return .lines(
         try store.collections().map { "\($0.name) \($0.identity)" } + store.metadataNames())
@@ -48,7 +48,7 @@ extension Player {
     }
   }
 
-  /// Every way to ask one question.
+  /// Executes a query in every possible way.
   private func find(_ query: DocumentQuery) throws -> Outcome {
     var shown: [String] = []
     try query.each { shown.append(try text($0)) }
@@ -61,7 +61,7 @@ extension Player {
       try texts(query.fetch()), .lines(shown), .lines(decoded), .count(try query.count()),
       .flag(try query.exists()), .lines(try query.keys().map(named)),
       .text("\(try query.rowIDs())"),
-      .text(try query.first().map(text) ?? "nobody"),
+      .text(try query.first().map(text) ?? "none"),
     ])
   }
 
@@ -78,7 +78,7 @@ extension Player {
   private func pages(_ query: DocumentQuery, _ size: Int) throws -> Outcome {
     var pages: [Outcome] = []
     var place = query.query.after
-    // One that pages in circles would never end.
+    // Prevents an endless loop if pages repeat.
     while pages.count < 100 {
       let page = try query.after(place).page(size)
       pages.append(try texts(page.documents))
@@ -88,7 +88,7 @@ extension Player {
     return .several(pages)
   }
 
-  /// An SQL statement of the program's own, and the question that says the same.
+  /// Executes a custom SQL statement, or the equivalent query on the reference engine.
   private func sql(_ name: String, _ condition: String) throws -> Outcome {
     guard try store.collections().contains(where: { $0.name == name }) else { return .lines([]) }
     if isReference { return try texts(store[name].find(condition, arguments: []).fetch()) }
@@ -99,8 +99,8 @@ extension Player {
       store[name].documents(sql: "SELECT id FROM \"\(table)\" WHERE id IN (\(ids)) ORDER BY id"))
   }
 
-  /// What is known of a collection beside its documents.
-  func facts(_ name: String) throws -> Outcome {
+  /// Returns the metadata of a collection.
+  func metadataSummary(_ name: String) throws -> Outcome {
     let collection = store[name]
     let indexes = try collection.indexes().filter { $0.origin == .declared }
     return .several([
@@ -111,12 +111,12 @@ extension Player {
       .lines(try collection.aliases().map { "\($0.key) = \($0.value)" }.sorted()),
       .lines(try collection.queryableFields().map(\.description)),
       .lines(try collection.types()), .count(try collection.count()),
-      // Of documents that were saved again before they were written, nothing is known.
-      .paths(mode.tellsRows ? try collection.observedPaths() : []),
+      // Documents that were saved again before they were written are not in the observed paths.
+      .paths(mode.returnsRowIDs ? try collection.observedPaths() : []),
     ])
   }
 
-  /// A part of an outcome; its error does not hide the others.
+  /// Returns one part of an outcome, so that an error does not hide the other parts.
   func attempt(_ work: () throws -> Outcome) throws -> Outcome {
     do {
       return try work()

@@ -5,16 +5,16 @@ import NanoTesting
 
 extension ProgramGenerator {
   private mutating func index() -> IndexDefinition {
-    // Where only one of the two collects saves, a refused one is told of at another moment.
-    if mode.tellsRows, random.oneIn(3) {
+    // If only one of the stores collects saves, a violation would be reported at a different moment.
+    if mode.returnsRowIDs, random.oneIn(3) {
       return random.oneIn(3)
         ? IndexDefinition(columns: [.init("tags")], isUnique: true, kind: .elements)
         : IndexDefinition(columns: [.init("u", descending: random.oneIn(3))], isUnique: true)
     }
-    let path = random.pick(Self.favourites)
+    let path = random.pick(Self.favorites)
     if random.oneIn(3) { return IndexDefinition(columns: [.init(path)], kind: .elements) }
     var columns = [IndexDefinition.Column(path, descending: random.oneIn(3))]
-    let second = random.pick(Self.favourites)
+    let second = random.pick(Self.favorites)
     if random.oneIn(3), second != path { columns.append(.init(second)) }
     return IndexDefinition(columns: columns)
   }
@@ -26,7 +26,7 @@ extension ProgramGenerator {
       : FullTextIndexDefinition(name: "s", fields: fields, tokens: .substrings)
   }
 
-  mutating func shape() -> Call {
+  mutating func schemaChange() -> Call {
     let name = name()
     switch random.number(0...19) {
     case 0...4: return .index(name, index())
@@ -80,7 +80,7 @@ extension ProgramGenerator {
     }
   }
 
-  /// Bags are asked neither by text nor by rank.
+  /// Returns a query without full-text conditions and ranks, which bags do not support.
   private mutating func bagQuery() -> Query {
     var query = query()
     if query.condition.searches { query.condition = .constant(true) }

@@ -4,7 +4,7 @@ import NanoStore
 import NanoTesting
 
 extension ProgramGenerator {
-  /// A query whose answer depends on nothing but the documents.
+  /// Returns a query whose result depends only on the documents.
   mutating func query() -> Query {
     while true {
       var query = conditions.query()
@@ -15,7 +15,7 @@ extension ProgramGenerator {
     }
   }
 
-  /// Whether it asks when documents were added, but for what all programs answer alike.
+  /// Returns whether the query depends on creation dates, except in ways that are the same for all programs.
   private func dependsOnClock(_ query: Query) -> Bool {
     let orders = query.orderings.map(\.queryText).joined()
     return (orders + query.condition.queryText).contains(Self.added)
@@ -23,7 +23,7 @@ extension ProgramGenerator {
   }
   private static let added = Ordering(.attribute(.added)).queryText
 
-  /// What holds for every document of a program.
+  /// Returns a condition that holds for every document of a program.
   private func addedCondition() -> Condition {
     .comparison(
       .attribute(.added), .greater, .value(.date(.init(timeIntervalSince1970: 1_000_000_000))))
@@ -39,7 +39,7 @@ extension ProgramGenerator {
     }
   }
 
-  /// How often near and excluded phrases count is SQLite's own affair; these count alike.
+  /// Excludes near phrases and negations, whose ranks depend on SQLite.
   private mutating func textQuery() -> FullTextQuery {
     func phrase(_ random: inout SplitMix) -> FullTextQuery {
       let word = random.pick(["gin", "tonic", "creme", "ete", "日本", "x-ray", "gin tonic", "in"])
@@ -71,10 +71,10 @@ extension ProgramGenerator {
     return search
   }
 
-  mutating func question() -> Call {
+  mutating func queryCall() -> Call {
     let name = name()
     switch random.number(0...20) {
-    case 0...2: return .get(name, who())
+    case 0...2: return .get(name, target())
     case 3: return .getAll(name, [key(), key(), key()])
     case 4...7: return .find(name, query())
     case 8:
@@ -92,15 +92,15 @@ extension ProgramGenerator {
       var query = query()
       if query.condition.searches { query.condition = .constant(true) }
       return .aggregate(name, conditions.aggregates(query))
-    case 12: return .distinct(name, random.pick(Self.favourites), query())
+    case 12: return .distinct(name, random.pick(Self.favorites), query())
     case 13, 14: return .search(name, search())
     case 15: return .ranked(name, textQuery(), index: random.pick(["w", "s"]))
     case 16:
       return .sql(name, condition: random.pick(["[a] > 1", "[u] < 5", "[name] IS NOT NULL"]))
-    case 17: return .summary(name, random.pick(Self.favourites), query())
+    case 17: return .summary(name, random.pick(Self.favorites), query())
     case 18: return .columns(name, query())
     case 19: return .decoded(name, key())
-    default: return random.oneIn(2) ? .facts(name) : .names
+    default: return random.oneIn(2) ? .metadataSummary(name) : .names
     }
   }
 }

@@ -6,21 +6,21 @@ import NanoStoreEncryption
 import NanoTestSupport
 import Testing
 
-@Suite("Files of earlier versions")
-struct KeptFileTests {
+@Suite("Compatibility with files of earlier versions")
+struct FormatCompatibilityTests {
   static let names = ["plain", "utf16", "encrypted"]
   static let formats = [1]
   let scratch: Scratch
   init() throws { scratch = try Scratch() }
 
-  private func kept(_ name: String) -> URL {
+  private func savedFile(_ name: String) -> URL {
     URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Kept/format-1/\(name)")
   }
 
   private func open(_ name: String, isReadOnly: Bool) throws -> Store {
     let path = scratch.file("\(name).db")
     if !FileManager.default.fileExists(atPath: path) {
-      try FileManager.default.copyItem(at: kept("\(name).db"), to: URL(filePath: path))
+      try FileManager.default.copyItem(at: savedFile("\(name).db"), to: URL(filePath: path))
     }
     var configuration = Store.Configuration()
     configuration.indexTuning = .off
@@ -33,19 +33,19 @@ struct KeptFileTests {
       encryption: Encryption(.key(Data(repeating: 7, count: 32))))
   }
 
-  /// As text, since a value that is not a number equals none.
+  /// As text, because NaN does not equal itself.
   private func description(of store: Store) throws -> [Substring] {
     try SampleStore.description(of: store).jsonString(pretty: true).split(separator: "\n")
   }
 
-  /// Read and written again: the digits of dates may have been others.
+  /// Parsed and written again, because older versions may have written different digits of dates.
   private func expected(_ name: String) throws -> [Substring] {
-    let text = try String(contentsOf: kept("\(name).json"), encoding: .utf8)
+    let text = try String(contentsOf: savedFile("\(name).json"), encoding: .utf8)
     return try DocumentObject(json: text).jsonString(pretty: true).split(separator: "\n")
   }
 
   @Test(
-    "They hold what they held, whether they may be written to or not", arguments: names,
+    "The content is unchanged, with and without write access", arguments: names,
     [true, false])
   func content(name: String, isReadOnly: Bool) throws {
     let store = try open(name, isReadOnly: isReadOnly)
@@ -53,9 +53,9 @@ struct KeptFileTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("Opening and reading one for reading only changes no byte of it", arguments: names)
+  @Test("Opening and reading a file in read-only mode does not change it", arguments: names)
   func unwritten(name: String) throws {
-    let before = try Data(contentsOf: kept("\(name).db"))
+    let before = try Data(contentsOf: savedFile("\(name).db"))
     let store = try open(name, isReadOnly: true)
     _ = try SampleStore.description(of: store)
     _ = try store.verify()
@@ -65,7 +65,7 @@ struct KeptFileTests {
     #expect(try scratch.bytes("\(name).db") == before)
   }
 
-  @Test("They are written to, and hold both then", arguments: names)
+  @Test("An old file can be written, and contains both old and new documents", arguments: names)
   func writing(name: String) throws {
     let store = try open(name, isReadOnly: false)
     let count = try store["films"].count()
@@ -79,7 +79,7 @@ struct KeptFileTests {
     #expect(try store.verify().isEmpty)
   }
 
-  @Test("This version writes what it then wrote", arguments: names)
+  @Test("This version writes the same content as the earlier version", arguments: names)
   func unchanged(name: String) throws {
     let store =
       name == "encrypted"

@@ -10,9 +10,9 @@ import NanoStoreModels
   var number: Int?
 }
 
-/// A model with a property of every kind that predicates ask for.
-@Model(collection: "travellers")
-struct Traveller: Equatable {
+/// A model with a property of every kind that predicates support.
+@Model(collection: "travelers")
+struct Traveler: Equatable {
   @Key var id: String
   @Indexed var lastName: String
   @Field(renamedFrom: "years") var age: Int = 3
@@ -49,7 +49,7 @@ enum Level: Int, Codable {
 }
 enum Feeling: String, Codable, FieldCodable { case good, bad }
 
-/// Something of the program that predicates compare with.
+/// A captured value that predicates compare with.
 struct Wanted: Codable, Sendable {
   var name = "Doe"
   var age = 3
@@ -57,10 +57,10 @@ struct Wanted: Codable, Sendable {
   struct Inner: Codable, Sendable { var country = "UK" }
 }
 
-/// Documents of travellers as programs of several versions may have written them.
-struct TravellerGenerator {
+/// Generates documents of travelers as written by several versions of a program.
+struct TravelerGenerator {
   private var state: UInt64
-  /// Whether some have fields under former names.
+  /// Whether some documents have fields with former names.
   let hasFormerNames: Bool
 
   init(seed: UInt64, hasFormerNames: Bool) {
@@ -122,7 +122,7 @@ struct TravellerGenerator {
     return .object(object)
   }
 
-  /// A third of the fields is not there; some are there twice.
+  /// Adds a field to two thirds of the documents, and under each former name to a third of them.
   private mutating func add(
     _ name: String, _ former: [String], _ values: [DocumentValue], _ object: inout DocumentObject
   ) {

@@ -6,24 +6,24 @@ import Foundation
 import NanoStore
 import NanoTesting
 
-/// Lets each call to the operating system fail in turn.
-struct FailingCallsTrial: Trial {
+/// Makes each system call fail in turn.
+struct FailingCallsStressTest: StressTest {
   static let configuration = CommandConfiguration(
     commandName: "failing-calls",
-    abstract: "Lets the n-th write, sync, open, … fail, for every n of a workload.")
+    abstract: "Makes the n-th write, sync, open, … fail, for every n of a workload.")
 
-  @Option(help: "So many places of each kind, chosen by the seed; every one if 0.")
+  @Option(help: "The number of calls to test for each fault, selected by the seed; 0 for all.")
   var places = 0
   @Option var seed: UInt64 = 1
-  @Option(help: "Only this kind of fault.")
+  @Option(help: "Tests only this fault.")
   var fault: Fault?
-  @Option(help: "Only this kind of store.")
+  @Option(help: "Tests only this store configuration.")
   var variant: FaultVariant?
-  @Option(help: "Begins no further kind after so many seconds.")
+  @Option(help: "Starts no further fault after this number of seconds.")
   var seconds = 3_000.0
 
   func perform() throws -> Figures {
-    try require(faults_available(), "calls can be made to fail on Linux only")
+    try require(faults_available(), "fault injection is available only on Linux")
     var figures = Figures()
     let start = ContinuousClock.now
     for variant in variant.map({ [$0] }) ?? FaultVariant.allCases {
@@ -35,7 +35,7 @@ struct FailingCallsTrial: Trial {
     return figures
   }
 
-  /// In a process of its own, since a fault may end it; then the next one goes on behind that place.
+  /// Runs a worker process for one kind of fault, because a fault may end the process.
   private func run(_ variant: FaultVariant, _ fault: Fault, _ figures: inout Figures) throws {
     let process = try KilledProcess(
       "nanostore-stress",
@@ -57,18 +57,18 @@ struct FailingCallsTrial: Trial {
     let status = process.end()
     let again =
       "failing-calls-worker --variant \(variant.rawValue) --fault \(fault.name) --only \(place)"
-    if let found { throw TrialFailure("\(found) (again with: \(again))") }
-    try require(status == 0, "the process ended with \(status) (again with: \(again))")
+    if let found { throw StressTestFailure("\(found) (reproduce with: \(again))") }
+    try require(status == 0, "the process ended with \(status) (reproduce with: \(again))")
     note("\(variant.rawValue) \(fault.name): up to place \(place)")
   }
 }
 
-/// The calls that fail, and how.
+/// A fault: the calls that fail, and the error.
 struct Fault: ExpressibleByArgument {
   let name: String
   let kinds: UInt32
   let error: Int32
-  /// All from a place on, and not only one.
+  /// Whether all later calls fail too.
   let goesOn: Bool
 
   init(_ call: String, _ kind: Int, _ error: Int32, _ errorName: String, goesOn: Bool) {
@@ -97,7 +97,7 @@ struct Fault: ExpressibleByArgument {
   }
 }
 
-/// The kinds of stores in which calls fail.
+/// The configurations of the tested stores.
 enum FaultVariant: String, CaseIterable, ExpressibleByArgument {
   case wal, full, journal, encrypted
 
@@ -105,7 +105,7 @@ enum FaultVariant: String, CaseIterable, ExpressibleByArgument {
     var configuration = Store.Configuration()
     configuration.indexTuning = .off
     configuration.busyTimeout = 0.05
-    // Little, so that pages are written before the commit too.
+    // Small, so that pages are also written before the commit.
     configuration.cacheSize = 40 << 10
     configuration.durability = self == .wal ? .normal : .full
     if self == .journal { configuration.journalMode = .delete }

@@ -6,25 +6,25 @@ import Foundation
 import NanoStore
 import Synchronization
 
-/// Random programs of public calls give the same on SQLite as on the reference engine.
-struct ProgramsTrial: Trial {
+/// Checks that random programs of public calls have the same results on SQLite as on the reference engine.
+struct ProgramsStressTest: StressTest {
   static let configuration = CommandConfiguration(
     commandName: "programs",
     abstract:
-      "Plays random programs on SQLite and on the reference engine, with reopening in between.")
+      "Runs random programs on SQLite and on the reference engine, and compares the results.")
 
-  @Option(help: "How many programs.") var count = 1_000
-  @Option(help: "The seed of the first program; the next ones have those that follow.")
+  @Option(help: "The number of programs.") var count = 1_000
+  @Option(help: "The seed of the first program. Later programs use consecutive seeds.")
   var seed = UInt64.random(in: 0...1_000_000_000_000)
-  @Option(help: "Stops after so many minutes.") var minutes = 60.0
-  @Option(help: "How many programs run at once.")
+  @Option(help: "Stops after this number of minutes.") var minutes = 60.0
+  @Option(help: "The number of concurrent programs.")
   var jobs = ProcessInfo.processInfo.activeProcessorCount
   @Flag(help: "Prints each program before it runs.") var verbose = false
 
-  /// What the programs that run at once have in common.
+  /// The progress shared by concurrent programs.
   private struct Progress {
     var next = 0
-    var played = 0
+    var completed = 0
     var calls = 0
     var failure: (any Error)?
   }
@@ -41,13 +41,13 @@ struct ProgramsTrial: Trial {
         }
         guard let number else { return }
         do {
-          let calls = try play(seed &+ UInt64(number))
-          let played = progress.withLock { progress in
-            progress.played += 1
+          let calls = try perform(seed &+ UInt64(number))
+          let completed = progress.withLock { progress in
+            progress.completed += 1
             progress.calls += calls
-            return progress.played
+            return progress.completed
           }
-          if played % 10_000 == 0 { note("\(played) programs") }
+          if completed % 10_000 == 0 { note("\(completed) programs") }
         } catch {
           progress.withLock { $0.failure = $0.failure ?? error }
         }
@@ -56,29 +56,29 @@ struct ProgramsTrial: Trial {
     return try progress.withLock { progress in
       if let failure = progress.failure { throw failure }
       var figures = Figures()
-      figures["programs"] = progress.played
+      figures["programs"] = progress.completed
       figures["calls"] = progress.calls
       figures["seed"] = Int(seed)
       return figures
     }
   }
 
-  /// - Returns: How many calls were compared.
-  private func play(_ seed: UInt64) throws -> Int {
+  /// - Returns: The number of compared calls.
+  private func perform(_ seed: UInt64) throws -> Int {
     var generator = ProgramGenerator(seed: seed)
     let program = generator.program()
     if verbose { note("seed \(seed)\n\(program)") }
-    guard let difference = try program.played() else { return program.calls.count }
-    note("seed \(seed) shows a difference; making its program smaller")
-    let smallest = ProgramShrinker { (try? $0.played()).flatMap(\.self) }.shrunk(program)
-    let last = (try? smallest.played()).flatMap(\.self) ?? difference
-    throw TrialFailure(
+    guard let difference = try program.run() else { return program.calls.count }
+    note("seed \(seed) fails; shrinking its program")
+    let smallest = ProgramShrinker { (try? $0.run()).flatMap(\.self) }.shrunk(program)
+    let last = (try? smallest.run()).flatMap(\.self) ?? difference
+    throw StressTestFailure(
       """
-      the store differs from the definition in \(last.place)
+      the store differs from the reference engine in \(last.place)
       expected: \(last.expected)
       actual:   \(last.actual)
       after, \(smallest)
-      seen again by: nanostore-stress programs --seed \(seed) --count 1
+      reproduce with: nanostore-stress programs --seed \(seed) --count 1
       """)
   }
 }

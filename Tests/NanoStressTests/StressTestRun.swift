@@ -3,12 +3,12 @@
 import Foundation
 import NanoStore
 
-/// A run of the program of trials, in a process of its own.
-struct TrialRun {
+/// A run of `nanostore-stress` in a separate process.
+struct StressTestRun {
   let status: Int32
-  /// The line of figures.
+  /// The last line of output, with the figures.
   let figures: DocumentObject
-  /// What was said of a failure.
+  /// The diagnostics of a failure.
   let report: String
 
   init(_ arguments: String...) throws {
@@ -17,23 +17,23 @@ struct TrialRun {
     process.arguments = arguments
     let output = Pipe()
     let log = FileManager.default.temporaryDirectory
-      .appending(path: "nanostore-trial-\(UUID().uuidString).log")
+      .appending(path: "nanostore-stress-\(UUID().uuidString).log")
     _ = FileManager.default.createFile(atPath: log.path, contents: nil)
     defer { try? FileManager.default.removeItem(at: log) }
     process.standardOutput = output
     process.standardError = try FileHandle(forWritingTo: log)
     try process.run()
-    let said = output.fileHandleForReading.readDataToEndOfFile()
+    let text = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     status = process.terminationReason == .exit ? process.terminationStatus : -1
     let last =
-      String(decoding: said, as: UTF8.self)
+      String(decoding: text, as: UTF8.self)
       .split(separator: "\n").last.map(String.init) ?? "{}"
     figures = (try? DocumentObject(json: last)) ?? [:]
     report = String(decoding: try Data(contentsOf: log), as: UTF8.self)
   }
 
-  /// Where the tests and the program were built.
+  /// The folder of the built tests and programs.
   private static var products: String {
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath
     let program = bundle ?? CommandLine.arguments[0]

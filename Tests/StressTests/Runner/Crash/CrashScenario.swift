@@ -6,22 +6,22 @@ import NanoStoreEncryption
 import NanoStoreModels
 import NanoTesting
 
-/// What a process that is going to be killed is doing.
-enum Life: String, CaseIterable, ExpressibleByArgument, Sendable {
-  /// Rounds, and between them indexes made and dropped, policies switched, compacting, backups.
+/// What a process does when it is killed.
+enum CrashScenario: String, CaseIterable, ExpressibleByArgument, Sendable {
+  /// Rounds, and between them index changes, policy changes, compaction and backups.
   case rounds
-  /// The same with a rollback journal in place of a log.
+  /// Rounds with a rollback journal instead of a write-ahead log.
   case journal
-  /// Rounds in an encrypted store, whose keys are rotated between them.
+  /// Rounds in an encrypted store, with key rotations between them.
   case encrypted
-  /// Queries that make the store build an index by itself, again and again.
+  /// Queries that repeatedly make the store create an index automatically.
   case tuned
   /// An upgrade of all documents to a new version of their type.
   case upgrade
-  /// The command line tool importing a file.
+  /// An import by the command-line tool.
   case importing
 
-  /// Documents in the collection of lives that are about a large one.
+  /// The number of documents in scenarios with a large collection.
   static let documents = 4_000
 
   func configuration() -> Store.Configuration {
@@ -41,7 +41,7 @@ enum Life: String, CaseIterable, ExpressibleByArgument, Sendable {
   }
 }
 
-/// A person as a program knew it, and as its next version does.
+/// A member in the earlier version of the program.
 enum Before {
   @Model(collection: "members") struct Member: Equatable {
     @Key var id: String

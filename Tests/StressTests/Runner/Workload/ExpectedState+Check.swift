@@ -2,11 +2,11 @@
 
 import NanoStore
 
-extension Ledger {
-  /// Compares a store with the ledger: every document, what indexes find, bags, metadata, and the store's own
-  /// examination.
+extension ExpectedState {
+  /// Compares a store with the expected contents: every document, index results, bags, metadata and the store's own
+  /// verification.
   ///
-  /// - Throws: ``TrialFailure`` with the first difference.
+  /// - Throws: ``StressTestFailure`` with the first difference.
   func check(_ store: Store, indexed: Bool = true) throws {
     try require(try store.lastRound() == round, "round \(try store.lastRound()), not \(round)")
     for collection in RoundPlan.collections { try check(store[collection]) }

@@ -4,29 +4,30 @@ import ArgumentParser
 import Foundation
 import NanoStore
 
-/// Goes to the limits: each thing works or is refused with a reason, in bounded memory.
-struct LimitsTrial: Trial {
+/// Tests the limits: each operation succeeds or is rejected with a reason, in bounded memory.
+struct LimitsStressTest: StressTest {
   static let configuration = CommandConfiguration(
     commandName: "limits",
-    abstract: "Many documents, collections and indexes; large documents, lists and keys.")
+    abstract: "Tests many documents, collections and indexes, and large documents, arrays and keys."
+  )
 
-  @Option(help: "Documents in one collection.")
+  @Option(help: "The number of documents in one collection.")
   var documents = 10_000_000
-  @Option(help: "A tenth, a hundredth, … of everything else.")
+  @Option(help: "Divides all other sizes by this number.")
   var divisor = 1
-  @Option(help: "Where the files are made; among temporary files if left out.")
+  @Option(help: "The folder of the files; a temporary folder by default.")
   var folder: String?
 
   func perform() throws -> Figures {
     var figures = Figures()
     try manyDocuments(&figures)
-    for (name, trial) in [
+    for (name, test) in [
       ("large document", largeDocument), ("collections", collections), ("indexes", indexes),
       ("array", longList), ("nesting", nesting), ("keys", keys),
     ] as [(String, (Store, inout Figures) throws -> Void)] {
       note(name)
       let start = ContinuousClock.now
-      try inStore { try trial($0, &figures) }
+      try inStore { try test($0, &figures) }
       figures["\(name), ms"] = (ContinuousClock.now - start).milliseconds
     }
     figures["peak memory, MB"] = Memory.largest
@@ -34,7 +35,7 @@ struct LimitsTrial: Trial {
   }
 
   private func inStore(_ work: (Store) throws -> Void) throws {
-    let folder = try TrialFolder("limits", in: folder)
+    let folder = try StressTestFolder("limits", in: folder)
     var configuration = Store.Configuration()
     configuration.indexTuning = .off
     let store = try Store(.file(folder.file("a.db")), configuration: configuration)
@@ -65,7 +66,7 @@ struct LimitsTrial: Trial {
       try require(try all.find(Field("n") == .int(middle)).count() == 1, "not found by the index")
       try require(try all.count() == documents, "documents are missing")
       let page = try all.find(Field("n") >= middle).sorted(by: "n").limit(20).fetch()
-      try require(page.first?["n"] == .int(middle), "the page begins elsewhere")
+      try require(page.first?["n"] == .int(middle), "the page starts at a different document")
       figures["lookup, count and page, ms"] =
         (ContinuousClock.now - using).milliseconds
       var seen = 0
@@ -88,10 +89,12 @@ struct LimitsTrial: Trial {
     figures["large document, bytes"] = size
     let text = String(repeating: "0123456789", count: size / 10)
     try store["a"].save(["text": .string(text), "n": 7], key: "large")
-    try require(try store["a"].get("large")?["text"]?.string?.utf8.count == size, "cut off")
+    try require(try store["a"].get("large")?["text"]?.string?.utf8.count == size, "truncated")
     try require(try store["a"].find(Field("n") == 7).count() == 1, "not found")
     store.maximumDocumentSize = size
-    try refused(.documentTooLarge) { try store["a"].save(["text": .string(text)], key: "larger") }
+    try expectError(.documentTooLarge) {
+      try store["a"].save(["text": .string(text)], key: "larger")
+    }
   }
 
   private func collections(_ store: Store, _ figures: inout Figures) throws {
@@ -137,11 +140,13 @@ struct LimitsTrial: Trial {
     let object = nested(500).object ?? [:]
     try store["a"].save(object, key: "deep")
     try require(try store["a"].get("deep")?.object() == object, "changed")
-    try refused(.valueNotStorable) { try store["a"].save(nested(600).object ?? [:], key: "deeper") }
+    try expectError(.valueNotStorable) {
+      try store["a"].save(nested(600).object ?? [:], key: "deeper")
+    }
   }
 
   private func keys(_ store: Store, _ figures: inout Figures) throws {
-    try refused(.invalidKey) {
+    try expectError(.invalidKey) {
       try store["a"].save(
         ["n": 1], key: String(repeating: "k", count: DocumentKey.maximumLength + 1))
     }
@@ -149,16 +154,16 @@ struct LimitsTrial: Trial {
     figures["longest key, bytes"] = longest.utf8.count
     try store["a"].save(["n": 1], key: longest)
     try require(try store["a"].get(longest)?["n"] == 1, "not found by a long key")
-    // Names of fields have no limit of their own.
+    // Field names have no limit of their own.
     let name = String(repeating: "n", count: 1_000_000 / divisor)
     figures["field name, bytes"] = name.utf8.count
     try store["a"].save(DocumentObject([(name, DocumentValue.int(1))]), key: "name")
     try require(try store["a"].get("name")?.object()[name] == 1, "the name is lost")
   }
 
-  private func refused(_ code: StoreError.Code, _ work: () throws -> some Any) throws {
+  private func expectError(_ code: StoreError.Code, _ work: () throws -> some Any) throws {
     do { _ = try work() } catch let error as StoreError where error.code == code { return }
-    throw TrialFailure("\(code) was expected")
+    throw StressTestFailure("\(code) was expected")
   }
 }
 
@@ -166,9 +171,9 @@ extension Duration {
   fileprivate var milliseconds: Int { Int(self / .milliseconds(1)) }
 }
 
-/// Memory of this process.
+/// The memory usage of this process.
 enum Memory {
-  /// The most that it had, in megabytes.
+  /// The peak memory usage in megabytes.
   static var largest: Int {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""

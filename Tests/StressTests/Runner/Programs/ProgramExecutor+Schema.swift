@@ -2,9 +2,9 @@
 
 import NanoStore
 
-extension Player {
-  /// Calls about collections and their indexes; nil for others.
-  func shaping(_ call: Call) throws -> Outcome? {
+extension ProgramExecutor {
+  /// Performs a call on collections and their indexes; returns nil for other calls.
+  func performSchemaChange(_ call: Call) throws -> Outcome? {
     switch call {
     case .create(let name, let identity):
       try store.createCollection(name, identity: identity)
@@ -33,7 +33,7 @@ extension Player {
     return .done
   }
 
-  /// Says only how many were dropped that somebody declared.
+  /// Returns the number of dropped indexes that were declared.
   private func dropIndexes(_ name: String) throws -> Int {
     let collection = store[name]
     let adaptive = try collection.indexes().filter { $0.origin == .adaptive }.count

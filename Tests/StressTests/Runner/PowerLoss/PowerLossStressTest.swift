@@ -6,29 +6,29 @@ import Foundation
 import NanoStore
 import NanoTesting
 
-/// Writes down what a store does to its files, and opens what a disk may hold when the power fails in between.
-struct PowerLossTrial: Trial {
+/// Records how a store writes its files, and opens possible states of the disk after a power loss.
+struct PowerLossStressTest: StressTest {
   static let configuration = CommandConfiguration(
     commandName: "power-loss",
-    abstract: "Drops, reorders and tears what was not synced; commits survive as promised.")
+    abstract: "Drops, reorders and tears unsynced writes, and checks that commits survive.")
 
-  @Option(help: "Disks that are looked at.")
+  @Option(help: "The number of power losses.")
   var losses = 3_000
   @Option var seed: UInt64 = 1
-  @Option(help: "Rounds that are written down at once.")
+  @Option(help: "The number of rounds in one history.")
   var rounds = 40
-  @Option(help: "Only this journal mode.")
+  @Option(help: "Tests only this journal mode.")
   var mode: String?
-  @Option(help: "Only the history of this seed.")
+  @Option(help: "Tests only the history of this seed.")
   var history: UInt64?
-  @Option(help: "Begins no further history after so many seconds.")
+  @Option(help: "Starts no further history after this number of seconds.")
   var seconds = 1_200.0
 
-  /// Disks that are made of one history.
+  /// The number of losses simulated for one history.
   private static let lossesPerHistory = 60
 
   func perform() throws -> Figures {
-    try require(faults_available(), "calls can be written down on Linux only")
+    try require(faults_available(), "system calls can be recorded only on Linux")
     var random = SplitMix(seed: seed)
     var figures = Figures()
     let start = ContinuousClock.now
@@ -43,7 +43,7 @@ struct PowerLossTrial: Trial {
           try PowerLossHistory(variant, rounds: rounds, seed: historySeed)
             .lose(times: count, &figures)
         } catch {
-          throw TrialFailure(
+          throw StressTestFailure(
             "\(variant): \(error) (seed \(seed), history \(historySeed), after \(done) losses)")
         }
         done += count
@@ -54,7 +54,7 @@ struct PowerLossTrial: Trial {
   }
 }
 
-/// A way of keeping what is not committed, and what is promised with it.
+/// A journal mode and a durability level.
 struct PowerLossVariant: CustomStringConvertible {
   let mode: Store.Configuration.JournalMode
   let durability: Store.Configuration.Durability

@@ -4,8 +4,8 @@ import Foundation
 import NanoStore
 import Synchronization
 
-/// Which mutations are to be tried, and what became of those that were.
-final class DamageBoard: Sendable {
+/// The mutations to test, and the results so far.
+final class DamageProgress: Sendable {
   private struct State {
     var next: Int
     var facts: [String: Int] = [:]
@@ -29,29 +29,29 @@ final class DamageBoard: Sendable {
     }
   }
 
-  func fail(_ sentence: String) {
-    state.withLock { $0.failures.append(sentence) }
-    note(sentence)
+  func fail(_ message: String) {
+    state.withLock { $0.failures.append(message) }
+    note(message)
   }
 
-  /// What a child said of one mutation.
-  func add(_ said: DocumentObject, verbose: Bool) {
-    let number = said["number"]?.int ?? -1
-    let what = "\(number) (\(said["sample"]?.string ?? ""), \(said["what"]?.string ?? ""))"
-    if verbose { note("\(what): \(said["facts"]?.object?.jsonString() ?? "")") }
+  /// Adds the result that a child process reported for one mutation.
+  func add(_ report: DocumentObject, verbose: Bool) {
+    let number = report["number"]?.int ?? -1
+    let what = "\(number) (\(report["sample"]?.string ?? ""), \(report["what"]?.string ?? ""))"
+    if verbose { note("\(what): \(report["facts"]?.object?.jsonString() ?? "")") }
     state.withLock { state in
-      for field in said["facts"]?.object ?? [:] {
+      for field in report["facts"]?.object ?? [:] {
         state.facts[field.name, default: 0] += Int(field.value.int ?? 0)
       }
     }
-    let failures = said["failures"]?.array ?? []
+    let failures = report["failures"]?.array ?? []
     for failure in failures.prefix(2) { fail("\(what): \(failure.string ?? "")") }
     if failures.count > 2 { fail("\(what): and \(failures.count - 2) more") }
   }
 
   var failures: [String] { state.withLock { $0.failures } }
 
-  /// What is counted, in the order in which it is told, with the words for it.
+  /// The keys of all counts, in order, with their descriptions.
   private static let names = [
     ("mutations", "damaged stores"), ("bytes", "damaged by changing bytes"),
     ("rows", "damaged with SQL"), ("log", "damaged in the log"),

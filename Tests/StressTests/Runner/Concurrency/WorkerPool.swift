@@ -7,24 +7,24 @@ import NanoTesting
 import Synchronization
 
 /// The tasks of one process, which share two stores on one file.
-final class Crowd: Sendable {
-  /// Longer than anything waits that goes well.
+final class WorkerPool: Sendable {
+  /// Longer than any successful wait.
   static let busyTimeout = 10.0
-  /// So long a call may take before it counts as stuck.
+  /// The maximum duration of a call, in seconds. After that, it counts as stuck.
   private static let longest = 60.0
 
   let process: Int
   let folder: String
   let stores: [Store]
   let log: EventLog
-  /// Kept by all tasks, which save it at once.
+  /// Shared by all tasks, which save it concurrently.
   let bag: Bag
   private let tasks: Int
   private let seed: UInt64
   private let end: ContinuousClock.Instant
   private let counts = Mutex<[String: Int]>([:])
   private let failure = Mutex<(any Error)?>(nil)
-  /// What each task is at, and since when.
+  /// The current activity of each task, and its start.
   private let activities: Mutex<[(name: String, since: ContinuousClock.Instant)]>
 
   init(_ process: Int, in folder: String, _ tasks: Int, _ seconds: Double, _ seed: UInt64) throws {
@@ -85,7 +85,7 @@ final class Crowd: Sendable {
     (error as? StoreError)?.debugDescription ?? "\(error)"
   }
 
-  /// Ends the process when a call does not come back: a deadlock would wait for ever.
+  /// Ends the process if a call does not return, because a deadlock would last forever.
   private func watch() {
     let thread = Thread { [self] in
       while true {
