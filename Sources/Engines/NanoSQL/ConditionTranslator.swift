@@ -54,7 +54,9 @@ extension ConditionTranslator {
 
   /// Splits a condition into SQL, one translation for each conjunct that has one, and the rest, which is
   /// evaluated on each document that the SQL selects. Nil if nothing is left.
-  package func split(_ condition: Condition) -> (translations: [Translation], rest: Condition?) {
+  package func translateConjuncts(
+    _ condition: Condition
+  ) -> (translations: [Translation], rest: Condition?) {
     var translations: [Translation] = []
     var rest: [Condition] = []
     for conjunct in condition.conjuncts {
