@@ -4,9 +4,9 @@ package import NanoDocument
 import NanoEngine
 
 extension PathTrie {
-  /// Marks every path and type of a document, and gathers its leaves where they are indexed.
+  /// Records every path and type of a document, and collects its scalar values if they are indexed.
   ///
-  /// - Throws: ``StoreError/Code/corruptDocument`` if it is not an object.
+  /// - Throws: ``StoreError/Code/corruptDocument`` if the body is not an object.
   package func observe(
     _ body: UnsafeRawBufferPointer, _ leaves: WildcardIndexBuffer? = nil
   ) throws(StoreError) {
@@ -26,7 +26,7 @@ extension PathTrie {
     defer { depth -= 1 }
     _ = reader.peekConsume(UInt8(ascii: "{"))
     if reader.peekConsume(UInt8(ascii: "}")) { return }
-    // The field that followed last time.
+    // The field that followed in the previous document.
     var predicted = nodes[Int(node)].firstChild
     repeat {
       if predicted >= 0, reader.match(quotedName(predicted)) {
@@ -38,7 +38,7 @@ extension PathTrie {
       let name = try reader.rawName()
       let child: Int32
       if name.hasEscapes {
-        // Another program may have written it with other escapes than ours.
+        // Another program may have used different escapes.
         let stored = StoredName(try name.text)
         child = stored.utf8.withUnsafeBytes { self.child(node, $0, leaves) }
       } else {
@@ -56,8 +56,8 @@ extension PathTrie {
     try reader.expect(UInt8(ascii: "}"))
   }
 
-  /// The leaves of a document that goes away are looked for where they were put: under a name only if
-  /// it was kept then.
+  /// When a document is removed, its scalar values are looked up where they were indexed: under a name only if
+  /// that name was tracked at the time.
   private func child(
     _ node: Int32, _ name: UnsafeRawBufferPointer, _ leaves: WildcardIndexBuffer?
   ) -> Int32 {
@@ -70,7 +70,7 @@ extension PathTrie {
     switch reader.kind() {
     case .string:
       let string = try reader.rawString()
-      // SQLite's JSON functions take a text to end at its first NUL.
+      // SQLite's JSON functions end a string at its first NUL.
       let isCut = string.isEscaped && string.text.utf8.contains(0)
       mark(node, Int32((isCut ? [.string, .irregular] : ObservedTypes.string).rawValue))
       if let leaves { text(string, node, leaves) }
@@ -126,7 +126,7 @@ extension PathTrie {
   @inline(__always)
   private static func numberType(_ isDouble: Bool, digits: Int) -> Int32 {
     if isDouble { return Int32(ObservedTypes.double.rawValue) }
-    // An integer beyond 64 bits can only come from another program; nothing is concluded from it.
+    // Only another program can write an integer beyond 64 bits; nothing is inferred from it.
     return Int32((digits > 19 ? ObservedTypes.int.union(.irregular) : .int).rawValue)
   }
 
@@ -143,7 +143,7 @@ extension PathTrie {
     try reader.expect(UInt8(ascii: "]"))
   }
 
-  /// Another program's document may be deeper than the stack.
+  /// Limits the depth: a document of another program could overflow the stack.
   @inline(__always)
   private func enter(_ reader: JSONReader) throws(StoreError) {
     depth += 1
@@ -153,7 +153,7 @@ extension PathTrie {
     }
   }
 
-  /// A value that JSON lacks. One whose text does not sort with the others of its type is marked as
+  /// Handles a value type that JSON lacks. A value whose text does not sort with others of its type is marked as
   /// irregular.
   private func storedForm(
     _ reader: inout JSONReader, _ node: Int32, _ leaves: WildcardIndexBuffer?
@@ -170,7 +170,7 @@ extension PathTrie {
     case .data: types = .data
     case .url: types = .url
     case .double: types = [.double, .irregular]
-    // Only another program can have written a name with a single `$`.
+    // Only another program can have written a name that begins with a single `$`.
     case .object: types = [.object, .open]
     default: types = .irregular
     }
@@ -178,7 +178,7 @@ extension PathTrie {
     if let leaves { gather(value, node, leaves) }
   }
 
-  /// A value whose name is not kept: its leaves are indexed together with others of the object.
+  /// Handles a value whose name is not tracked: its scalar values are indexed under the parent object.
   private func unfollowed(
     _ reader: inout JSONReader, _ node: Int32, _ leaves: WildcardIndexBuffer
   ) throws(StoreError) {
