@@ -4,7 +4,7 @@ import Dispatch
 import NanoEngine
 import Synchronization
 
-/// Runs a closure again and again while somebody wants it; without anybody there is no timer.
+/// Runs a closure at a fixed interval while there are observations; without any, there is no timer.
 final class CommitPoller: Sendable {
   private struct State {
     var wanted = 0
@@ -16,7 +16,7 @@ final class CommitPoller: Sendable {
   /// - Parameter interval: Seconds.
   init(every interval: Double) { self.interval = interval }
 
-  /// Begins, or goes on if it runs already; ends with the last observation.
+  /// Starts polling unless it is already running. Polling ends with the last observation.
   func begin(_ look: @escaping @Sendable () -> Void) -> CommitObservation {
     state.withLock { state in
       state.wanted += 1
@@ -30,7 +30,7 @@ final class CommitPoller: Sendable {
     }
   }
 
-  /// Ends it for good, since the database is closed.
+  /// Stops polling permanently, because the database is closed.
   func end() { state.withLock { Self.end(&$0) } }
 
   private static func end(_ state: inout State) {

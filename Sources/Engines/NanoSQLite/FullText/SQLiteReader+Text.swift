@@ -5,7 +5,7 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// Searches by text and how well what they find fits.
+/// Full-text searches and the ranking of their results.
 extension SQLiteReader {
   func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
     try connection.table(collection)?.text?.schemas.map(\.index) ?? []
@@ -20,7 +20,7 @@ extension SQLiteReader {
       }
       let ranks = try ranks(search, query.ranking ?? FullTextRanking(), table)
       guard query.isRanked, let ranks else {
-        // A damaged index may give one twice.
+        // A damaged index may return a row twice.
         let ranks = Dictionary((ranks ?? []).map { ($0.rowID, $0.rank) }) { first, _ in first }
         return try findUnranked(query, in: collection) { try show($0, ranks[$0.rowID] ?? 0) }
       }
@@ -28,7 +28,7 @@ extension SQLiteReader {
     }
   }
 
-  /// In the order of orderings, or of row ids.
+  /// Passes the documents in the order of the query's orderings, or by row ID.
   private func findUnranked(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws {
@@ -42,7 +42,7 @@ extension SQLiteReader {
     let rowID: Int64
   }
 
-  /// Every document that the index finds, without a look at the documents; nil without an index.
+  /// Returns every row that the index finds, without reading the documents; `nil` if there is no index.
   private func ranks(
     _ search: FullTextSearch, _ ranking: FullTextRanking, _ table: CollectionTable
   ) throws -> [Ranked]? {
@@ -50,14 +50,14 @@ extension SQLiteReader {
     var found: [Ranked] = []
     try connection.with(statement) { row in
       while try row.step() {
-        // SQLite's are negative, so that the best one is the smallest.
+        // SQLite's ranks are negative: the smallest is the best.
         found.append(Ranked(rank: -row.double(1), rowID: row.int(0)))
       }
     }
     return found
   }
 
-  /// Rows of other programs that the index does not have, which come last.
+  /// Returns the rows of other programs that are not in the index; they rank last.
   private func foreign(besides ranks: [Ranked], _ table: CollectionTable) throws -> [Ranked] {
     guard table.hasForeignRows else { return [] }
     let known = Set(ranks.lazy.map(\.rowID))
@@ -67,8 +67,8 @@ extension SQLiteReader {
     }.filter { !known.contains($0) }.map { Ranked(rank: 0, rowID: $0) }
   }
 
-  /// One after the other from the best on, so that no more documents are read than are shown or do not
-  /// fulfil the rest of the condition.
+  /// Reads documents in rank order, so that none are read beyond those passed to the closure and those that do
+  /// not satisfy the rest of the condition.
   private func showBest(
     _ ranks: [Ranked], _ query: Query, _ table: CollectionTable,
     _ show: (StoredDocument, Double) throws -> Bool
@@ -77,7 +77,7 @@ extension SQLiteReader {
       .sorted { $0.rank > $1.rank || ($0.rank == $1.rank && $0.rowID < $1.rowID) }
     let compiler = QueryCompiler(table.facts)
     let (rest, isWhole) = compiler.withoutRankingSearch(query)
-    // What fulfils the condition as a whole is left out without being read.
+    // If the search is the whole condition, skipped documents are not read.
     let skipped = isWhole ? min(query.offset, ranks.count) : 0
     var toSkip = query.offset - skipped
     var left = query.limit ?? .max

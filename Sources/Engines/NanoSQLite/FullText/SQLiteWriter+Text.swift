@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// Text indexes, one by one.
+/// Creation of full-text indexes.
 extension SQLiteWriter {
   func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     try index.validate()
@@ -21,7 +21,7 @@ extension SQLiteWriter {
     try flush()
     let schema = FullTextIndexSchema(
       collection: name, index: index, sqlName: try freeName(for: index, in: name))
-    // Made by several statements, of which the first would remain.
+    // Runs in a savepoint, because a failure could otherwise leave the first of several statements applied.
     try savepoint { try connection.noting { try connection.execute(try schema.create()) } }
     try connection.run(
       SQLFragment(
