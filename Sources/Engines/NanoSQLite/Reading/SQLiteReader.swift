@@ -6,22 +6,22 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// A snapshot on one connection.
+/// A snapshot of the database on one connection.
 class SQLiteReader: EngineReader {
   let connection: SQLiteConnection
   init(_ connection: SQLiteConnection) { self.connection = connection }
 
-  /// Makes sure that what is known of the documents is in the tables that a query looks at.
+  /// Flushes pending index entries and paths that a query on this table relies on.
   func prepareForQuery(_ table: CollectionTable) throws {}
 
-  /// Runs a statement of the caller's own.
+  /// Runs a block around a user-supplied statement.
   func aroundForeignStatement<Result>(_ work: () throws -> Result) throws -> Result { try work() }
 
-  /// A statement of the caller's own is about to write.
+  /// Called before a user-supplied statement writes.
   func noteForeignWrite() {}
 
   func collections() throws -> [CollectionDescription] {
-    // Sorted here: a database that keeps texts in UTF-16 sorts them by their bytes.
+    // Sorted in Swift: a UTF-16 database sorts text by its UTF-16 bytes.
     try connection.collectionNames().map { name, identity in
       CollectionDescription(
         name: name, identity: identity.flatMap(CollectionIdentity.init) ?? .key,
@@ -37,7 +37,7 @@ class SQLiteReader: EngineReader {
   func get(
     _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
-    // The table that was known last is tried at once: the statement fails if it is gone.
+    // Tries the cached table first: the statement fails if the table was dropped.
     guard
       let table = try connection.lastTable(collection) ?? connection.tables[ExactName(collection)]
         ?? connection.table(collection)
@@ -82,21 +82,21 @@ class SQLiteReader: EngineReader {
     return true
   }
 
-  /// The incarnation of the collection whose row the statement stands at. The table that is known may
-  /// have been dropped and made again by others; then SQLite has prepared the statement anew.
+  /// Returns the incarnation of the collection that the statement's current row belongs to. Another connection
+  /// may have dropped and re-created the cached table; in that case SQLite has re-prepared the statement.
   @inline(__always)
   private func incarnation(
     of table: CollectionTable, for statement: SQLiteStatement
   ) throws -> Int64? {
     if statement.isPreparedAsKnown { return table.incarnation }
-    // The statement is not at its end, so that this reads the same snapshot.
+    // The statement is still active, so this reads the same snapshot.
     let current = try connection.table(table.description.name)
     guard current?.incarnation == table.incarnation else { return current?.incarnation }
     statement.notePreparation()
     return table.incarnation
   }
 
-  /// The columns of ``AttributeUsage/columns(body:)``.
+  /// Creates a document from the columns of ``AttributeUsage/columns(body:)``.
   @inline(__always)
   static func document(
     _ row: SQLiteStatement, _ incarnation: Int64?, _ layout: AttributeUsage.Layout = .all
@@ -126,10 +126,10 @@ class SQLiteReader: EngineReader {
       incarnation: incarnation, body: row.storedBytes(6))
   }
 
-  /// A row of another program, whose columns may hold values of any type.
+  /// Creates a document from a row of another program, whose columns may hold values of any type.
   @inline(never)
   private static func foreign(_ row: SQLiteStatement, _ incarnation: Int64?) -> StoredDocument {
-    // Before anything is read: reading a value as text may change its type.
+    // Checked first: reading a value as text may change its type.
     let types = (0..<5).map { sqlite3_column_type(row.handle, $0) }
     var document = whole(row, incarnation)
     if types[3] != SQLITE_INTEGER { document.version = nil }
@@ -146,7 +146,8 @@ class SQLiteReader: EngineReader {
     try find(query, in: collection, ordered: true, show)
   }
 
-  /// SQLite's sorter copies whole rows, so that a range of an index took half as long again.
+  /// Lets the caller sort: SQLite's sorter copies whole rows, which made reading an index range take half as
+  /// long again.
   func findInAnyOrder(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws {
@@ -198,7 +199,7 @@ class SQLiteReader: EngineReader {
     }
   }
 
-  /// Steps through what a query finds, until the closure says false.
+  /// Passes the rows of a query to a closure until the closure returns `false`.
   @inline(__always)
   private func eachRow(
     _ statement: SQLiteStatement, _ table: CollectionTable, _ query: Query,
@@ -219,11 +220,11 @@ class SQLiteReader: EngineReader {
   func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult {
     try querying(query, collection) { table, query in
       var ids: [Int64] = []
-      // An index gives them in order for each of its values, which is sorted here in a fraction of the
-      // time that SQLite needs.
+      // An index returns them in order within each of its values. Sorting them in Swift takes a fraction of
+      // SQLite's time.
       let sorts = query.isWholeByRowID
       let compiler = QueryCompiler(table.facts)
-      // No other column, so that SQLite has no need of the row where an index gives the id.
+      // Selects no other column, so that SQLite need not read the row if an index contains the row ID.
       try connection.with(compiler.select(query, columns: "id", ordered: !sorts).sql) { row in
         let watch = connection.watch(row, table, query)
         while try row.step() { ids.append(row.int(0)) }
@@ -249,8 +250,10 @@ class SQLiteReader: EngineReader {
 
   func committedState() throws -> CommittedState? { connection.committedState }
 
-  /// Runs a block with a collection's table, nil if there is none. What the table knows of paths and
-  /// indexes and what the query finds are of one state; two locks fewer make it faster besides.
+  /// Runs a block with a collection's table; returns `nil` if there is no such collection.
+  ///
+  /// The transaction ensures that the table's metadata and the query's results belong to one state. It also
+  /// saves two lock operations.
   func querying<Result>(
     _ query: Query, _ collection: String, _ work: (CollectionTable, Query) throws -> Result
   ) throws -> Result? {
@@ -346,7 +349,7 @@ class SQLiteReader: EngineReader {
       checkedPerDocument: compiled.rest.map(\.queryText))
   }
 
-  /// Whether a line of the plan names the index, and not one whose name only begins like it.
+  /// Returns whether a line of the plan names the index, rather than one whose name merely has it as a prefix.
   static func mentions(_ line: String, _ name: String) -> Bool {
     (line + " ").contains(exactly: " \(name) ")
   }
@@ -365,7 +368,7 @@ class SQLiteReader: EngineReader {
           PendingIndex(collection: name, index: $0.index)
         }
       } catch let error as StoreError where error.code == .corruptFile {
-        // A damaged collection must not keep the others from having theirs.
+        // A damaged collection must not hide the unfinished indexes of the others.
         return []
       }
     }
@@ -390,7 +393,7 @@ class SQLiteReader: EngineReader {
     if try !table.parts.contains(.type) && !connection.hasForeignRows(table.description.name) {
       return []
     }
-    // The column stands before the body, so that no page of a long one is read.
+    // The column precedes the body, so the overflow pages of long bodies are not read.
     let name = SQLName.quoted(table.description.name)
     return try connection.all(
       SQLFragment("SELECT DISTINCT type FROM \(name) WHERE type IS NOT NULL")
@@ -426,7 +429,7 @@ class SQLiteReader: EngineReader {
       .sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
   }
 
-  /// Paths of rows that another program wrote and no write of ours has put into the catalogue yet.
+  /// Returns the paths of rows that another program wrote and that are not in the path catalog yet.
   private func foreignPaths(
     _ table: CollectionTable
   ) throws -> [(CatalogPath, ObservedTypes)] {
@@ -437,7 +440,7 @@ class SQLiteReader: EngineReader {
       SQLFragment("SELECT \(ForeignRow.columns) FROM \(name) WHERE revision IS NULL")
     ) { row in
       while try row.step() {
-        // What does not decode has no paths that could be named.
+        // A row that does not decode has no paths to report.
         try? ForeignRow(row).body.withUnsafeBytes { try paths.observe($0) }
       }
     }
@@ -465,6 +468,6 @@ class SQLiteReader: EngineReader {
 }
 
 extension SQLiteStatement {
-  /// Runs to the end without letting go of the parameters.
+  /// Runs the statement to the end and keeps its parameters.
   func finish() throws(StoreError) { while try step() {} }
 }

@@ -6,23 +6,23 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// What SQLite does in a statement, found out once for as long as the indexes stay as they are.
+/// The relevant parts of a statement's query plan, determined once and valid until the indexes change.
 struct StatementPlan {
-  /// Where uses of the indexes in it are counted.
+  /// The use counters of the indexes in the plan.
   var uses: [UseCount]
-  /// Whether it may read more documents than it finds.
+  /// Whether the statement may read more documents than it returns.
   var scans: Bool
-  /// Whether it sorts.
+  /// Whether the statement sorts.
   var sorts: Bool
 }
 
-/// The time that a statement takes without its caller.
+/// Measures the time that a statement takes, without its caller's processing.
 struct ScanTimer {
   fileprivate let observer: QueryObserver
   fileprivate let statement: SQLiteStatement
   fileprivate let table: CollectionTable
   fileprivate let query: Query
-  /// Nil where the last scan was of few documents: reading the clock costs as much as some of them.
+  /// `nil` if the last scan read few documents: reading the clock takes as long as reading some of them.
   private let start: Double?
   private var shown = 0
   private var sampled = 0.0
@@ -38,7 +38,7 @@ struct ScanTimer {
     start = table.isLarge ? ThreadCPUClock.seconds : nil
   }
 
-  /// Shows one document, and takes the time of the first ones: the others are taken for their like.
+  /// Passes one document to the caller, and measures the time for the first ones as a sample of all.
   mutating func showing(_ show: () throws -> Bool) rethrows -> Bool {
     shown += 1
     guard shown <= Self.samples, start != nil else { return try show() }
@@ -47,12 +47,12 @@ struct ScanTimer {
     return try show()
   }
 
-  /// Documents whose showing is timed. Arbitrary: enough for a mean, and half a microsecond each.
+  /// The number of sampled documents. Arbitrary: enough for a mean, at half a microsecond each.
   private static let samples = 64
 
   func end() { end(found: shown) }
 
-  /// - Parameter found: Documents that were handed out, or counted; all that match if nil.
+  /// - Parameter found: The number of documents returned or counted; `nil` for all that match.
   func end(found: Int?, isRemoval: Bool = false) {
     let rows = Int(sqlite3_stmt_status(statement.handle, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0))
     let sorts =
@@ -60,7 +60,7 @@ struct ScanTimer {
       && sqlite3_stmt_status(statement.handle, SQLITE_STMTSTATUS_SORT, 0) > 0
     guard rows >= observer.minimumRows || sorts else { return }
     guard let start else {
-      // From now on there is time to be taken.
+      // The next scan is timed.
       table.isLarge = true
       return
     }
@@ -86,8 +86,8 @@ struct ScanTimer {
 }
 
 extension SQLiteConnection {
-  /// A query that would scan lets whoever makes indexes have it wait for one that is nearly there. Not one
-  /// whose snapshot was taken already: it would not see the index.
+  /// Lets a query that would scan wait for an index that is nearly complete. A query whose snapshot has been
+  /// taken does not wait: it would not see the index.
   func waitForIndex(_ query: Query, _ collection: String, _ observer: QueryObserver) throws {
     guard sqlite3_txn_state(handle, "main") == SQLITE_TXN_NONE,
       let table = tables[ExactName(collection)]
@@ -101,8 +101,8 @@ extension SQLiteConnection {
     try observer.willScan(table.description.name, candidates) { try interruption?.check() }
   }
 
-  /// Counts the indexes that a statement uses, and begins to take its time if it may scan; nil if not, or
-  /// if nobody wants to know.
+  /// Counts the indexes that a statement uses, and starts timing it if it may scan; `nil` if it cannot, or if
+  /// there is no observer.
   @inline(__always)
   func watch(
     _ statement: SQLiteStatement, _ table: CollectionTable, _ query: Query
@@ -117,7 +117,7 @@ extension SQLiteConnection {
   ) -> ScanTimer? {
     let plan = statement.plan ?? plan(of: statement, table, observer)
     for use in plan.uses { use.add() }
-    // What an index finds by row id is sorted by nothing that another index would have.
+    // An index by which rows are found but which returns them by row ID would not be improved by another index.
     let sorts = plan.sorts && !query.orderings.isEmpty
     guard sorts || plan.scans && query.condition != .constant(true) else { return nil }
     for counter in [SQLITE_STMTSTATUS_FULLSCAN_STEP, SQLITE_STMTSTATUS_SORT] {
@@ -130,8 +130,8 @@ extension SQLiteConnection {
     of statement: SQLiteStatement, _ table: CollectionTable, _ observer: QueryObserver
   ) -> StatementPlan {
     let text = sqlite3_sql(statement.handle).map { String(cString: $0) } ?? ""
-    // A statement that cannot be explained is not watched, and fails or not by itself. Not one of those
-    // that are kept, since it runs once.
+    // A statement that cannot be explained is not observed, and reports its own error when it runs. The
+    // explanation is not cached, because it runs once.
     var plan: [String] = []
     if let explanation = try? SQLiteStatement(
       "EXPLAIN QUERY PLAN " + text, on: self, persistent: false)
@@ -149,7 +149,7 @@ extension SQLiteConnection {
       sorts: plan.contains { $0.contains("ORDER BY") })
     statement.plan = made
     if made.scans || made.sorts, !table.isLarge {
-      // So that already the first scan is timed where that matters. Row ids are given one after the other.
+      // So that even the first scan is timed if the collection is large. Row IDs are assigned consecutively.
       let name = SQLName.quoted(table.description.name)
       let last = try? first(SQLFragment("SELECT max(id) FROM \(name)")) { $0.int(0) }
       table.isLarge = last ?? 0 >= Int64(observer.minimumRows)
