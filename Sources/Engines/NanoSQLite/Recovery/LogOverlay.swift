@@ -2,19 +2,19 @@
 
 import NanoDocument
 
-/// The committed pages of a write-ahead log, for a file that SQLite no longer takes for a database, so that
-/// it would not read the log either (https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
+/// The committed pages of a write-ahead log, for a file that SQLite no longer recognizes as a database and whose
+/// log it therefore does not read (https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
 final class LogOverlay {
   private let file: MappedFile
   let pageSize: Int
-  /// Where the newest committed content of each page begins.
+  /// The offset of each page's newest committed content.
   private var places: [Int: Int] = [:]
-  /// How many pages it has.
+  /// The number of pages in the log.
   var pageCount: Int { places.count }
   /// The size of the database in pages after the last commit.
   private(set) var lastPage = 0
 
-  /// Nil for a log that holds no commit.
+  /// Returns `nil` for a log without a commit.
   init?(_ file: MappedFile) {
     self.file = file
     let bytes = file.bytes
@@ -33,7 +33,7 @@ final class LogOverlay {
     places[number].map { UnsafeRawBufferPointer(rebasing: file.bytes[$0..<$0 + pageSize]) }
   }
 
-  /// Up to the first one that does not belong to this log, or is not whole.
+  /// Reads frames up to the first one that is incomplete or does not belong to this log.
   private func readFrames(_ sum: inout Checksum) {
     let bytes = file.bytes
     var uncommitted: [Int: Int] = [:]
@@ -56,7 +56,7 @@ final class LogOverlay {
     }
   }
 
-  /// Each frame continues the sum of the one before it.
+  /// The checksum of the log, which each frame continues.
   private struct Checksum {
     let isBigEndian: Bool
     var first: UInt32 = 0

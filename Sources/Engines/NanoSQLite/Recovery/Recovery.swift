@@ -3,7 +3,7 @@
 import NanoDocument
 import NanoEngine
 
-/// The way from a damaged file to a new store.
+/// The recovery of a damaged file into a new store.
 struct Recovery {
   private let pages: PageFile
   private let reader: TreeReader
@@ -26,7 +26,7 @@ struct Recovery {
     }
     var configuration = SQLiteConfiguration()
     configuration.pageSize = pages.pageSize
-    // It is written once, and what is mapped counts as memory of the process.
+    // The new file is written once, and mapped pages count toward the process's memory.
     configuration.mappedSize = 0
     configuration.encoding = catalogue.encoding == .utf8 ? .utf8 : .utf16
     let engine = try SQLiteEngine(.file(path), configuration)
@@ -79,12 +79,12 @@ struct Recovery {
     if !pages.isHeaderSound { writer.note("file", "the header is damaged") }
     let version = pages.header(60)
     if version > Schema.formatVersion {
-      writer.note("file", "it says that it is of format \(version), which is not known")
+      writer.note("file", "the header specifies the unknown format \(version)")
     }
     for loss in catalogue.losses { writer.note(loss.subject, loss.message) }
   }
 
-  /// A collection and the first page of its table.
+  /// A collection and the root page of its table.
   private struct Place {
     let name: String
     let identity: CollectionIdentity
@@ -93,7 +93,7 @@ struct Recovery {
     var folded: ExactName { name.folded }
   }
 
-  /// Those that have a table, and those of which only a row is left.
+  /// Returns the collections that have a table, followed by those with only a row in `nano_collections`.
   private func collections() -> [Place] {
     var places: [Place] = []
     var known: Set<ExactName> = []
@@ -110,7 +110,7 @@ struct Recovery {
     return places
   }
 
-  /// Documents that stand on pages which no table leads to.
+  /// Adds the documents on pages that no table references.
   private func addLost(
     _ writer: RecoveryWriter, _ names: [Place], _ damaged: Set<ExactName>
   ) throws {
@@ -118,7 +118,7 @@ struct Recovery {
     let groups = lost.groups()
     if !groups.isEmpty, !reader.knowsFreePages {
       writer.note(
-        "file", "the list of free pages is damaged: documents that were removed may be back")
+        "file", "the list of free pages is damaged: deleted documents may reappear")
     }
     var spare: String?
     var told: Set<ExactName> = []
@@ -129,14 +129,15 @@ struct Recovery {
       if owner == nil, spare == nil {
         spare = freeName(names)
         guard let spare, writer.begin(spare, .key) else { continue }
-        writer.note(spare, "holds documents of which the collection is not known")
+        writer.note(spare, "contains documents whose collection is unknown")
       }
       guard let collection = owner ?? spare else { continue }
       if owner != nil, told.insert(ExactName(collection)).inserted {
-        writer.note(collection, "documents on lost pages are taken for its own, by their fields")
+        writer.note(
+          collection, "documents on unreferenced pages were assigned to it by their fields")
       }
       let broken = try lost.each(group) { try writer.add($0, to: collection) }
-      if broken > 0 { writer.note(collection, "\(broken) pages can be read in part only") }
+      if broken > 0 { writer.note(collection, "\(broken) pages can be read only in part") }
     }
   }
 
@@ -146,7 +147,7 @@ struct Recovery {
     if both.count == 1 { return both[0] }
     if fitting.count == 1 { return fitting[0] }
     guard fitting.isEmpty, damaged.count == 1, let only = damaged.first else { return nil }
-    // Its names are not known, or not all of them.
+    // None, or not all, of its names are known.
     return only
   }
 
@@ -156,7 +157,8 @@ struct Recovery {
       .first { !taken.contains(ExactName($0)) } ?? "recovered"
   }
 
-  /// What most texts seem to be kept in; the header says so too, where it is not damaged.
+  /// Returns the likely encoding of the file's text, from a sample of rows; the header's encoding if they do not
+  /// indicate one.
   private static func encoding(_ pages: PageFile) -> StoredTextEncoding {
     let reader = TreeReader(pages)
     var votes: [StoredTextEncoding: Int] = [:]
@@ -169,7 +171,7 @@ struct Recovery {
       _ = reader.showRows(page) { row in
         if let told = StoredTextEncoding.told(by: row.record) { votes[told, default: 0] += 1 }
       }
-      // Arbitrary, enough to tell.
+      // Arbitrary; sufficient for an estimate.
       if votes.values.reduce(0, +) > 200 { break }
     }
     return votes.max { $0.value < $1.value }?.key
