@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// Reads every row of the store's own tables.
+/// Reads and validates every row of the store's internal tables.
 struct CatalogCheck {
   private let connection: SQLiteConnection
 
@@ -71,7 +71,7 @@ struct CatalogCheck {
     }
   }
 
-  /// What the store keeps for itself has always the same one.
+  /// Internal collections always have the same identity.
   private static func requireInternalIdentity(_ row: CollectionRow) throws(StoreError) {
     guard let known = InternalCollection(named: row.name), known.identity != row.identity else {
       return
@@ -86,10 +86,11 @@ struct CatalogCheck {
   ) -> VerificationProblem? {
     guard !known.contains(collection.folded) else { return nil }
     return VerificationProblem(
-      subject: table, message: "a row is of the collection \(collection), which does not exist")
+      subject: table, message: "a row belongs to the collection \(collection), which does not exist"
+    )
   }
 
-  /// Numbers in the table of all leaves belong to one path each.
+  /// Finds numbers that the wildcard index would use for more than one path.
   private func sharedAttributes() throws -> [VerificationProblem] {
     try SQLiteEngine.damage(to: PathRow.table) {
       try connection.all(
@@ -99,7 +100,7 @@ struct CatalogCheck {
       ) { row in
         VerificationProblem(
           subject: row.text(0) ?? PathRow.table,
-          message: "several paths of the catalogue have the number \(row.int(1))")
+          message: "several paths of the catalog have the number \(row.int(1))")
       }
     }
   }

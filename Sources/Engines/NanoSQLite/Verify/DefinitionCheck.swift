@@ -5,8 +5,8 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// Compares the definitions in the file, word for word, with those that the store would write: they are made
-/// in an empty database in memory.
+/// Compares the schema definitions in the file literally with those that the store would write, which are
+/// generated in an empty in-memory database.
 struct DefinitionCheck {
   private let connection: SQLiteConnection
   private let collections: [String]
@@ -42,7 +42,7 @@ struct DefinitionCheck {
       let message =
         same == nil
         ? "the \(definition.type) \(definition.name) is missing"
-        : "the \(definition.type) \(definition.name) is not defined as the store does it"
+        : "the \(definition.type) \(definition.name) differs from the store's definition"
       problems.append(VerificationProblem(subject: owner, message: message))
     }
     guard isWhole else { return problems }
@@ -54,12 +54,12 @@ struct DefinitionCheck {
       problems.append(
         VerificationProblem(
           subject: "file",
-          message: "the \(definition.type) \(definition.name) belongs to nothing that is known"))
+          message: "the \(definition.type) \(definition.name) is not part of the store's schema"))
     }
     return problems + stray(found)
   }
 
-  /// What the check of the collection misses too, and what went with its table.
+  /// Whether the collection check reports the missing definition too, or it was dropped with its table.
   private func isToldOfElsewhere(
     _ definition: Definition, _ owner: String, _ found: [ExactName: [Definition]]
   ) -> Bool {
@@ -78,7 +78,7 @@ struct DefinitionCheck {
     definition.name.foldingASCII.utf8.starts(with: "nano_".utf8)
   }
 
-  /// Tables of collections without a row in `nano_collections`.
+  /// Returns problems for tables of collections without a row in `nano_collections`.
   private func stray(_ found: [Definition]) -> [VerificationProblem] {
     let known = Set(collections.map { $0.folded })
     return found.compactMap { definition in
@@ -96,7 +96,7 @@ struct DefinitionCheck {
     return String(sql[..<end].drop { $0 != "(" })
   }()
 
-  /// With whose they are, and whether those of all collections are known.
+  /// Returns the expected definitions with their owners, and whether they include all collections.
   private func expectedDefinitions() throws -> ([(String, Definition)], Bool) {
     let scratch = try Scratch()
     var expected: [(String, Definition)] = []
@@ -112,7 +112,7 @@ struct DefinitionCheck {
         for schema in table.text?.schemas ?? [] { sql += try schema.create() }
         try scratch.connection.execute(sql)
       } catch is StoreError {
-        // What is wrong with its rows is told by the check of those.
+        // The damage to its rows is reported by the check of the catalog.
         isWhole = false
       }
       expected += try scratch.taken().map { (name, $0) }
@@ -132,7 +132,7 @@ struct DefinitionCheck {
     }
   }
 
-  /// An empty database, emptied again after each look.
+  /// An empty database, which is emptied again after each use.
   private final class Scratch {
     let connection: SQLiteConnection
 
@@ -140,7 +140,7 @@ struct DefinitionCheck {
       var handle: OpaquePointer?
       guard sqlite3_open(":memory:", &handle) == SQLITE_OK, let handle else {
         sqlite3_close(handle)
-        throw StoreError(.database, "A database in memory cannot be made")
+        throw StoreError(.database, "An in-memory database cannot be created")
       }
       connection = SQLiteConnection(handle, isReadOnly: false)
       try connection.execute("BEGIN")

@@ -5,18 +5,17 @@ import NanoEngine
 import NanoSQL
 
 extension SQLiteWriter {
-  /// - Throws: ``StoreError/Code/invalidArgument`` inside a progress closure, where indexes are not
-  ///   what they say.
+  /// - Throws: ``StoreError/Code/invalidArgument`` inside a progress closure, while indexes are inconsistent.
   func requireFree() throws {
     try connection.requireTransaction()
     guard !isReorganizing else {
       throw StoreError(
-        .invalidArgument, "Indexes are being made",
-        [.hint: "a progress closure cannot use the store"])
+        .invalidArgument, "The store cannot be used while indexes are being built",
+        [.hint: "do not use the store in a progress closure"])
     }
   }
 
-  /// Writes a new document, whose leaves the block gathers.
+  /// Writes a new document, whose scalar values are collected by the block, and updates the wildcard index.
   func indexing(
     _ leaves: WildcardIndex, _ write: () throws -> Int64
   ) throws -> Int64 {
@@ -31,12 +30,12 @@ extension SQLiteWriter {
     }
   }
 
-  /// Changes a document that exists, or perhaps not, and keeps its leaves in step. Nothing of it
-  /// counts if the block throws.
+  /// Changes or deletes a document, which may not exist, and updates the wildcard index. Nothing is indexed if
+  /// the block throws.
   ///
   /// - Parameters:
-  ///   - body: What the document will be; nil if it goes away.
-  ///   - write: Gives the document's row id, nil if there is no such document.
+  ///   - body: The new body; `nil` if the document is deleted.
+  ///   - write: Returns the document's row ID, or `nil` if there is no such document.
   func indexing(
     _ leaves: WildcardIndex, replacing identity: Identity, with body: UnsafeRawBufferPointer?,
     in table: CollectionTable, _ write: (_ known: Int64?) throws -> Int64?
@@ -61,7 +60,7 @@ extension SQLiteWriter {
     }
   }
 
-  /// The row id of a document, whose leaves are gathered to be removed.
+  /// Returns the row ID of a document, and collects its indexed values for removal.
   private func gatherOld(
     _ identity: Identity, _ buffer: WildcardIndexBuffer, _ table: CollectionTable
   ) throws -> Int64? {
@@ -77,7 +76,7 @@ extension SQLiteWriter {
       do throws(StoreError) {
         try table.paths.observe(row.storedBytes(1), buffer)
       } catch {
-        // What another program wrote and does not decode has never been indexed.
+        // A document of another program that does not decode was never indexed.
         buffer.discard()
       }
       return row.int(0)

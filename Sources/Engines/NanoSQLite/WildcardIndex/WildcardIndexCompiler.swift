@@ -6,19 +6,19 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// Answers conditions from the table of all leaves, where a collection has one. What it finds is
-/// always checked on the documents.
+/// Compiles conditions to lookups in the wildcard index, if a collection has one. The results are always checked
+/// against the documents.
 struct WildcardIndexCompiler {
   let index: WildcardIndexMetadata
   let ordersText: Bool
 
   struct Answer {
     var sql: SQLFragment
-    /// Whether only single values are looked for.
+    /// Whether the lookup compares only with single values.
     var isEquality: Bool
   }
 
-  /// Nil if the table is of no help.
+  /// Returns a lookup for a condition; `nil` if the index does not help.
   func answer(_ condition: Condition) -> Answer? {
     if case .leaf(let inner) = condition { return leaf(inner) }
     guard let path = Self.singleField(condition),
@@ -37,7 +37,7 @@ struct WildcardIndexCompiler {
     }
   }
 
-  /// A leaf wherever it stands: each path is asked what the condition means there.
+  /// Compiles a condition on the scalar values of any field, by determining what it means at each path.
   private func leaf(_ condition: Condition) -> Answer? {
     var places: [WildcardIndexCondition?: [Int32]] = [:]
     let untested: WildcardIndexCondition? = nil
@@ -50,7 +50,7 @@ struct WildcardIndexCompiler {
         for test in tests { places[test, default: []].append(attribute.number) }
       }
     }
-    // The table would be read from end to end.
+    // This would read the entire table.
     if let numbers = places[untested], numbers.count == all.count { return nil }
     return answer(places)
   }
@@ -75,21 +75,21 @@ struct WildcardIndexCompiler {
       isEquality: isEquality)
   }
 
-  /// SQLite stops at 32,766 parameters; half of that leaves room for other conditions.
+  /// SQLite's limit is 32,766 parameters; half of that leaves room for other conditions.
   private static let mostBindings = 16_383
-  /// Paths that are listed in one query. Arbitrary: beyond it a scan is hardly slower than the
-  /// statement's text is read.
+  /// The maximum number of paths listed in one query. Arbitrary: beyond it, a scan hardly takes longer than
+  /// parsing the statement.
   private static let mostAttributes = 4_000
 }
 
-/// What a condition on a leaf asks of leaves at one path: superset of what fulfils it.
+/// A superset of the scalar values at one path that satisfy a condition.
 enum LeafBound {
   case nothing
   case everything
-  /// Leaves that one of the tests finds.
+  /// The values that match at least one of the tests.
   case tests([WildcardIndexCondition])
 
-  /// - Parameter path: Where the leaf stands, nil if that is not known.
+  /// - Parameter path: The path of the values; `nil` if it is unknown.
   init(_ condition: Condition, at path: String?, ordersText: Bool) {
     func bound(_ part: Condition) -> LeafBound { LeafBound(part, at: path, ordersText: ordersText) }
     switch condition {
@@ -108,7 +108,7 @@ enum LeafBound {
     }
   }
 
-  /// The truth of a condition that depends on the path alone; nil if it depends on more.
+  /// Returns the truth value of a condition that depends only on the path; `nil` if it depends on more.
   private static func constant(_ condition: Condition, at path: String?) -> Bool? {
     guard condition.fields.isEmpty, !condition.asksForLeaves else { return nil }
     var isKnown = true
@@ -141,7 +141,7 @@ enum LeafBound {
   }
 }
 
-/// A leaf of which only the path is known.
+/// A scalar value of which only the path is known.
 private struct PathSubject: Subject {
   let path: String
   func values(at path: FieldPath) -> [DocumentValue] { [] }

@@ -6,7 +6,7 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// Documents, one by one or by a query.
+/// Writing and deleting documents.
 extension SQLiteWriter {
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     let table = try tableForWriting(collection)
@@ -24,16 +24,17 @@ extension SQLiteWriter {
     }
   }
 
-  /// Writes what the first documents brought soon, rather than before the commit: a page of the catalogue
-  /// that a long transaction changes at its beginning and again at its end makes SQLite compute the
-  /// checksums of the whole log anew, which took a sixth of the time of inserting 100,000 documents.
+  /// Writes the path changes of the first documents early rather than before the commit: a catalog page that a
+  /// long transaction changes both at its beginning and at its end makes SQLite recompute the checksums of the
+  /// whole log, which took a sixth of the time of inserting 100,000 documents.
   @inline(__always)
   func noteWritten(_ table: CollectionTable) throws {
     written += 1
     if written & (written - 1) == 0, written <= Self.lastEarlyFlush { try flushPaths(of: table) }
   }
 
-  /// Arbitrary: documents after so many rarely bring a path that none of them had.
+  /// The document count after which paths are no longer flushed early. Arbitrary: later documents rarely add a
+  /// new path.
   private static let lastEarlyFlush = 1_024
 
   private func insert(_ document: NewDocument, _ table: CollectionTable) throws -> Int64 {
@@ -172,7 +173,7 @@ extension SQLiteWriter {
       }
     guard let next else {
       throw StoreError(
-        .database, "A collection has no more row ids", [.collection: table.description.name])
+        .database, "A collection has run out of row IDs", [.collection: table.description.name])
     }
     if !freeRowIDs.contains(where: { $0.table === table }) {
       freeRowIDs.append(FreeRowIDs(table: table, from: next, next: next))
@@ -180,7 +181,7 @@ extension SQLiteWriter {
     return next
   }
 
-  /// Whether no row had this id before.
+  /// Returns whether no row has ever had this ID.
   @inline(__always)
   func isFree(_ rowID: Int64?, _ table: CollectionTable) -> Bool {
     guard let rowID else { return true }
@@ -188,7 +189,7 @@ extension SQLiteWriter {
     return false
   }
 
-  /// A row got this id.
+  /// Records that a row received this ID.
   @inline(__always)
   func noteInserted(_ rowID: Int64, _ table: CollectionTable) {
     for index in freeRowIDs.indices where freeRowIDs[index].table === table {
@@ -242,8 +243,9 @@ extension SQLiteWriter {
     return count
   }
 
-  /// SQLite keeps the ids of all rows that a statement removes in memory. One that looks at all rows of a
-  /// large table is taken apart, and undone as a whole if a part fails.
+  /// Deletes the documents that match a query. SQLite keeps the IDs of all rows that a statement deletes in
+  /// memory; so a statement that scans a large table is split into several, which are rolled back together if
+  /// one fails.
   private func removeInPieces(_ query: Query, _ table: CollectionTable) throws -> Int {
     guard try isLarge(table), try scans(query, table) else { return try removePiece(query, table) }
     return try savepoint {
@@ -263,10 +265,11 @@ extension SQLiteWriter {
     }
   }
 
-  /// Rows that one statement removes at most, if it looks at all of them. Arbitrary: their ids take 24 MB.
+  /// The maximum number of rows that one scanning statement deletes. Arbitrary: their IDs take 24 MB.
   private static let rowsPerRemoval = 1_000_000
 
-  /// Whether there may be more rows than one statement should remove. Row ids are given one after the other.
+  /// Returns whether there may be more rows than one statement should delete. Row IDs are assigned
+  /// consecutively.
   private func isLarge(_ table: CollectionTable) throws -> Bool {
     let name = SQLName.quoted(table.description.name)
     return try connection.first(
@@ -285,7 +288,7 @@ extension SQLiteWriter {
     return plan.first?.hasPrefix("SCAN") == true
   }
 
-  /// The row id so many rows after one; nil if there are not so many.
+  /// Returns the row ID at an offset from another one; `nil` if there are fewer rows.
   private func rowID(after count: Int, from id: Int64, _ table: CollectionTable) throws -> Int64? {
     try connection.first(
       SQLFragment(
@@ -305,7 +308,7 @@ extension SQLiteWriter {
       try statement.finish()
       let count = connection.changes
       watch?.end(found: count, isRemoval: true)
-      // SQLite empties a table without showing its rows.
+      // SQLite truncates a table without calling the update hook for its rows.
       if let recorder = connection.recorder, recorder.calls - calls < count {
         recorder.noteWhole(table.description.name)
       }
@@ -313,13 +316,13 @@ extension SQLiteWriter {
     }
   }
 
-  /// One by one, since the leaves of each are to be removed as well.
+  /// Deletes the documents one at a time, because the indexed values of each must be removed as well.
   private func removeEach(_ query: Query, _ table: CollectionTable) throws -> Int {
     try prepareForQuery(table)
     let ids = try connection.all(QueryCompiler(table.facts).select(query, columns: "id").sql) {
       $0.int(0)
     }
-    // Undone as a whole if one fails, as a single statement would be.
+    // A savepoint rolls back all deletions if one fails, as a single statement would.
     try savepoint { for id in ids { _ = try delete(.rowID(id), table) } }
     return ids.count
   }

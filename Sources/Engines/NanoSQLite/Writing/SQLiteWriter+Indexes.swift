@@ -4,26 +4,27 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// Indexes, one by one.
+/// Creating and dropping indexes.
 extension SQLiteWriter {
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
     guard let place = try placeForIndex(index, in: collection) else { return }
     let schema = IndexSchema(
       collection: place, index: index, sqlName: try freeName(for: index, in: place))
     if let failure = try unreadable(schema) { throw failure }
-    // An index on elements is made by several statements, of which the first would remain.
+    // An index on elements is created by several statements; without a savepoint, a failure would leave the
+    // first ones applied.
     try savepoint { try create(schema) }
     try note(schema, filled: nil)
   }
 
-  /// An index on elements has its side table and triggers at once, so that writes keep it from now on, and
-  /// is filled in steps. SQLite makes one on fields in a single statement.
+  /// Creates the side table and the triggers of an index on elements immediately, so that later writes maintain
+  /// it, and fills it in steps. SQLite creates an index on fields in a single statement.
   func beginIndex(_ index: IndexDefinition, in collection: String) throws -> Bool {
     guard index.kind == .elements, !index.isUnique else {
       try createIndex(index, in: collection)
       return true
     }
-    // Another process may have begun it.
+    // Another process may have begun the index.
     let begun = try existing(collection)?.unfinished ?? []
     if begun.contains(where: { $0.index.name.isSame(as: index.name) && $0.index.isSame(as: index) })
     {
@@ -64,7 +65,7 @@ extension SQLiteWriter {
     return true
   }
 
-  /// The collection's own name, if the index is still to be made.
+  /// Returns the collection's name as created; `nil` if the index does not need to be created.
   private func placeForIndex(
     _ index: IndexDefinition, in collection: String
   ) throws -> String? {
@@ -106,7 +107,7 @@ extension SQLiteWriter {
     return name
   }
 
-  /// What the store made for itself is from now on what was declared.
+  /// Turns an adaptive index into a declared one.
   private func adopt(
     _ known: IndexDefinition, as index: IndexDefinition, in collection: String
   ) throws {
@@ -145,7 +146,7 @@ extension SQLiteWriter {
     }
   }
 
-  /// The error for a document that SQLite cannot read, which it needs for an index.
+  /// Returns the error for a document that SQLite cannot parse, which would prevent the index from being built.
   private func unreadable(_ schema: IndexSchema) throws -> StoreError? {
     guard connection.isInTransaction else { return nil }
     let name = SQLName.quoted(schema.collection)
@@ -156,7 +157,7 @@ extension SQLiteWriter {
         .corruptDocument, "A document that another program wrote does not decode",
         [
           .collection: schema.collection, .index: schema.index.name, .rowID: "\(row.int(0))",
-          .hint: "mend or remove it; verify lists all of them",
+          .hint: "repair or delete it; verify lists all such documents",
         ])
     }
   }

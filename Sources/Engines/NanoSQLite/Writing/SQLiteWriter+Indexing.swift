@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// The policy of a collection, and all its indexes at once. What fails is undone as a whole.
+/// Indexing policies, and operations on all indexes of a collection. A failure rolls back the whole operation.
 extension SQLiteWriter {
   func setIndexing(
     _ policy: IndexingPolicy, in collection: String, _ progress: ((Double) throws -> Void)?
@@ -74,7 +74,7 @@ extension SQLiteWriter {
     }
   }
 
-  /// Runs a block in which the caller's closure may not use the store.
+  /// Runs a block during which the caller's progress closure may not use the store.
   private func reporting(
     _ progress: ((Double) throws -> Void)?, _ work: ((Double) throws -> Void) throws -> Void
   ) throws {
@@ -86,8 +86,8 @@ extension SQLiteWriter {
     }
   }
 
-  /// Makes the table of all leaves of the documents that are there. Rows of other programs that do
-  /// not decode are left out, as they are whenever they are looked at.
+  /// Builds the wildcard index of the existing documents. Rows of other programs that do not decode are omitted,
+  /// as they always are.
   private func createLeaves(
     _ table: CollectionTable, _ report: (Double) throws -> Void
   ) throws {
@@ -110,6 +110,6 @@ extension SQLiteWriter {
     try report(1)
   }
 
-  /// Documents between two calls of a progress closure. Arbitrary; they take about a millisecond.
+  /// The number of documents between two calls of a progress closure. Arbitrary; they take about a millisecond.
   private static let documentsPerReport: Int64 = 500
 }
