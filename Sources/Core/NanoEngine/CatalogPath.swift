@@ -71,13 +71,13 @@ package struct CatalogPath: Hashable {
       case .element: text.append(contentsOf: "[]".unicodeScalars)
       case .name(let name):
         if !text.isEmpty { text.append(".") }
-        text.append(contentsOf: Self.written(name).unicodeScalars)
+        text.append(contentsOf: Self.quotedIfNeeded(name).unicodeScalars)
       }
     }
     return String(text)
   }
 
-  private static func written(_ name: String) -> String {
+  private static func quotedIfNeeded(_ name: String) -> String {
     let scalars = name.unicodeScalars
     if !name.isEmpty, !scalars.contains(where: { ".\"[]".unicodeScalars.contains($0) }) {
       return name

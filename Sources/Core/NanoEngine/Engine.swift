@@ -28,13 +28,13 @@ package protocol Engine: AnyObject, Sendable {
   /// Passes a document to the closure and returns whether it exists. The fastest way to read a single document.
   func get(
     _ identity: Identity, in collection: String, _ interruption: Interruption?,
-    _ show: (StoredDocument) throws -> Void
+    _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool
 
   /// Passes the documents with the given keys to the closure, each once, in any order, all from one state.
   func get(
     keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
-    _ show: (StoredDocument) throws -> Void
+    _ visit: (StoredDocument) throws -> Void
   ) throws
 
   /// Runs a block in a transaction, commits it when the block returns, and rolls it back when the block throws.
@@ -88,9 +88,9 @@ package protocol Engine: AnyObject, Sendable {
 extension Engine {
   package func get(
     keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
-    _ show: (StoredDocument) throws -> Void
+    _ visit: (StoredDocument) throws -> Void
   ) throws {
-    try read(.snapshot, interruption) { try $0.get(keys: keys, in: collection, show) }
+    try read(.snapshot, interruption) { try $0.get(keys: keys, in: collection, visit) }
   }
 
   package func put(
@@ -100,29 +100,29 @@ extension Engine {
 
   package func get(
     _ identity: Identity, in collection: String, _ interruption: Interruption?,
-    _ show: (StoredDocument) throws -> Void
+    _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool {
-    try read(.call, interruption) { try $0.get(identity, in: collection, show) }
+    try read(.call, interruption) { try $0.get(identity, in: collection, visit) }
   }
 }
 
 extension EngineReader {
   package func get(
-    keys: [DocumentKey], in collection: String, _ show: (StoredDocument) throws -> Void
+    keys: [DocumentKey], in collection: String, _ visit: (StoredDocument) throws -> Void
   ) throws {
-    for key in Set(keys) { try get(.key(key), in: collection, show) }
+    for key in Set(keys) { try get(.key(key), in: collection, visit) }
   }
 
   package func findInAnyOrder(
-    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument) throws -> Bool
   ) throws {
-    try find(query, in: collection, show)
+    try find(query, in: collection, visit)
   }
 
   package func findRanked(
-    _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument, Double) throws -> Bool
   ) throws {
-    try find(query, in: collection) { try show($0, 0) }
+    try find(query, in: collection) { try visit($0, 0) }
   }
 
   package func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] { [] }
@@ -130,17 +130,17 @@ extension EngineReader {
   package func highestRowID(in collection: String) throws -> Int64? { nil }
 
   package func aggregate(
-    _ query: AggregateQuery, in collection: String, _ show: (AggregateRow) throws -> Bool
+    _ query: AggregateQuery, in collection: String, _ visit: (AggregateRow) throws -> Bool
   ) throws {
-    for row in try aggregate(query, in: collection) where try !show(row) { return }
+    for row in try aggregate(query, in: collection) where try !visit(row) { return }
   }
 
   package func contents(
     _ query: Query, in collection: String, withKeys: Bool,
-    _ show: (StoredContent) throws -> Bool
+    _ visit: (StoredContent) throws -> Bool
   ) throws {
     try find(query, in: collection) { stored in
-      try show(
+      try visit(
         StoredContent(
           key: withKeys ? stored.borrowedKey : .none, version: stored.version, body: stored.body))
     }
@@ -177,32 +177,32 @@ package protocol EngineReader: AnyObject {
   /// Passes one document to the closure and returns whether it exists.
   @discardableResult
   func get(
-    _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
+    _ identity: Identity, in collection: String, _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool
   /// Passes the documents with the given keys to the closure, each once, in any order.
   func get(
-    keys: [DocumentKey], in collection: String, _ show: (StoredDocument) throws -> Void
+    keys: [DocumentKey], in collection: String, _ visit: (StoredDocument) throws -> Void
   ) throws
   /// Passes each document that matches the query to the closure, in order, until the closure returns `false`. A
   /// collection that does not exist is treated as empty.
   func find(
-    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument) throws -> Bool
   ) throws
   /// Like ``find(_:in:_:)``, except that results found by row ID may arrive in any order, for a caller that
   /// keeps them all and sorts them faster than the database would.
   func findInAnyOrder(
-    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument) throws -> Bool
   ) throws
   /// Like ``find(_:in:_:)``, with each document's rank in the query's full-text search; a higher rank is a
   /// better match. The rank is 0 if no token index found the document.
   func findRanked(
-    _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument, Double) throws -> Bool
   ) throws
   /// Like ``find(_:in:_:)``, but passes only the parts needed to decode values, which is faster. Without
   /// `withKeys`, every ``StoredContent/key`` is `.none`.
   func contents(
     _ query: Query, in collection: String, withKeys: Bool,
-    _ show: (StoredContent) throws -> Bool
+    _ visit: (StoredContent) throws -> Bool
   ) throws
   /// Returns the largest row ID that any document of the collection has ever had, including deleted ones; 0 if
   /// there never was a document, `nil` if the engine does not track it.
@@ -223,7 +223,7 @@ package protocol EngineReader: AnyObject {
   /// Passes the rows of ``aggregate(_:in:)`` to the closure, one at a time, until the closure returns `false`.
   /// An engine need not hold all of them in memory.
   func aggregate(
-    _ query: AggregateQuery, in collection: String, _ show: (AggregateRow) throws -> Bool
+    _ query: AggregateQuery, in collection: String, _ visit: (AggregateRow) throws -> Bool
   ) throws
   /// Returns the distinct values of a field among the query's results, in sort order.
   func distinct(_ field: FieldPath, _ query: Query, in collection: String) throws -> [DocumentValue]

@@ -9,7 +9,7 @@ package protocol SQLReader: EngineReader {
   /// - Throws: ``StoreError/Code/readOnly`` for a statement that writes, outside a transaction;
   ///   ``StoreError/Code/notPermitted`` for one that would change the engine's internal tables.
   func sql(
-    _ statement: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
+    _ statement: String, _ arguments: SQLArguments, _ visit: (SQLRow) throws -> Bool
   ) throws -> SQLSummary
   /// Returns the tables and views of the database, sorted by name.
   func tables() throws -> [SQLTable]

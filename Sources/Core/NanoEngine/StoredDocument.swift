@@ -64,9 +64,9 @@ extension StoredDocument {
   /// - Throws: ``StoreError/Code/corruptDocument`` with the row ID, for a body that has no stored form, and for
   ///   a document whose attributes differ from those in its row.
   package func inStoredForm<Result>(
-    _ show: (StoredDocument) throws -> Result
+    _ visit: (StoredDocument) throws -> Result
   ) throws -> Result {
-    guard revision == nil else { return try show(self) }
+    guard revision == nil else { return try visit(self) }
     let rewritten: [UInt8]?
     do throws(StoreError) {
       if isAltered { throw CanonicalBody.alteredRow }
@@ -74,11 +74,11 @@ extension StoredDocument {
     } catch {
       throw error.adding(.rowID, "\(rowID)")
     }
-    guard let rewritten else { return try show(self) }
+    guard let rewritten else { return try visit(self) }
     return try rewritten.withUnsafeBytes { bytes in
       var document = self
       document.body = bytes
-      return try show(document)
+      return try visit(document)
     }
   }
 }

@@ -37,7 +37,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
   /// Delivers commits, which are posted while `writing` is held.
   let commits = CommitBroadcast()
   /// Polls for commits of other connections while there is an observer.
-  let watch: CommitPoller
+  let poller: CommitPoller
 
   package var capabilities: Capabilities {
     var all: Capabilities = [
@@ -64,7 +64,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     let configuration = configuration.withImplied
     self.configuration = configuration
     self.observer = observer
-    watch = CommitPoller(every: configuration.changeInterval)
+    poller = CommitPoller(every: configuration.changeInterval)
     let isNew: Bool
     (path, isNew) = try DatabaseFile.prepare(location, configuration)
     do {
@@ -142,16 +142,16 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
 
   package func get(
     _ identity: Identity, in collection: String, _ interruption: Interruption?,
-    _ show: (StoredDocument) throws -> Void
+    _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool {
     guard let readers, interruption == nil else {
-      return try read(.call, interruption) { try $0.get(identity, in: collection, show) }
+      return try read(.call, interruption) { try $0.get(identity, in: collection, visit) }
     }
     try requireUsable()
     let reader = try readers.take()
-    defer { readers.give(reader) }
+    defer { readers.putBack(reader) }
     do {
-      return try reader.getter.get(identity, in: collection, show)
+      return try reader.getter.get(identity, in: collection, visit)
     } catch let error as StoreError {
       throw named(error, collection)
     }
@@ -283,14 +283,14 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     _ interruption: Interruption?, _ connection: SQLiteConnection, _ queue: DatabaseQueue,
     _ work: () throws -> Result
   ) throws -> Result {
-    connection.asked = nil
+    connection.currentCollection = nil
     do {
       guard let interruption else { return try work() }
       connection.interruption = interruption
       defer { connection.interruption = nil }
       return try interruption.whileRunning(stop: { queue.interrupt() }, work)
     } catch let error as StoreError {
-      throw named(error, connection.asked)
+      throw named(error, connection.currentCollection)
     }
   }
 
@@ -301,10 +301,12 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
       .corruptFile, .notADatabase, .corruptDocument, .database, .full, .inputOutput,
     ]
     guard codes.contains(error.code) else { return error }
-    let known = collection.map { error.adding(.collection, $0) } ?? error
+    let located = collection.map { error.adding(.collection, $0) } ?? error
     // SQLite's errors about a user-supplied statement do not concern the file.
-    guard error.code != .database || error[.operation] == "execute", let path else { return known }
-    return known.adding(.path, path)
+    guard error.code != .database || error[.operation] == "execute", let path else {
+      return located
+    }
+    return located.adding(.path, path)
   }
 
   private func translated<Result>(_ work: () throws -> Result) throws -> Result {
@@ -318,7 +320,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     try refuseReentry()
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     configuration.logger.debug("store closed")
-    watch.end()
+    poller.end()
     do {
       try readers?.close()
       writing.lock()

@@ -48,8 +48,8 @@ public struct Commit: Sendable, Hashable {
     }
     for change in later.changes {
       let name = change.collection.foldingASCII
-      if let known = changes.firstIndex(where: { $0.collection.foldingASCII.isSame(as: name) }) {
-        changes[known].merge(change)
+      if let index = changes.firstIndex(where: { $0.collection.foldingASCII.isSame(as: name) }) {
+        changes[index].merge(change)
       } else {
         changes.append(change)
       }

@@ -19,7 +19,7 @@ package final class CommitBroadcast: Sendable {
   private struct State {
     var handlers: [Int: @Sendable (Commit) -> Void] = [:]
     var lastHandler = 0
-    var waiting: [Commit] = []
+    var pending: [Commit] = []
     var isDelivering = false
   }
   private let state = Mutex(State())
@@ -52,11 +52,11 @@ package final class CommitBroadcast: Sendable {
   package func post(_ commit: Commit) {
     guard !commit.isEmpty else { return }
     state.withLock { state in
-      guard !state.handlers.isEmpty else { return state.waiting.removeAll() }
-      if state.waiting.count < Self.maximumWaiting {
-        state.waiting.append(commit)
+      guard !state.handlers.isEmpty else { return state.pending.removeAll() }
+      if state.pending.count < Self.maximumPending {
+        state.pending.append(commit)
       } else {
-        state.waiting[state.waiting.count - 1].merge(commit)
+        state.pending[state.pending.count - 1].merge(commit)
       }
     }
   }
@@ -68,8 +68,8 @@ package final class CommitBroadcast: Sendable {
       let (commits, handlers) = state.withLock {
         state -> ([Commit], [@Sendable (Commit) -> Void]) in
         guard !isFirst || !state.isDelivering else { return ([], []) }
-        let commits = state.waiting
-        state.waiting = []
+        let commits = state.pending
+        state.pending = []
         state.isDelivering = !commits.isEmpty
         return (commits, Array(state.handlers.values))
       }
@@ -81,5 +81,5 @@ package final class CommitBroadcast: Sendable {
 
   /// The number of queued commits that stay separate while a handler runs; later ones are merged. Arbitrary;
   /// handlers are quick.
-  private static let maximumWaiting = 64
+  private static let maximumPending = 64
 }

@@ -33,11 +33,11 @@ package struct IndexCandidates: Sendable, Hashable {
     _ query: Query, ordersText: Bool = true, defaults: FieldDefaults? = nil,
     observed: @escaping (FieldPath) -> PathSummary?
   ) {
-    let reading = Reading(ordersText: ordersText, defaults: defaults, observed: observed)
+    let finder = CandidateFinder(ordersText: ordersText, defaults: defaults, observed: observed)
     let parts = Self.conjuncts(query.condition)
-    let choice = reading.best(of: parts)
+    let choice = finder.best(of: parts)
     condition = choice?.candidates ?? []
-    order = reading.order(query, choice)
+    order = finder.order(query, choice)
     if let choice, choice.used.count < parts.count {
       answered = choice.used.count == 1 ? choice.used[0] : .all(choice.used)
     }
@@ -79,7 +79,7 @@ private struct Choice {
   var canOrder: Bool
 }
 
-private struct Reading {
+private struct CandidateFinder {
   let ordersText: Bool
   let defaults: FieldDefaults?
   let observed: (FieldPath) -> PathSummary?
@@ -137,7 +137,7 @@ private struct Reading {
   private func branches(_ part: Condition) -> Choice? {
     guard case .any(let branches)? = asStored(part), !branches.isEmpty else { return nil }
     // A branch already refers to stored values and must not be translated again.
-    let stored = Reading(ordersText: ordersText, defaults: nil, observed: observed)
+    let stored = CandidateFinder(ordersText: ordersText, defaults: nil, observed: observed)
     var candidates: [IndexCandidate] = []
     for branch in branches {
       guard let choice = stored.best(of: IndexCandidates.conjuncts(branch)) else { return nil }
@@ -177,37 +177,39 @@ private struct Reading {
   }
 }
 
-extension Reading {
+extension CandidateFinder {
   private func use(_ part: Condition) -> PartUse? {
     switch part {
     case .comparison(.field(let path), let comparison, .value(let value)),
       .comparison(.value(let value), let comparison, .field(let path)):
       guard comparison != .notEqual, let lookUp = PathSummary.lookUp(value) else { return nil }
-      return made(path, comparison == .equal ? .equality : .range, [lookUp], part)
+      return partUse(path, comparison == .equal ? .equality : .range, [lookUp], part)
     case .between(.field(let path), .value(let low), .value(let high)):
       guard let lookUp = PathSummary.lookUp(low), lookUp == PathSummary.lookUp(high) else {
         return nil
       }
-      return made(path, .range, [lookUp], part)
+      return partUse(path, .range, [lookUp], part)
     case .membership(.field(let path), let list):
       var lookUps: [PathSummary.LookUp] = []
       for case .value(let value) in list {
         guard let lookUp = PathSummary.lookUp(value) else { return nil }
         lookUps.append(lookUp)
       }
-      guard lookUps.count == list.count, list.count <= Self.longestList else { return nil }
-      return made(path, .list, lookUps, part)
+      guard lookUps.count == list.count, list.count <= Self.maximumListCount else { return nil }
+      return partUse(path, .list, lookUps, part)
     case .text(.field(let path), .beginsWith, .value(.string(let prefix))):
       guard !prefix.isEmpty, !prefix.utf8.contains(0) else { return nil }
-      return made(path, .range, [.ordered(.text)], part)
+      return partUse(path, .range, [.ordered(.text)], part)
     case .isNull(.field(let path)), .not(.exists(let path)):
-      guard let made = made(path, .equality, [], part), !made.isElements else { return nil }
-      return made
+      guard let partUse = partUse(path, .equality, [], part), !partUse.isElements else {
+        return nil
+      }
+      return partUse
     default: return nil
     }
   }
 
-  private func made(
+  private func partUse(
     _ path: FieldPath, _ kind: PartUse.Kind, _ lookUps: [PathSummary.LookUp], _ part: Condition
   ) -> PartUse? {
     guard path.isIndexable, let facts = observed(path) else { return nil }
@@ -220,7 +222,7 @@ extension Reading {
 
   /// The maximum number of values that the SQLite engine looks up at once; longer lists are compared document by
   /// document.
-  private static let longestList = 16_383
+  private static let maximumListCount = 16_383
 }
 
 extension FieldPath {

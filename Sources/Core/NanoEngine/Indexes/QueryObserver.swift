@@ -87,10 +87,10 @@ package final class QueryObserver: Sendable {
   package func uses(of index: String, in collection: String) -> UseCount {
     uses.withLock { uses in
       let subject = Subject(collection: ExactName(collection), index: ExactName(index))
-      if let known = uses[subject] { return known }
-      let made = UseCount()
-      uses[subject] = made
-      return made
+      if let existing = uses[subject] { return existing }
+      let counter = UseCount()
+      uses[subject] = counter
+      return counter
     }
   }
 

@@ -8,31 +8,31 @@ extension PathTrie {
   /// Returns the numbers of all nodes whose scalar values a path may reach. A number in the path can address an
   /// element or a name; any element is accepted here.
   package func attributes(at path: FieldPath) -> [Int32] {
-    var places: [Int32] = [Self.root]
+    var reached: [Int32] = [Self.root]
     var open: [Int32] = []
     for step in path.steps {
       let name = StoredName(step.name)
       let isIndex = step.index != nil
       var next: [Int32] = []
-      for place in places {
-        if isOpen(place) { open.append(place) }
-        let child = name.utf8.withUnsafeBytes { find(place, $0) }
+      for node in reached {
+        if isOpen(node) { open.append(node) }
+        let child = name.utf8.withUnsafeBytes { find(node, $0) }
         if child >= 0 { addWithElements(child, &next) }
-        let element = nodes[Int(place)].element
+        let element = nodes[Int(node)].element
         if isIndex, element >= 0 { addWithElements(element, &next) }
       }
-      places = next
+      reached = next
     }
-    open += places.filter(isOpen)
-    let numbers = (places.filter(hasLeaves) + open).map { nodes[Int($0)].attribute }
+    open += reached.filter(isOpen)
+    let numbers = (reached.filter(hasLeaves) + open).map { nodes[Int($0)].attribute }
     return Set(numbers).sorted()
   }
 
-  private func addWithElements(_ place: Int32, _ places: inout [Int32]) {
-    var place = place
-    while place >= 0 {
-      if !places.contains(place) { places.append(place) }
-      place = nodes[Int(place)].element
+  private func addWithElements(_ node: Int32, _ reached: inout [Int32]) {
+    var node = node
+    while node >= 0 {
+      if !reached.contains(node) { reached.append(node) }
+      node = nodes[Int(node)].element
     }
   }
 

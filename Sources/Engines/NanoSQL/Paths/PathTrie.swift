@@ -168,32 +168,32 @@ package final class PathTrie {
 extension PathTrie {
   /// Returns what is known about the values at a path across all documents; `nil` if not every path is tracked.
   package func facts(at path: FieldPath) -> PathSummary? {
-    var places = [Self.root]
+    var reached = [Self.root]
     var entersArray = false
     for component in path.components {
       let name = StoredName(component)
       var next: [Int32] = []
-      for place in places {
-        if nodes[Int(place)].types & Int32(ObservedTypes.open.rawValue) != 0 { return nil }
-        let child = name.utf8.withUnsafeBytes { find(place, $0) }
+      for node in reached {
+        if nodes[Int(node)].types & Int32(ObservedTypes.open.rawValue) != 0 { return nil }
+        let child = name.utf8.withUnsafeBytes { find(node, $0) }
         if child >= 0 { next.append(child) }
       }
-      places = []
-      for place in next { spread(place, &places, &entersArray) }
+      reached = []
+      for node in next { spread(node, &reached, &entersArray) }
     }
     var types: Int32 = 0
-    for place in places { types |= nodes[Int(place)].types }
+    for node in reached { types |= nodes[Int(node)].types }
     return PathSummary(
       types: ObservedTypes(rawValue: Int(types)).subtracting(.open), entersArray: entersArray)
   }
 
   /// Adds a node and, recursively, its element nodes.
-  private func spread(_ place: Int32, _ places: inout [Int32], _ entersArray: inout Bool) {
-    places.append(place)
-    let element = nodes[Int(place)].element
+  private func spread(_ node: Int32, _ reached: inout [Int32], _ entersArray: inout Bool) {
+    reached.append(node)
+    let element = nodes[Int(node)].element
     if element >= 0 {
       entersArray = true
-      spread(element, &places, &entersArray)
+      spread(element, &reached, &entersArray)
     }
   }
 

@@ -38,7 +38,7 @@ extension WildcardIndexBuffer {
     var first = 0
     while first < entries.count {
       var last = first
-      while last + 1 < entries.count, order.isSameLeaf(entries[first], entries[last + 1]) {
+      while last + 1 < entries.count, order.isSameValue(entries[first], entries[last + 1]) {
         last += 1
       }
       if entries[last].isRemoval {
@@ -92,7 +92,7 @@ private struct Order {
   }
 
   @inline(__always)
-  func isSameLeaf(_ a: WildcardIndexBuffer.Entry, _ b: WildcardIndexBuffer.Entry) -> Bool {
+  func isSameValue(_ a: WildcardIndexBuffer.Entry, _ b: WildcardIndexBuffer.Entry) -> Bool {
     guard a.id == b.id, a.head == b.head, a.kind == b.kind else { return false }
     return a.isBytes ? compareBytes(a, b) == 0 : a.payload == b.payload
   }

@@ -42,7 +42,7 @@ package final class WildcardIndexBuffer {
   static let maximumSize = 16 << 20
 
   /// The number of bytes that stay allocated between transactions. Arbitrary.
-  private static let keptArena = 1 << 18
+  private static let retainedArenaCapacity = 1 << 18
 
   package init() { arena = .allocate(capacity: arenaCapacity) }
   deinit { arena.deallocate() }
@@ -91,7 +91,7 @@ package final class WildcardIndexBuffer {
     for index in buckets.indices { buckets[index].removeAll(keepingCapacity: true) }
     (count, sequence) = (0, 0)
     discard()
-    if arenaCapacity > Self.keptArena { shrink() }
+    if arenaCapacity > Self.retainedArenaCapacity { shrink() }
   }
 }
 
@@ -116,7 +116,7 @@ extension WildcardIndexBuffer {
   /// Adds a string without escapes, exactly as in the document.
   @inline(__always)
   func add(_ attribute: Int32, text: UnsafeRawBufferPointer) {
-    if text.count <= WildcardIndexValue.longest { return add(attribute, .text, text) }
+    if text.count <= WildcardIndexValue.maximumLength { return add(attribute, .text, text) }
     add(attribute, shortened: text)
   }
 
@@ -160,7 +160,7 @@ extension WildcardIndexBuffer {
 
   private func shrink() {
     arena.deallocate()
-    arenaCapacity = Self.keptArena
+    arenaCapacity = Self.retainedArenaCapacity
     arena = .allocate(capacity: arenaCapacity)
   }
 

@@ -16,7 +16,7 @@ package enum WildcardIndexValue {
 
   /// The maximum length in bytes of strings and data that are stored whole. Arbitrary: names, words, and most
   /// addresses are shorter.
-  static let longest = 32
+  static let maximumLength = 32
   /// The length of the prefix kept of longer ones; up to three bytes shorter to avoid splitting a character.
   static let prefix = 24
   /// The length of the prefix that is always kept, and therefore the most that ranges can compare.
@@ -65,12 +65,12 @@ package enum WildcardIndexValue {
   static func shortened(
     _ bytes: UnsafeRawBufferPointer, isText: Bool = true
   ) -> [UInt8]? {
-    if bytes.count <= longest { return nil }
-    return cut(bytes, isText)
+    if bytes.count <= maximumLength { return nil }
+    return truncated(bytes, isText)
   }
 
   @inline(never)
-  private static func cut(_ bytes: UnsafeRawBufferPointer, _ isText: Bool) -> [UInt8] {
+  private static func truncated(_ bytes: UnsafeRawBufferPointer, _ isText: Bool) -> [UInt8] {
     var end = prefix
     if isText { end = characterBoundary(bytes, end) }
     // FNV-1a; eight hexadecimal digits of it.
@@ -82,11 +82,11 @@ package enum WildcardIndexValue {
   }
 
   /// Returns the last character boundary at or before an offset.
-  private static func characterBoundary(_ bytes: some RandomAccessCollection<UInt8>, _ place: Int)
+  private static func characterBoundary(_ bytes: some RandomAccessCollection<UInt8>, _ limit: Int)
     -> Int
   {
-    var end = place
-    while end > max(0, place - 4),
+    var end = limit
+    while end > max(0, limit - 4),
       bytes[bytes.index(bytes.startIndex, offsetBy: end)] & 0xC0 == 0x80
     {
       end -= 1

@@ -39,9 +39,9 @@ final class ChangeRecorder {
   private(set) var calls = 0
   /// Whether the hook sees all changes because no other program has defined triggers; `nil` if that must be
   /// checked again.
-  var seesAll: Bool?
+  var seesAllChanges: Bool?
   /// A row whose updates are not recorded.
-  private var passedOver: (table: String, rowID: Int64)?
+  private var ignoredRow: (table: String, rowID: Int64)?
   /// Whether nothing was recorded.
   var isEmpty: Bool { log.isEmpty }
 
@@ -55,10 +55,10 @@ final class ChangeRecorder {
     _ operation: Int32, _ name: UnsafePointer<CChar>, _ rowID: Int64
   ) {
     calls &+= 1
-    let table = place(name)
+    let table = tableIndex(name)
     guard tables[table].isWatched, !tables[table].isWhole else { return }
-    if let passedOver, operation == SQLITE_UPDATE, rowID == passedOver.rowID,
-      tables[table].name == passedOver.table
+    if let ignoredRow, operation == SQLITE_UPDATE, rowID == ignoredRow.rowID,
+      tables[table].name == ignoredRow.table
     {
       return
     }
@@ -73,21 +73,21 @@ final class ChangeRecorder {
     log.append(Entry(table: table, rowID: rowID, kind: kind))
   }
 
-  private func place(_ name: UnsafePointer<CChar>) -> Int {
+  private func tableIndex(_ name: UnsafePointer<CChar>) -> Int {
     if last < tables.count, strcmp(tables[last].bytes, name) == 0 { return last }
-    if let known = tables.firstIndex(where: { strcmp($0.bytes, name) == 0 }) {
-      last = known
-      return known
+    if let index = tables.firstIndex(where: { strcmp($0.bytes, name) == 0 }) {
+      last = index
+      return index
     }
     return add(String(cString: name))
   }
 
   private func add(_ name: String) -> Int {
-    let isOurs = name.utf8.starts(with: "nano_".utf8)
+    let isInternal = name.utf8.starts(with: "nano_".utf8)
     tables.append(
       Table(
         name: name, bytes: Array(name.utf8CString),
-        isWatched: !isOurs || InternalCollection(named: name) != nil))
+        isWatched: !isInternal || InternalCollection(named: name) != nil))
     last = tables.count - 1
     return last
   }
@@ -106,20 +106,20 @@ final class ChangeRecorder {
 
   /// Records that anything may have changed.
   func noteEverything() {
-    seesAll = nil
+    seesAllChanges = nil
     log.append(Entry(table: Self.everything, rowID: 0, kind: nil))
   }
 
   /// Runs a block that updates a row without changing its meaning, and does not record the update.
-  func passingOver(_ rowID: Int64, of table: String, _ update: () throws -> Void) rethrows {
-    passedOver = (table, rowID)
-    defer { passedOver = nil }
+  func ignoringUpdates(_ rowID: Int64, of table: String, _ update: () throws -> Void) rethrows {
+    ignoredRow = (table, rowID)
+    defer { ignoredRow = nil }
     try update()
   }
 
   /// Handles a statement that failed and was rolled back by SQLite: the affected rows are unknown.
   func noteFailure() {
-    guard passedOver == nil else { return }
+    guard ignoredRow == nil else { return }
     for table in tables.indices where tables[table].count > 0 && !tables[table].isWhole {
       noteWhole(table)
     }
@@ -154,7 +154,7 @@ final class ChangeRecorder {
     var rows: [[Int64: Change.Kind]] = Array(repeating: [:], count: tables.count)
     for entry in log {
       guard let kind = entry.kind, !tables[entry.table].isWhole else { continue }
-      rows[entry.table][entry.rowID] = Self.together(rows[entry.table][entry.rowID], kind)
+      rows[entry.table][entry.rowID] = Self.combined(rows[entry.table][entry.rowID], kind)
     }
     return Commit(
       zip(tables, rows).compactMap { table, rows in
@@ -165,7 +165,7 @@ final class ChangeRecorder {
 
   /// Combines two changes of a row within one transaction, whose intermediate states were never visible; `nil`
   /// if they cancel out.
-  private static func together(_ first: Change.Kind?, _ second: Change.Kind) -> Change.Kind? {
+  private static func combined(_ first: Change.Kind?, _ second: Change.Kind) -> Change.Kind? {
     switch (first, second) {
     case (nil, _): second
     case (.inserted, .deleted): nil
@@ -178,12 +178,12 @@ final class ChangeRecorder {
 
 extension SQLiteConnection {
   /// Starts recording the changes of the next transaction, or stops recording.
-  func record(_ isWanted: Bool) {
-    guard isWanted != (recorder != nil) else {
+  func record(_ isEnabled: Bool) {
+    guard isEnabled != (recorder != nil) else {
       recorder?.begin()
       return
     }
-    guard isWanted else {
+    guard isEnabled else {
       sqlite3_update_hook(handle, nil, nil)
       recorder = nil
       return

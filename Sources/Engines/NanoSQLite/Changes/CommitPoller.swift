@@ -7,7 +7,7 @@ import Synchronization
 /// Runs a closure at a fixed interval while there are observations; without any, there is no timer.
 final class CommitPoller: Sendable {
   private struct State {
-    var wanted = 0
+    var observers = 0
     var timer: (any DispatchSourceTimer)?
   }
   private let state = Mutex(State())
@@ -17,15 +17,15 @@ final class CommitPoller: Sendable {
   init(every interval: Double) { self.interval = interval }
 
   /// Starts polling unless it is already running. Polling ends with the last observation.
-  func begin(_ look: @escaping @Sendable () -> Void) -> CommitObservation {
+  func begin(_ poll: @escaping @Sendable () -> Void) -> CommitObservation {
     state.withLock { state in
-      state.wanted += 1
-      if state.timer == nil { state.timer = makeTimer(look) }
+      state.observers += 1
+      if state.timer == nil { state.timer = makeTimer(poll) }
     }
     return CommitObservation { [self] in
       state.withLock { state in
-        state.wanted -= 1
-        if state.wanted == 0 { Self.end(&state) }
+        state.observers -= 1
+        if state.observers == 0 { Self.end(&state) }
       }
     }
   }
@@ -38,10 +38,10 @@ final class CommitPoller: Sendable {
     state.timer = nil
   }
 
-  private func makeTimer(_ look: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
+  private func makeTimer(_ poll: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
     let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "NanoStore.others"))
     timer.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(5))
-    timer.setEventHandler(handler: look)
+    timer.setEventHandler(handler: poll)
     timer.resume()
     return timer
   }

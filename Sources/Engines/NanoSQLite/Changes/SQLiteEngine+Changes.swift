@@ -15,36 +15,36 @@ extension SQLiteEngine {
     guard path != nil else { return commits.observe(handler) }
     // Runs before the handler is registered: every later commit of another connection has a different version.
     // If the connection is busy, the next poll may report that everything changed.
-    lookForOthers()
+    checkForOtherCommits()
     let observation = commits.observe(handler)
-    let watching = watch.begin { [weak self] in self?.lookForOthers() }
+    let polling = poller.begin { [weak self] in self?.checkForOtherCommits() }
     return CommitObservation {
       observation.cancel()
-      watching.cancel()
+      polling.cancel()
     }
   }
 
   /// Notifies observers if another connection has committed. If the writing connection is busy, its next
   /// transaction or the next poll detects the commit.
-  private func lookForOthers() {
-    var isOthers = false
+  private func checkForOtherCommits() {
+    var hasOtherCommits = false
     ifWriterIsFree { connection in
       // Observers read again and receive the error.
-      isOthers = (try? requireSameFile()) == nil
-      isOthers = isOthers || (try? connection.hasOthersCommitted()) ?? true
-      if isOthers { commits.post(.everything) }
+      hasOtherCommits = (try? requireSameFile()) == nil
+      hasOtherCommits = hasOtherCommits || (try? connection.hasOthersCommitted()) ?? true
+      if hasOtherCommits { commits.post(.everything) }
     }
     // Only in this case: writers deliver their own commits.
-    if isOthers { commits.deliver() }
+    if hasOtherCommits { commits.deliver() }
   }
 
   /// Returns the changes to report for a transaction that is about to be committed.
   func changes(_ connection: SQLiteConnection) throws -> Commit? {
     guard let recorder = connection.recorder else { return nil }
-    if recorder.seesAll == nil || !connection.isUnchanged {
-      recorder.seesAll = try !connection.hasForeignTriggers()
+    if recorder.seesAllChanges == nil || !connection.isUnchanged {
+      recorder.seesAllChanges = try !connection.hasForeignTriggers()
     }
-    guard recorder.seesAll == true || recorder.isEmpty else { return .everything }
+    guard recorder.seesAllChanges == true || recorder.isEmpty else { return .everything }
     try recorder.resolve { name in
       try connection.first(
         SQLFragment("SELECT 1 FROM nano_collections WHERE name = ?", [.text(name)])
@@ -56,10 +56,10 @@ extension SQLiteEngine {
   /// Called after the commit, while the caller still holds the writing connection.
   func post(_ commit: Commit?, _ connection: SQLiteConnection) {
     // Unless a poll already reported the other connection's commit before this transaction began.
-    let isOthers =
+    let hasOtherCommits =
       connection.sawOtherWriter && (try? connection.hasOthersCommitted()) ?? true
     // Nothing was recorded if the observer was registered while the transaction was running.
-    commits.post(isOthers ? .everything : commit ?? .everything)
+    commits.post(hasOtherCommits ? .everything : commit ?? .everything)
   }
 }
 

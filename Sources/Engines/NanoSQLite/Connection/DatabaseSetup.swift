@@ -121,12 +121,14 @@ struct DatabaseSetup {
   }
 
   private func setJournalMode() throws {
-    let wanted = isFile ? configuration.journalMode.rawValue : "memory"
-    let actual = try connection.first(SQLFragment("PRAGMA journal_mode = \(wanted)")) { $0.text(0) }
-    guard isFile, actual != wanted else { return }
+    let requested = isFile ? configuration.journalMode.rawValue : "memory"
+    let actual = try connection.first(SQLFragment("PRAGMA journal_mode = \(requested)")) {
+      $0.text(0)
+    }
+    guard isFile, actual != requested else { return }
     throw StoreError(
       .readOnly, "The journal mode of the file cannot be set",
-      [.expected: wanted, .actual: (actual ?? nil) ?? ""])
+      [.expected: requested, .actual: (actual ?? nil) ?? ""])
   }
 
   /// Creates the internal tables. Another process may be doing the same concurrently.

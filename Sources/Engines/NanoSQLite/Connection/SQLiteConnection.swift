@@ -29,7 +29,7 @@ final class SQLiteConnection {
     didSet { last = nil }
   }
   /// The collection that the running call used last, for error details.
-  var asked: String?
+  var currentCollection: String?
   /// The table that was used last, found without hashing its name.
   private var last: (name: String, table: CollectionTable)?
   let isReadOnly: Bool
@@ -42,7 +42,7 @@ final class SQLiteConnection {
   private var versionAfterCommit: UInt32?
   /// Whether the database stores text as UTF-8, so that it can be read in place.
   let isUTF8: Bool
-  private var knownEncoding: String?
+  private var cachedEncoding: String?
   /// The interruption of the call that runs on this connection.
   var interruption: Interruption?
   fileprivate var isTransactionOpen = false
@@ -114,7 +114,7 @@ final class SQLiteConnection {
   func with<Result>(
     _ sql: String, _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
-    if ranOutOfMemory { renew() }
+    if ranOutOfMemory { resetSchemaCache() }
     let text = ExactName(sql)
     if let statement = statements[text], !statement.isInUse {
       return try use(statement, work)
@@ -195,8 +195,8 @@ final class SQLiteConnection {
 
   /// Runs `COMMIT` or one of the statements that begin a transaction.
   fileprivate func runBoundary(_ text: String) throws {
-    if let known = boundaries.first(where: { $0.text == text }) {
-      return try use(known.statement) { try $0.run() }
+    if let cached = boundaries.first(where: { $0.text == text }) {
+      return try use(cached.statement) { try $0.run() }
     }
     let statement = try SQLiteStatement(text, on: self)
     boundaries.append((text, statement))
@@ -208,7 +208,7 @@ final class SQLiteConnection {
   }
 
   /// Discards everything that SQLite caches about the file; has an effect only between transactions.
-  private func renew() {
+  private func resetSchemaCache() {
     guard !isInTransaction else { return }
     removeAll()
     // `writable_schema` was never on; the reset is used because it discards the schema, and with it the state of
@@ -223,7 +223,7 @@ final class SQLiteConnection {
   fileprivate func prepareRollback() throws {
     // A transaction whose rollback failed.
     if isInTransaction { rollback() }
-    if ranOutOfMemory { renew() }
+    if ranOutOfMemory { resetSchemaCache() }
     if rollbackStatement == nil { rollbackStatement = try SQLiteStatement("ROLLBACK", on: self) }
   }
 
@@ -243,9 +243,9 @@ final class SQLiteConnection {
 
   /// The text encoding of the file: `UTF-8`, `UTF-16le`, or `UTF-16be`.
   func encoding() throws -> String {
-    if let knownEncoding { return knownEncoding }
+    if let cachedEncoding { return cachedEncoding }
     let encoding = try first(SQLFragment("PRAGMA encoding")) { $0.text(0) } ?? nil
-    knownEncoding = encoding
+    cachedEncoding = encoding
     return encoding ?? ""
   }
 
@@ -345,7 +345,7 @@ extension SQLiteConnection {
 
   /// Runs a block and records the reason if its transaction is lost, for statements that are not run by
   /// ``with(_:_:)``.
-  func noting<Result>(_ work: () throws -> Result) throws -> Result {
+  func recordingLoss<Result>(_ work: () throws -> Result) throws -> Result {
     try interruption?.check()
     do {
       return try work()

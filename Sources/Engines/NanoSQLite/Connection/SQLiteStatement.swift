@@ -13,7 +13,7 @@ final class SQLiteStatement {
   let handle: OpaquePointer
   private let connection: OpaquePointer
   /// The objects that bound parameters point to, kept until the parameters are bound again.
-  private(set) var held: [Program] = []
+  private(set) var boundObjects: [Program] = []
   /// A bit for each parameter that is NULL, as all parameters of a new statement are.
   private var nulls = UInt64.max
   /// Storage for the bytes of bound UUIDs, two words per parameter.
@@ -26,7 +26,7 @@ final class SQLiteStatement {
   /// The statement's plan, if it is observed.
   var plan: StatementPlan?
   /// SQLite's re-prepare count when ``notePreparation()`` was last called.
-  private var knownPreparations: Int32 = -1
+  private var notedPreparations: Int32 = -1
   /// The text after the first statement.
   private(set) var tail = ""
 
@@ -69,8 +69,8 @@ final class SQLiteStatement {
   /// Whether SQLite has not re-prepared the statement, because of a schema change, since ``notePreparation()``
   /// was called.
   @inline(__always)
-  var isPreparedAsKnown: Bool { preparations == knownPreparations }
-  func notePreparation() { knownPreparations = preparations }
+  var isUnchangedSinceNoted: Bool { preparations == notedPreparations }
+  func notePreparation() { notedPreparations = preparations }
   private var preparations: Int32 {
     sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
   }
@@ -94,7 +94,7 @@ final class SQLiteStatement {
   func reset() { sqlite3_reset(handle) }
 
   func failure(_ code: Int32) -> StoreError {
-    for program in held {
+    for program in boundObjects {
       if let failure = program.failure { return failure }
     }
     return SQLiteErrors.error(of: connection, operation: "step")
@@ -183,7 +183,7 @@ extension SQLiteStatement {
   /// Binds an object that one of the store's SQL functions retrieves.
   func bind(object: Program, kind: StaticString, at index: Int32) {
     object.isUTF8 = isUTF8
-    held.append(object)
+    boundObjects.append(object)
     markBound(index)
     sqlite3_bind_pointer(
       handle, index, Unmanaged.passUnretained(object).toOpaque(),
@@ -191,7 +191,7 @@ extension SQLiteStatement {
   }
 
   func bind(_ bindings: [SQLBinding]) throws(StoreError) {
-    held.removeAll(keepingCapacity: true)
+    boundObjects.removeAll(keepingCapacity: true)
     for (offset, binding) in bindings.enumerated() {
       let index = Int32(offset + 1)
       switch binding {
@@ -226,10 +226,10 @@ extension SQLiteStatement {
   /// Releases the objects that parameters point to; they must not be used afterwards.
   func clear() {
     reset()
-    guard !held.isEmpty else { return }
+    guard !boundObjects.isEmpty else { return }
     sqlite3_clear_bindings(handle)
     nulls = .max
-    held.removeAll(keepingCapacity: true)
+    boundObjects.removeAll(keepingCapacity: true)
   }
 
   /// `SQLITE_TRANSIENT`, which the C header defines as a cast that Swift does not import.

@@ -19,7 +19,7 @@ import NanoEngine
 final class StatementGuard {
   private let handle: OpaquePointer
   /// Whether the statement being prepared is user-supplied.
-  private var isForeign = false
+  private var isUserSupplied = false
   /// The names of the collections in lowercase.
   private var collections: Set<ExactName> = []
   private var refusal: StoreError?
@@ -31,7 +31,7 @@ final class StatementGuard {
       { context, action, first, second, database, source in
         guard let context else { return SQLITE_OK }
         return Unmanaged<StatementGuard>.fromOpaque(context).takeUnretainedValue()
-          .answer(action, first, second, database, source)
+          .authorize(action, first, second, database, source)
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
@@ -45,8 +45,8 @@ final class StatementGuard {
     with collections: Set<ExactName>, _ prepare: () throws -> SQLiteStatement
   ) throws -> SQLiteStatement {
     self.collections = collections
-    isForeign = true
-    defer { isForeign = false }
+    isUserSupplied = true
+    defer { isUserSupplied = false }
     return try prepare()
   }
 
@@ -60,13 +60,13 @@ final class StatementGuard {
 extension StatementGuard {
   private typealias Text = UnsafePointer<CChar>
 
-  private func answer(
+  private func authorize(
     _ action: Int32, _ first: Text?, _ second: Text?, _ database: Text?, _ source: Text?
   ) -> Int32 {
     // Reads are authorized for every column of every statement, so they are allowed first.
     if action == SQLITE_READ || action == SQLITE_SELECT { return SQLITE_OK }
     // `source` may also name a view, which is not internal either.
-    guard source.map({ !Self.isInternal($0) }) ?? isForeign else { return SQLITE_OK }
+    guard source.map({ !Self.isInternal($0) }) ?? isUserSupplied else { return SQLITE_OK }
     let step = Step(
       action: action, first: first.map { String(cString: $0) },
       second: second.map { String(cString: $0) }, database: database.map { String(cString: $0) })

@@ -131,9 +131,9 @@ enum DatabaseFile {
     guard let error = SQLiteErrors.translated(error, operation: "open") as? StoreError else {
       return error
     }
-    let known = path.map { error.adding(.path, $0) } ?? error
-    guard error.code == .cannotOpen else { return known }
-    return known.adding(
+    let located = path.map { error.adding(.path, $0) } ?? error
+    guard error.code == .cannotOpen else { return located }
+    return located.adding(
       .hint,
       "this user needs permission to read and write the file and, with a write-ahead log, its folder"
     )

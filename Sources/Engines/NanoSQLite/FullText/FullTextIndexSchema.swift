@@ -58,7 +58,7 @@ struct FullTextIndexSchema {
     let old = try expressions(of: "OLD").joined(separator: ", ")
     let remove =
       "INSERT INTO \(textTable)(\(textTable), rowid, \(columnList)) VALUES ('delete', OLD.id, \(old));"
-    let isKnown = "EXISTS (SELECT 1 FROM \(sizes) WHERE id = OLD.id)"
+    let isIndexed = "EXISTS (SELECT 1 FROM \(sizes) WHERE id = OLD.id)"
     func trigger(_ name: String, _ event: String, when condition: String, _ body: String) -> String
     {
       "CREATE TRIGGER \(SQLName.quoted("\(sqlName)_\(name)")) AFTER \(event) ON \(table) "
@@ -71,8 +71,8 @@ struct FullTextIndexSchema {
       \(trigger("insert", "INSERT", when: "NEW.revision IS NULL", add(new)))
       \(trigger(
         "update", "UPDATE OF body, id",
-        when: "\(isKnown) AND (OLD.id, \(old)) IS NOT (NEW.id, \(new))", remove + add(new)))
-      \(trigger("delete", "DELETE", when: isKnown, remove))
+        when: "\(isIndexed) AND (OLD.id, \(old)) IS NOT (NEW.id, \(new))", remove + add(new)))
+      \(trigger("delete", "DELETE", when: isIndexed, remove))
       """
   }
 

@@ -12,29 +12,29 @@ extension SQLiteReader {
   }
 
   func findRanked(
-    _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument, Double) throws -> Bool
   ) throws {
     try querying(query, collection) { table, query in
       guard let search = query.condition.rankingSearch else {
-        return try findUnranked(query, in: collection) { try show($0, 0) }
+        return try findUnranked(query, in: collection) { try visit($0, 0) }
       }
       let ranks = try ranks(search, query.ranking ?? FullTextRanking(), table)
       guard query.isRanked, let ranks else {
         // A damaged index may return a row twice.
         let ranks = Dictionary((ranks ?? []).map { ($0.rowID, $0.rank) }) { first, _ in first }
-        return try findUnranked(query, in: collection) { try show($0, ranks[$0.rowID] ?? 0) }
+        return try findUnranked(query, in: collection) { try visit($0, ranks[$0.rowID] ?? 0) }
       }
-      try showBest(ranks, query, table, show)
+      try visitRanked(ranks, query, table, visit)
     }
   }
 
   /// Passes the documents in the order of the query's orderings, or by row ID.
   private func findUnranked(
-    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument) throws -> Bool
   ) throws {
     var query = query
     query.ranking = nil
-    try find(query, in: collection, show)
+    try find(query, in: collection, visit)
   }
 
   private struct Ranked {
@@ -60,18 +60,18 @@ extension SQLiteReader {
   /// Returns the rows of other programs that are not in the index; they rank last.
   private func foreign(besides ranks: [Ranked], _ table: CollectionTable) throws -> [Ranked] {
     guard table.hasForeignRows else { return [] }
-    let known = Set(ranks.lazy.map(\.rowID))
+    let indexed = Set(ranks.lazy.map(\.rowID))
     let name = SQLName.quoted(table.description.name)
     return try connection.all(SQLFragment("SELECT id FROM \(name) WHERE revision IS NULL")) {
       $0.int(0)
-    }.filter { !known.contains($0) }.map { Ranked(rank: 0, rowID: $0) }
+    }.filter { !indexed.contains($0) }.map { Ranked(rank: 0, rowID: $0) }
   }
 
   /// Reads documents in rank order, so that none are read beyond those passed to the closure and those that do
   /// not satisfy the rest of the condition.
-  private func showBest(
+  private func visitRanked(
     _ ranks: [Ranked], _ query: Query, _ table: CollectionTable,
-    _ show: (StoredDocument, Double) throws -> Bool
+    _ visit: (StoredDocument, Double) throws -> Bool
   ) throws {
     let ranks = try (ranks + foreign(besides: ranks, table))
       .sorted { $0.rank > $1.rank || ($0.rank == $1.rank && $0.rowID < $1.rowID) }
@@ -80,8 +80,8 @@ extension SQLiteReader {
     // If the search is the whole condition, skipped documents are not read.
     let skipped = isWhole ? min(query.offset, ranks.count) : 0
     var toSkip = query.offset - skipped
-    var left = query.limit ?? .max
-    guard left > 0 else { return }
+    var remaining = query.limit ?? .max
+    guard remaining > 0 else { return }
     let compiled = compiler.candidate(rest).sql
     let layout = table.facts.parts.layout
     try connection.with(compiled) { row in
@@ -93,9 +93,9 @@ extension SQLiteReader {
           toSkip -= 1
           continue
         }
-        guard try show(Self.document(row, table.incarnation, layout), ranked.rank) else { return }
-        left -= 1
-        if left == 0 { return }
+        guard try visit(Self.document(row, table.incarnation, layout), ranked.rank) else { return }
+        remaining -= 1
+        if remaining == 0 { return }
         try connection.interruption?.check()
       }
     }

@@ -11,8 +11,8 @@ extension SQLiteWriter {
     try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection)
     let name = table.description.name
-    if let known = table.text?.schemas.first(where: { $0.index.name.isSame(as: index.name) }) {
-      guard known.index == index else { throw Self.isTaken(index.name, name) }
+    if let existing = table.text?.schemas.first(where: { $0.index.name.isSame(as: index.name) }) {
+      guard existing.index == index else { throw Self.isTaken(index.name, name) }
       return
     }
     guard !table.allSchemas.contains(where: { $0.index.name.isSame(as: index.name) }) else {
@@ -22,7 +22,7 @@ extension SQLiteWriter {
     let schema = FullTextIndexSchema(
       collection: name, index: index, sqlName: try freeName(for: index, in: name))
     // Runs in a savepoint, because a failure could otherwise leave the first of several statements applied.
-    try savepoint { try connection.noting { try connection.execute(try schema.create()) } }
+    try savepoint { try connection.recordingLoss { try connection.execute(try schema.create()) } }
     try connection.run(
       SQLFragment(
         "INSERT INTO nano_indexes(collection, name, kind, is_unique, columns, sql_name, origin) "

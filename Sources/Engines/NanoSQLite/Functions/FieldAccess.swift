@@ -34,7 +34,7 @@ enum FieldAccess {
     /// `->>` returns scalars as `json_extract` does; an array or object must be marked as JSON. Only `->>`
     /// accepts a path that does not begin with `$`; passing such a path twice calls SQLite's own `json_extract`,
     /// which rejects it.
-    func answer(_ arguments: FunctionArguments, isContainer: Bool) {
+    func setResult(_ arguments: FunctionArguments, isContainer: Bool) {
       let statement =
         isContainer
         ? prepared(&json, "SELECT ?1 -> ?2")
@@ -90,7 +90,7 @@ enum FieldAccess {
     guard let arguments = FunctionArguments(context, values) else { return }
     let fallback = Unmanaged<Fallback>.fromOpaque(sqlite3_user_data(context))
     guard sqlite3_value_type(arguments.values[0]) == SQLITE_TEXT else {
-      return fallback._withUnsafeGuaranteedRef { $0.answer(arguments, isContainer: false) }
+      return fallback._withUnsafeGuaranteedRef { $0.setResult(arguments, isContainer: false) }
     }
     let isUTF8 = fallback._withUnsafeGuaranteedRef(\.isUTF8)
     let body = arguments.storedText(0, isUTF8: isUTF8)
@@ -98,15 +98,15 @@ enum FieldAccess {
     case .nothing: sqlite3_result_null(context)
     case .unsure:
       fallback._withUnsafeGuaranteedRef { fallback in
-        fallback.answer(
+        fallback.setResult(
           arguments, isContainer: arguments.isPath(1) && isContainer(arguments, fallback))
       }
     case .value(let reader):
-      if !give(reader, context) {
+      if !setScalarResult(reader, context) {
         var reader = reader
         let kind = reader.kind()
         fallback._withUnsafeGuaranteedRef {
-          $0.answer(arguments, isContainer: kind == .array || kind == .object)
+          $0.setResult(arguments, isContainer: kind == .array || kind == .object)
         }
       }
     }
@@ -195,7 +195,7 @@ enum FieldAccess {
   }
 
   /// Returns a scalar to SQLite; `false` for values that must be left to SQLite's own functions.
-  private static func give(_ reader: JSONReader, _ context: OpaquePointer?) -> Bool {
+  private static func setScalarResult(_ reader: JSONReader, _ context: OpaquePointer?) -> Bool {
     var reader = reader
     switch reader.kind() {
     case .string:

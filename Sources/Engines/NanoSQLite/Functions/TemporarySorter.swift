@@ -75,7 +75,7 @@ final class TemporarySorter: ExternalSorter {
   }
 
   func each(
-    _ show: (_ key: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer) throws -> Bool
+    _ visit: (_ key: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer) throws -> Bool
   ) throws {
     var statement: OpaquePointer?
     let sql = "SELECT key, content FROM entries ORDER BY key, rowid"
@@ -90,7 +90,7 @@ final class TemporarySorter: ExternalSorter {
     }
     while true {
       switch sqlite3_step(statement) {
-      case SQLITE_ROW: if try !show(bytes(0), bytes(1)) { return }
+      case SQLITE_ROW: if try !visit(bytes(0), bytes(1)) { return }
       case SQLITE_DONE: return
       default: throw SQLiteErrors.error(of: connection, operation: "read a temporary database")
       }

@@ -16,7 +16,7 @@ extension SQLiteEngine {
     let target = try BackupTarget(destination, source: path)
     defer { target.file.remove() }
     do {
-      try target.makeCopy(isPrivate: configuration.isPrivate)
+      try target.createFile(isPrivate: configuration.isPrivate)
       let copy = try DatabaseQueue(path: target.file.copy)
       do {
         // SQLite opens a file read-only if the system denies write access.
@@ -156,10 +156,10 @@ struct BackupTarget {
 
   /// Creates the temporary file. It is readable by no more users than the source, and writable by its owner even
   /// if the source is not.
-  func makeCopy(isPrivate: Bool) throws(StoreError) {
+  func createFile(isPrivate: Bool) throws(StoreError) {
     var source = stat()
-    let isThere = self.source.map { stat($0, &source) == 0 } ?? false
-    try file.create(mode: isPrivate ? 0o600 : isThere ? source.st_mode & 0o666 | 0o600 : 0o644)
+    let hasSource = self.source.map { stat($0, &source) == 0 } ?? false
+    try file.create(mode: isPrivate ? 0o600 : hasSource ? source.st_mode & 0o666 | 0o600 : 0o644)
   }
 
   /// Returns the destination file; in a folder, a file with the source's name, or "store.db" if the source has

@@ -38,7 +38,7 @@ extension SQLiteEngine {
       ] { settings[name] = try text("PRAGMA \(name)") }
       return EngineStatistics(
         collections: try reader.collections().map { collection in
-          connection.asked = collection.name
+          connection.currentCollection = collection.name
           return EngineStatistics.Collection(
             name: collection.name,
             documents: try number("SELECT count(*) FROM \(SQLName.quoted(collection.name))"),

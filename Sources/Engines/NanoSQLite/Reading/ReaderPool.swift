@@ -59,13 +59,13 @@ final class ReaderPool: Sendable {
 
   func with<Result>(_ work: (Reader) throws -> Result) throws -> Result {
     let reader = try take()
-    defer { give(reader) }
+    defer { putBack(reader) }
     return try work(reader)
   }
 
   private enum Offer {
     case reader(Reader)
-    case place
+    case slot
     case wait
   }
 
@@ -77,7 +77,7 @@ final class ReaderPool: Sendable {
         if let reader = state.idle.popLast() { return .reader(reader) }
         if state.count < configuration.maximumReaders {
           state.count += 1
-          return .place
+          return .slot
         }
         state.waiting += 1
         return .wait
@@ -85,7 +85,7 @@ final class ReaderPool: Sendable {
       switch offer {
       case .reader(let reader): return reader
       case .wait: returned.wait()
-      case .place:
+      case .slot:
         do {
           return try Reader(open(), configuration, observer)
         } catch {
@@ -96,7 +96,7 @@ final class ReaderPool: Sendable {
     }
   }
 
-  func give(_ reader: Reader) { free { $0.idle.append(reader) } }
+  func putBack(_ reader: Reader) { free { $0.idle.append(reader) } }
 
   private func free(_ change: (inout State) -> Void) {
     let wakes = state.withLock { state in

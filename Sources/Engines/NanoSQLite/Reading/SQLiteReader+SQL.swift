@@ -8,28 +8,28 @@ import NanoSQL
 
 extension SQLiteReader: SQLReader {
   func sql(
-    _ text: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
+    _ text: String, _ arguments: SQLArguments, _ visit: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
-    try sql(text, arguments, explaining: false, show)
+    try sql(text, arguments, explaining: false, visit)
   }
 
   /// - Parameter explaining: Whether to return the plan of the statement instead of running it, which requires
   ///   no arguments.
   func sql(
     _ text: String, _ arguments: SQLArguments, explaining: Bool,
-    _ show: (SQLRow) throws -> Bool
+    _ visit: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
     try SQLText(text).refuseTransactionControl()
     return try aroundForeignStatement {
-      try connection.noting {
+      try connection.recordingLoss {
         let statement = try prepare(explaining ? "EXPLAIN QUERY PLAN \(text)" : text)
-        return try run(statement, explaining ? nil : arguments, show)
+        return try run(statement, explaining ? nil : arguments, visit)
       }
     }
   }
 
   private func run(
-    _ statement: SQLiteStatement, _ arguments: SQLArguments?, _ show: (SQLRow) throws -> Bool
+    _ statement: SQLiteStatement, _ arguments: SQLArguments?, _ visit: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
     guard SQLText(statement.tail).isEmpty else {
       throw StoreError(
@@ -51,7 +51,7 @@ extension SQLiteReader: SQLReader {
     try connection.logged(statement) {
       while try statement.step() {
         let values = columns.indices.map { statement.value(Int32($0)) }
-        if try !show(SQLRow(columns: columns, values: values)) { break }
+        if try !visit(SQLRow(columns: columns, values: values)) { break }
       }
     }
     return SQLSummary(columns: columns, changes: isWriting ? connection.changes : 0)

@@ -35,7 +35,7 @@ class SQLiteReader: EngineReader {
 
   @discardableResult
   func get(
-    _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
+    _ identity: Identity, in collection: String, _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool {
     // Tries the cached table first: the statement fails if the table was dropped.
     guard
@@ -44,7 +44,7 @@ class SQLiteReader: EngineReader {
     else { return false }
     connection.noteLast(collection, table)
     do {
-      return try get(identity, table, show)
+      return try get(identity, table, visit)
     } catch let error as StoreError where error.code == .database {
       guard try connection.table(collection) == nil else { throw error }
       return false
@@ -52,33 +52,33 @@ class SQLiteReader: EngineReader {
   }
 
   private func get(
-    _ identity: Identity, _ table: CollectionTable, _ show: (StoredDocument) throws -> Void
+    _ identity: Identity, _ table: CollectionTable, _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool {
     switch identity {
     case .key(let key):
       let isFound = try connection.with(table, .getByKey) { statement in
         try statement.bind(key, at: 1)
-        return try showRow(statement, table, show)
+        return try visitRow(statement, table, visit)
       }
       if isFound { return true }
       return try connection.with(table, .getForeignByKey) { statement in
         try statement.bind(key.description, at: 1)
-        return try showRow(statement, table, show)
+        return try visitRow(statement, table, visit)
       }
     case .rowID(let id):
       return try connection.with(table, .getByRowID) { statement in
         statement.bind(id, at: 1)
-        return try showRow(statement, table, show)
+        return try visitRow(statement, table, visit)
       }
     }
   }
 
-  private func showRow(
+  private func visitRow(
     _ statement: SQLiteStatement, _ table: CollectionTable,
-    _ show: (StoredDocument) throws -> Void
+    _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool {
     guard try statement.step() else { return false }
-    try show(Self.document(statement, try incarnation(of: table, for: statement)))
+    try visit(Self.document(statement, try incarnation(of: table, for: statement)))
     return true
   }
 
@@ -88,7 +88,7 @@ class SQLiteReader: EngineReader {
   private func incarnation(
     of table: CollectionTable, for statement: SQLiteStatement
   ) throws -> Int64? {
-    if statement.isPreparedAsKnown { return table.incarnation }
+    if statement.isUnchangedSinceNoted { return table.incarnation }
     // The statement is still active, so this reads the same snapshot.
     let current = try connection.table(table.description.name)
     guard current?.incarnation == table.incarnation else { return current?.incarnation }
@@ -141,24 +141,24 @@ class SQLiteReader: EngineReader {
   }
 
   func find(
-    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument) throws -> Bool
   ) throws {
-    try find(query, in: collection, ordered: true, show)
+    try find(query, in: collection, ordered: true, visit)
   }
 
   /// Lets the caller sort: SQLite's sorter copies whole rows, which made reading an index range take half as
   /// long again.
   func findInAnyOrder(
-    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument) throws -> Bool
   ) throws {
-    try find(query, in: collection, ordered: !query.isWholeByRowID, show)
+    try find(query, in: collection, ordered: !query.isWholeByRowID, visit)
   }
 
   private func find(
     _ query: Query, in collection: String, ordered: Bool,
-    _ show: (StoredDocument) throws -> Bool
+    _ visit: (StoredDocument) throws -> Bool
   ) throws {
-    if query.isRanked { return try findRanked(query, in: collection) { row, _ in try show(row) } }
+    if query.isRanked { return try findRanked(query, in: collection) { row, _ in try visit(row) } }
     try querying(query, collection) { table, query in
       let facts = table.facts
       let layout = facts.parts.layout
@@ -166,7 +166,7 @@ class SQLiteReader: EngineReader {
       let compiled = QueryCompiler(facts).select(query, ordered: ordered)
       try connection.with(compiled.sql) { statement in
         try eachRow(statement, table, query) {
-          try show(Self.document($0, incarnation, layout))
+          try visit(Self.document($0, incarnation, layout))
         }
       }
     }
@@ -174,12 +174,12 @@ class SQLiteReader: EngineReader {
 
   func contents(
     _ query: Query, in collection: String, withKeys: Bool,
-    _ show: (StoredContent) throws -> Bool
+    _ visit: (StoredContent) throws -> Bool
   ) throws {
     if query.isRanked {
       return try findRanked(query, in: collection) { row, _ in
         let key = withKeys ? row.borrowedKey : .none
-        return try show(StoredContent(key: key, version: row.version, body: row.body))
+        return try visit(StoredContent(key: key, version: row.version, body: row.body))
       }
     }
     try querying(query, collection) { table, query in
@@ -189,7 +189,7 @@ class SQLiteReader: EngineReader {
       let compiled = QueryCompiler(table.facts).select(query, columns: columns)
       try connection.with(compiled.sql) { statement in
         try eachRow(statement, table, query) { row in
-          try show(
+          try visit(
             StoredContent(
               key: hasKeys ? row.borrowedKey(1) : .none,
               version: hasVersions && row.isInt(hasKeys ? 2 : 1) ? row.int(hasKeys ? 2 : 1) : nil,
@@ -203,18 +203,18 @@ class SQLiteReader: EngineReader {
   @inline(__always)
   private func eachRow(
     _ statement: SQLiteStatement, _ table: CollectionTable, _ query: Query,
-    _ show: (SQLiteStatement) throws -> Bool
+    _ visit: (SQLiteStatement) throws -> Bool
   ) throws {
-    guard var watch = connection.watch(statement, table, query) else {
+    guard var scanTimer = connection.scanTimer(statement, table, query) else {
       while try statement.step() {
-        if try !show(statement) { return }
+        if try !visit(statement) { return }
       }
       return
     }
     while try statement.step() {
-      if try !watch.showing({ try show(statement) }) { break }
+      if try !scanTimer.timing({ try visit(statement) }) { break }
     }
-    watch.end()
+    scanTimer.end()
   }
 
   func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult {
@@ -226,9 +226,9 @@ class SQLiteReader: EngineReader {
       let compiler = QueryCompiler(table.facts)
       // Selects no other column, so that SQLite need not read the row if an index contains the row ID.
       try connection.with(compiler.select(query, columns: "id", ordered: !sorts).sql) { row in
-        let watch = connection.watch(row, table, query)
+        let scanTimer = connection.scanTimer(row, table, query)
         while try row.step() { ids.append(row.int(0)) }
-        watch?.end(found: ids.count)
+        scanTimer?.end(found: ids.count)
       }
       if sorts { ids.sort() }
       return RowIDResult(ids, incarnation: table.incarnation, state: try committedState())
@@ -270,9 +270,9 @@ class SQLiteReader: EngineReader {
   func count(_ query: Query, in collection: String) throws -> Int {
     try querying(query, collection) { table, query in
       try connection.with(QueryCompiler(table.facts).count(query).sql) { statement in
-        let watch = connection.watch(statement, table, query)
+        let scanTimer = connection.scanTimer(statement, table, query)
         let count = try statement.step() ? Int(statement.int(0)) : 0
-        watch?.end(found: count)
+        scanTimer?.end(found: count)
         return count
       }
     } ?? 0
@@ -288,23 +288,23 @@ class SQLiteReader: EngineReader {
   }
 
   func aggregate(
-    _ query: AggregateQuery, in collection: String, _ show: (AggregateRow) throws -> Bool
+    _ query: AggregateQuery, in collection: String, _ visit: (AggregateRow) throws -> Bool
   ) throws {
-    let isThere: Void? = try querying(query.query, collection) { table, asked in
+    let found: Void? = try querying(query.query, collection) { table, resolved in
       var query = query
-      query.query = asked
+      query.query = resolved
       try connection.with(QueryCompiler(table.facts).aggregate(query).sql) { statement in
-        let watch = connection.watch(statement, table, query.query)
+        let scanTimer = connection.scanTimer(statement, table, query.query)
         try statement.finish()
-        watch?.end(found: nil)
-        let program = statement.held.lazy.compactMap { $0 as? AggregateProgram }.first
+        scanTimer?.end(found: nil)
+        let program = statement.boundObjects.lazy.compactMap { $0 as? AggregateProgram }.first
         try program?.aggregation.eachRow {
           try connection.interruption?.check()
-          return try show($0)
+          return try visit($0)
         }
       }
     }
-    if isThere == nil { try GroupedAggregation(query).eachRow(show) }
+    if found == nil { try GroupedAggregation(query).eachRow(visit) }
   }
 
   func distinct(
@@ -312,10 +312,10 @@ class SQLiteReader: EngineReader {
   ) throws -> [DocumentValue] {
     try querying(query, collection) { table, query in
       try connection.with(QueryCompiler(table.facts).distinct(field, query).sql) { statement in
-        let watch = connection.watch(statement, table, query)
+        let scanTimer = connection.scanTimer(statement, table, query)
         try statement.finish()
-        watch?.end(found: nil)
-        let program = statement.held.lazy.compactMap { $0 as? DistinctProgram }.first
+        scanTimer?.end(found: nil)
+        let program = statement.boundObjects.lazy.compactMap { $0 as? DistinctProgram }.first
         return try program?.values.all() ?? []
       }
     } ?? []
@@ -336,8 +336,8 @@ class SQLiteReader: EngineReader {
       guard let name = table.sqlNames[ExactName(index.name)] else { return false }
       return plan.contains { Self.mentions($0, name) }
     }
-    let usesLeaves = table.leaves.map { leaves in
-      plan.contains { Self.mentions($0, leaves.name) }
+    let usesWildcardIndex = table.wildcardIndex.map { index in
+      plan.contains { Self.mentions($0, index.name) }
     }
     let usedTexts = table.text?.schemas.filter { schema in
       compiled.sql.text.contains(exactly: SQLName.quoted(schema.sqlName))
@@ -345,7 +345,7 @@ class SQLiteReader: EngineReader {
     return Explanation(
       statement: compiled.sql.text, plan: plan,
       indexes: used.map(\.name) + (usedTexts ?? []).map(\.index.name)
-        + (usesLeaves == true ? [IndexingPolicy.everything.rawValue] : []),
+        + (usesWildcardIndex == true ? [IndexingPolicy.everything.rawValue] : []),
       checkedPerDocument: compiled.rest.map(\.queryText))
   }
 
@@ -385,7 +385,7 @@ class SQLiteReader: EngineReader {
   }
 
   func indexing(in collection: String) throws -> IndexingPolicy {
-    try connection.table(collection)?.leaves == nil ? .declared : .everything
+    try connection.table(collection)?.wildcardIndex == nil ? .declared : .everything
   }
 
   func types(in collection: String) throws -> [String] {
@@ -417,10 +417,10 @@ class SQLiteReader: EngineReader {
   func observedPaths(in collection: String) throws -> [ObservedPath] {
     guard let table = try connection.table(collection) else { return [] }
     var types: [CatalogPath: ObservedTypes] = [:]
-    let known = SQLFragment(
+    let catalogRows = SQLFragment(
       "SELECT path, types FROM nano_paths WHERE collection = ?", [.text(table.description.name)])
     for (path, seen) in try connection.all(
-      known, { (CatalogPath($0.text(0) ?? ""), ObservedTypes(rawValue: Int($0.int(1)))) })
+      catalogRows, { (CatalogPath($0.text(0) ?? ""), ObservedTypes(rawValue: Int($0.int(1)))) })
     {
       types[path] = seen
     }

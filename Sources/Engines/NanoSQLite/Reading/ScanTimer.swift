@@ -24,7 +24,7 @@ struct ScanTimer {
   fileprivate let query: Query
   /// `nil` if the last scan read few documents: reading the clock takes as long as reading some of them.
   private let start: Double?
-  private var shown = 0
+  private var visited = 0
   private var sampled = 0.0
 
   fileprivate init(
@@ -39,18 +39,18 @@ struct ScanTimer {
   }
 
   /// Passes one document to the caller, and measures the time for the first ones as a sample of all.
-  mutating func showing(_ show: () throws -> Bool) rethrows -> Bool {
-    shown += 1
-    guard shown <= Self.samples, start != nil else { return try show() }
+  mutating func timing(_ visit: () throws -> Bool) rethrows -> Bool {
+    visited += 1
+    guard visited <= Self.samples, start != nil else { return try visit() }
     let begin = ThreadCPUClock.seconds
     defer { sampled += ThreadCPUClock.seconds - begin }
-    return try show()
+    return try visit()
   }
 
   /// The number of sampled documents. Arbitrary: enough for a mean, at half a microsecond each.
   private static let samples = 64
 
-  func end() { end(found: shown) }
+  func end() { end(found: visited) }
 
   /// - Parameter found: The number of documents returned or counted; `nil` for all that match.
   func end(found: Int?, isRemoval: Bool = false) {
@@ -73,10 +73,10 @@ struct ScanTimer {
     if rows < observer.minimumRows { candidates.condition = [] }
     if !sorts { candidates.order = nil }
     guard !candidates.isEmpty else { return }
-    let program = statement.held.lazy.compactMap { $0 as? MatchProgram }.first
+    let program = statement.boundObjects.lazy.compactMap { $0 as? MatchProgram }.first
     let matched = max(program?.matches ?? found ?? 0, found ?? 0)
     let outside =
-      shown == 0 ? 0 : sampled / Double(min(shown, Self.samples)) * Double(shown)
+      visited == 0 ? 0 : sampled / Double(min(visited, Self.samples)) * Double(visited)
     observer.scanned(
       ScanReport(
         collection: table.description.name, candidates: candidates,
@@ -104,14 +104,14 @@ extension SQLiteConnection {
   /// Counts the indexes that a statement uses, and starts timing it if it may scan; `nil` if it cannot, or if
   /// there is no observer.
   @inline(__always)
-  func watch(
+  func scanTimer(
     _ statement: SQLiteStatement, _ table: CollectionTable, _ query: Query
   ) -> ScanTimer? {
     guard let observer, table.isObserved else { return nil }
-    return watch(statement, table, query, observer)
+    return scanTimer(statement, table, query, observer)
   }
 
-  private func watch(
+  private func scanTimer(
     _ statement: SQLiteStatement, _ table: CollectionTable, _ query: Query,
     _ observer: QueryObserver
   ) -> ScanTimer? {
@@ -143,17 +143,17 @@ extension SQLiteConnection {
         plan.contains { SQLiteReader.mentions($0, name) }
       } ?? false
     }
-    let made = StatementPlan(
+    let newPlan = StatementPlan(
       uses: used.map { observer.uses(of: $0.name, in: table.description.name) },
       scans: plan.contains { $0.hasPrefix("SCAN") },
       sorts: plan.contains { $0.contains("ORDER BY") })
-    statement.plan = made
-    if made.scans || made.sorts, !table.isLarge {
+    statement.plan = newPlan
+    if newPlan.scans || newPlan.sorts, !table.isLarge {
       // So that even the first scan is timed if the collection is large. Row IDs are assigned consecutively.
       let name = SQLName.quoted(table.description.name)
       let last = try? first(SQLFragment("SELECT max(id) FROM \(name)")) { $0.int(0) }
       table.isLarge = last ?? 0 >= Int64(observer.minimumRows)
     }
-    return made
+    return newPlan
   }
 }

@@ -8,9 +8,9 @@ final class LogOverlay {
   private let file: MappedFile
   let pageSize: Int
   /// The offset of each page's newest committed content.
-  private var places: [Int: Int] = [:]
+  private var offsets: [Int: Int] = [:]
   /// The number of pages in the log.
-  var pageCount: Int { places.count }
+  var pageCount: Int { offsets.count }
   /// The size of the database in pages after the last commit.
   private(set) var lastPage = 0
 
@@ -26,11 +26,11 @@ final class LogOverlay {
     sum.add(bytes, 0..<24)
     guard sum.matches(bytes, 24) else { return nil }
     readFrames(&sum)
-    if places.isEmpty { return nil }
+    if offsets.isEmpty { return nil }
   }
 
   func page(_ number: Int) -> UnsafeRawBufferPointer? {
-    places[number].map { UnsafeRawBufferPointer(rebasing: file.bytes[$0..<$0 + pageSize]) }
+    offsets[number].map { UnsafeRawBufferPointer(rebasing: file.bytes[$0..<$0 + pageSize]) }
   }
 
   /// Reads frames up to the first one that is incomplete or does not belong to this log.
@@ -48,7 +48,7 @@ final class LogOverlay {
       uncommitted[bytes.number32(at)] = at + 24
       let size = bytes.number32(at + 4)
       if size > 0 {
-        places.merge(uncommitted) { $1 }
+        offsets.merge(uncommitted) { $1 }
         uncommitted.removeAll()
         lastPage = size
       }

@@ -30,7 +30,7 @@ struct LostDocuments {
     for number in lost {
       guard let bytes = reader.pages.page(number), let page = leaf(bytes, number) else { continue }
       var found: [TreeReader.Row] = []
-      _ = reader.showRows(page) { row in
+      _ = reader.visitRows(page) { row in
         if found.count < Self.samples, RecoveredDocument.isLikely(row.record) { found.append(row) }
       }
       guard !found.isEmpty else { continue }
@@ -46,12 +46,12 @@ struct LostDocuments {
 
   /// Passes the documents of a group to a closure, and returns the number of pages on which some could not be
   /// read.
-  func each(_ group: Group, _ show: (TreeReader.Row) throws -> Void) rethrows -> Int {
+  func each(_ group: Group, _ visit: (TreeReader.Row) throws -> Void) rethrows -> Int {
     var damaged = 0
     for number in group.pages {
       guard let bytes = reader.pages.page(number), let page = leaf(bytes, number) else { continue }
-      let isDamaged = try reader.showRows(page) { row in
-        if RecoveredDocument.isLikely(row.record) { try show(row) }
+      let isDamaged = try reader.visitRows(page) { row in
+        if RecoveredDocument.isLikely(row.record) { try visit(row) }
       }
       if isDamaged { damaged += 1 }
     }

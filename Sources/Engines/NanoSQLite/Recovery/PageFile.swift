@@ -21,14 +21,14 @@ final class PageFile {
   init(_ file: MappedFile, log: MappedFile?) {
     self.file = file
     let bytes = file.bytes
-    let said = Self.saidPageSize(bytes)
+    let declared = Self.declaredPageSize(bytes)
     // A header that states the correct file length also states the correct page size.
-    let isPlausible = said.map { $0 * bytes.number32(28) == bytes.count } ?? false
-    let seen = isPlausible ? said : PageSizeGuess(bytes).best
+    let isPlausible = declared.map { $0 * bytes.number32(28) == bytes.count } ?? false
+    let detected = isPlausible ? declared : PageSizeGuess(bytes).best
     let logged = log.flatMap { LogOverlay($0) }
-    pageSize = bytes.count == 0 ? logged?.pageSize ?? 4096 : seen ?? said ?? 4096
+    pageSize = bytes.count == 0 ? logged?.pageSize ?? 4096 : detected ?? declared ?? 4096
     self.log = logged?.pageSize == pageSize ? logged : nil
-    isHeaderSound = said == pageSize
+    isHeaderSound = declared == pageSize
     let reserved = isHeaderSound ? Int(bytes[20]) : 0
     // SQLite itself requires at least this many bytes.
     usable = pageSize - reserved >= 480 ? pageSize - reserved : pageSize
@@ -39,14 +39,14 @@ final class PageFile {
 
   /// The number of page bytes after which mapped pages are released. Arbitrary.
   private static let bytesInMemory = 64 << 20
-  private var bytesShown = 0
+  private var bytesReturned = 0
 
   /// Returns the usable bytes of a page; `nil` for a number that is out of range.
   func page(_ number: Int) -> UnsafeRawBufferPointer? {
     guard number >= 1, number <= count else { return nil }
-    bytesShown += pageSize
-    if bytesShown > Self.bytesInMemory {
-      bytesShown = 0
+    bytesReturned += pageSize
+    if bytesReturned > Self.bytesInMemory {
+      bytesReturned = 0
       file.release()
     }
     if let logged = log?.page(number) {
@@ -63,10 +63,10 @@ final class PageFile {
     return first.number32(offset)
   }
 
-  private static func saidPageSize(_ bytes: UnsafeRawBufferPointer) -> Int? {
+  private static func declaredPageSize(_ bytes: UnsafeRawBufferPointer) -> Int? {
     guard bytes.count >= 100, bytes.starts(with: "SQLite format 3\0".utf8) else { return nil }
-    let said = bytes.number16(16)
-    let size = said == 1 ? 65_536 : said
+    let declared = bytes.number16(16)
+    let size = declared == 1 ? 65_536 : declared
     return PageSizeGuess.sizes.contains(size) ? size : nil
   }
 }
@@ -94,11 +94,11 @@ struct PageSizeGuess {
   private func count(_ size: Int) -> Int {
     (0..<min(bytes.count, Self.sample) / size).count { page in
       let whole = UnsafeRawBufferPointer(rebasing: bytes[page * size..<(page + 1) * size])
-      return looksRight(whole, first: page == 0)
+      return resemblesTreePage(whole, first: page == 0)
     }
   }
 
-  private func looksRight(_ page: UnsafeRawBufferPointer, first: Bool) -> Bool {
+  private func resemblesTreePage(_ page: UnsafeRawBufferPointer, first: Bool) -> Bool {
     let start = first ? 100 : 0
     let isLeaf = page[start] == 10 || page[start] == 13
     guard isLeaf || page[start] == 2 || page[start] == 5 else { return false }

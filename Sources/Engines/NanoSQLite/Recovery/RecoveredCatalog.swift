@@ -26,10 +26,12 @@ struct RecoveredCatalog {
     self.encoding = encoding
     readSchema()
     for row in rows(of: CollectionRow.table, like: Self.isCollection) {
-      do { collections.append(try CollectionRow(row)) } catch { lose(CollectionRow.table, error) }
+      do { collections.append(try CollectionRow(row)) } catch {
+        recordLoss(CollectionRow.table, error)
+      }
     }
     for row in rows(of: IndexRow.table, like: Self.isIndex) {
-      do { indexes.append(try IndexRow(row)) } catch { lose(IndexRow.table, error) }
+      do { indexes.append(try IndexRow(row)) } catch { recordLoss(IndexRow.table, error) }
     }
     for row in rows(of: PathRow.table, like: Self.isPath) {
       // Paths that cannot be read are rebuilt from the documents.
@@ -39,16 +41,16 @@ struct RecoveredCatalog {
       names[row.collection.folded, default: []].insert(ExactName(name))
     }
     for row in rows(of: MetadataRow.table, like: Self.isMetadata) {
-      do { metadata.append(try MetadataRow(row)) } catch { lose(MetadataRow.table, error) }
+      do { metadata.append(try MetadataRow(row)) } catch { recordLoss(MetadataRow.table, error) }
     }
   }
 
-  private mutating func lose(_ subject: String, _ message: String) {
+  private mutating func recordLoss(_ subject: String, _ message: String) {
     losses.append(VerificationProblem(subject: subject, message: message))
   }
 
-  private mutating func lose(_ subject: String, _ error: StoreError) {
-    lose(subject, error.debugDescription)
+  private mutating func recordLoss(_ subject: String, _ error: StoreError) {
+    recordLoss(subject, error.debugDescription)
   }
 
   /// Reads `sqlite_schema`, whose root is the first page of the file.
@@ -56,12 +58,12 @@ struct RecoveredCatalog {
     var rows: [[DocumentValue]] = []
     let damaged = reader.each(from: 1, isIndex: false) { rows.append(values($0.record)) }
     if damaged > 0 {
-      lose("file", "\(damaged) pages of the schema table cannot be read")
+      recordLoss("file", "\(damaged) pages of the schema table cannot be read")
       rows += lostRows(ofIndexes: false, like: Self.isDefinition)
     }
     for row in rows where row.count == 5 && row[0].string == "table" {
       guard let name = row[1].string, let root = row[3].int, let sql = row[4].string else {
-        lose("file", "a row of the schema table cannot be read")
+        recordLoss("file", "a row of the schema table cannot be read")
         continue
       }
       // Virtual tables have no root page.
@@ -71,7 +73,7 @@ struct RecoveredCatalog {
       } else if Self.isDocumentTable(sql) {
         tables.append((name, Int(clamping: root)))
       } else if !name.hasExactPrefix("sqlite_") {
-        lose(name, "the table is not a collection and is not copied")
+        recordLoss(name, "the table is not a collection and is not copied")
       }
     }
   }
@@ -88,12 +90,12 @@ struct RecoveredCatalog {
   ) -> [[DocumentValue]] {
     var found: [[DocumentValue]] = []
     guard let root = roots[ExactName(table)] else {
-      lose(table, "the table is missing from the schema table")
+      recordLoss(table, "the table is missing from the schema table")
       return lostRows(ofIndexes: true, like: isLikely)
     }
     let damaged = reader.each(from: root, isIndex: true) { found.append(values($0.record)) }
     guard damaged > 0 else { return found }
-    lose(table, "\(damaged) pages cannot be read")
+    recordLoss(table, "\(damaged) pages cannot be read")
     return found + lostRows(ofIndexes: true, like: isLikely)
   }
 
@@ -107,7 +109,7 @@ struct RecoveredCatalog {
         let page = TreePage(bytes, number: number, pageSize: reader.pages.pageSize),
         page.kind.isIndex == isIndex
       else { continue }
-      _ = reader.showRows(page) { row in
+      _ = reader.visitRows(page) { row in
         let row = values(row.record)
         if isLikely(row) { found.append(row) }
       }

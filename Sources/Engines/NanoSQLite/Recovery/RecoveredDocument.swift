@@ -42,13 +42,13 @@ struct RecoveredDocument {
       throw Unreadable(key: nil, reason: "the row has \(values.count) of \(Self.columns) columns")
     }
     rowID = row.id
-    let shown = Self.key(values[1], encoding)
-    let read = try Self.body(values[6], encoding, key: shown?.description)
+    let storedKey = Self.key(values[1], encoding)
+    let read = try Self.body(values[6], encoding, key: storedKey?.description)
     body = read.bytes
     if read.isRepaired {
       losses.append("document \(row.id) contained bytes that are not valid text")
     }
-    key = shown
+    key = storedKey
     if key == nil, !values[1].isNull { losses.append("document \(row.id) has lost its key") }
     type = encoding.text(values[2])
     if type == nil, !values[2].isNull { losses.append("document \(row.id) has lost its class") }

@@ -9,9 +9,9 @@ import NanoSQL
 final class RecoveryWriter {
   private let engine: SQLiteEngine
   private let encoding: StoredTextEncoding
-  private var waiting: [RecoveredDocument] = []
-  private var waitingBytes = 0
-  private var waitingFor = ""
+  private var pending: [RecoveredDocument] = []
+  private var pendingBytes = 0
+  private var pendingCollection = ""
   /// Documents whose row IDs are already taken.
   private var displaced: [(RecoveredDocument, collection: String)] = []
   private var counts: [ExactName: RecoveryReport.Collection] = [:]
@@ -45,33 +45,33 @@ final class RecoveryWriter {
   }
 
   func add(_ row: TreeReader.Row, to collection: String) throws {
-    if !waitingFor.isSame(as: collection) { try flush() }
-    waitingFor = collection
+    if !pendingCollection.isSame(as: collection) { try flush() }
+    pendingCollection = collection
     do {
       let document = try RecoveredDocument(row, encoding)
-      waiting.append(document)
-      waitingBytes += document.body.count + 64
+      pending.append(document)
+      pendingBytes += document.body.count + 64
     } catch {
       skip(row.id, error.key, in: collection, error.reason)
     }
-    if waitingBytes >= Self.bytesPerTransaction { try flush() }
+    if pendingBytes >= Self.bytesPerTransaction { try flush() }
   }
 
   private func flush() throws {
-    let (documents, collection) = (waiting, waitingFor)
-    waiting.removeAll()
-    waitingBytes = 0
+    let (documents, collection) = (pending, pendingCollection)
+    pending.removeAll()
+    pendingBytes = 0
     guard !documents.isEmpty else { return }
     try engine.write(nil) { writer in
       guard let writer = writer as? SQLiteWriter else { throw SQLiteEngine.closed }
       for document in documents {
-        try write(try sound(document, collection, writer), to: collection, writer)
+        try write(try validated(document, collection, writer), to: collection, writer)
       }
     }
   }
 
   /// Returns the document in a form that SQLite's functions, which are stricter than the store, can read too.
-  private func sound(
+  private func validated(
     _ document: RecoveredDocument, _ collection: String, _ writer: SQLiteWriter
   ) throws -> RecoveredDocument {
     let isValid = try document.body.withUnsafeBytes { body in
@@ -221,7 +221,7 @@ extension RecoveryWriter {
     }
   }
 
-  func make(_ row: IndexRow) {
+  func restoreIndex(_ row: IndexRow) {
     guard !row.isUnfinished else { return }
     attempt(row.collection, "the index \(row.name) could not be created") {
       switch row.definition {
@@ -231,7 +231,7 @@ extension RecoveryWriter {
     }
   }
 
-  func keep(_ row: MetadataRow) {
+  func restoreMetadata(_ row: MetadataRow) {
     attempt("metadata", "a value could not be restored") { try $0.setMetadata(row.value, row.name) }
   }
 

@@ -33,7 +33,7 @@ extension SQLiteEngine {
     let damaged = DamagedCopy(of: source, for: target)
     defer { target.file.remove() }
     do {
-      try target.makeCopy(isPrivate: false)
+      try target.createFile(isPrivate: false)
       try damaged.make()
       let report = try Recovery(damaged).run(into: target.file.copy, progress)
       try target.file.moveIntoPlace()
@@ -64,7 +64,7 @@ struct DamagedCopy {
     try copy("")
     for suffix in ["-wal", "-journal"]
     where FileManager.default.fileExists(atPath: source + suffix) { try copy(suffix) }
-    settle()
+    applyLogs()
   }
 
   /// The number of bytes copied at a time. Arbitrary.
@@ -104,7 +104,7 @@ struct DamagedCopy {
 
   /// Lets SQLite checkpoint the log into the file, or roll back an uncommitted transaction from a journal.
   /// SQLite does neither if it does not recognize the file as a database.
-  private func settle() {
+  private func applyLogs() {
     var settings = GRDB.Configuration()
     settings.foreignKeysEnabled = false
     guard let queue = try? DatabaseQueue(path: path, configuration: settings) else { return }

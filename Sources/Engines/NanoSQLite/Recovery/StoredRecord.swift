@@ -115,7 +115,7 @@ enum StoredTextEncoding: Int {
 
   /// Infers the encoding from the texts of a record, if possible: in UTF-16, every second byte of plain text is
   /// zero.
-  static func told(by record: StoredRecord) -> StoredTextEncoding? {
+  static func inferred(from record: StoredRecord) -> StoredTextEncoding? {
     for value in record.values {
       guard case .text(let bytes) = value, bytes.count >= 2 else { continue }
       if bytes[0] != 0, bytes[1] != 0 { return .utf8 }

@@ -34,11 +34,11 @@ struct TreePage {
     self.kind = kind
     last = kind.isInterior ? bytes.number32(start + 8) : nil
     let pointers = start + (kind.isInterior ? 12 : 8)
-    let said = bytes.number16(start + 3)
+    let declared = bytes.number16(start + 3)
     // A cell takes at least four bytes, plus two for its offset.
-    let most = (bytes.count - pointers) / 6
-    isDamaged = said > most
-    let count = min(said, most)
+    let maximum = (bytes.count - pointers) / 6
+    isDamaged = declared > maximum
+    let count = min(declared, maximum)
     let content = pointers + 2 * count
     for index in 0..<count {
       // Bits beyond the page size are ignored, as SQLite does.

@@ -9,9 +9,9 @@ final class TreeReader {
   /// is followed, because its owner is unknown, but not indefinitely.
   private var overflowBudget: Int
 
-  private var looked = 0
+  private var pagesRead = 0
   /// The fraction of the file's pages that was read, at most 1.
-  var progress: Double { min(1, Double(looked) / Double(max(1, pages.count))) }
+  var progress: Double { min(1, Double(pagesRead) / Double(max(1, pages.count))) }
 
   private enum Use: UInt8 { case unknown, tree, overflow }
 
@@ -52,13 +52,13 @@ final class TreeReader {
   ///
   /// - Returns: The number of pages that cannot be read, with all pages below them, or only in part.
   func each(
-    from root: Int, isIndex: Bool, _ show: (Row) throws -> Void
+    from root: Int, isIndex: Bool, _ visit: (Row) throws -> Void
   ) rethrows -> Int {
     var damaged = 0
     // Interior pages of indexes contain rows themselves, which sort between their child pages; the order of
     // metadata rows does not matter, so they are passed first.
-    var waiting = [root]
-    while let number = waiting.popLast() {
+    var pending = [root]
+    while let number = pending.popLast() {
       guard let bytes = pages.page(number), uses[number] == .unknown,
         let page = TreePage(bytes, number: number, pageSize: pages.pageSize),
         page.kind.isIndex == isIndex
@@ -67,19 +67,19 @@ final class TreeReader {
         continue
       }
       uses[number] = .tree
-      looked += 1
-      waiting.append(contentsOf: page.children.reversed())
-      if try showRows(page, show) || page.isDamaged { damaged += 1 }
+      pagesRead += 1
+      pending.append(contentsOf: page.children.reversed())
+      if try visitRows(page, visit) || page.isDamaged { damaged += 1 }
     }
     return damaged
   }
 
   /// Passes the rows of one page to a closure, and returns whether some cannot be read.
-  func showRows(_ page: TreePage, _ show: (Row) throws -> Void) rethrows -> Bool {
+  func visitRows(_ page: TreePage, _ visit: (Row) throws -> Void) rethrows -> Bool {
     guard page.kind != .tableInterior else { return false }
     var isDamaged = false
     for cell in page.cells {
-      if let row = row(at: cell, in: page) { try show(row) } else { isDamaged = true }
+      if let row = row(at: cell, in: page) { try visit(row) } else { isDamaged = true }
     }
     return isDamaged
   }
@@ -110,11 +110,11 @@ final class TreeReader {
   ) -> Result? {
     let local = localLength(length, page.kind)
     guard at + local <= page.bytes.count else { return nil }
-    let here = UnsafeRawBufferPointer(rebasing: page.bytes[at..<at + local])
-    guard local < length else { return read(here) }
+    let localBytes = UnsafeRawBufferPointer(rebasing: page.bytes[at..<at + local])
+    guard local < length else { return read(localBytes) }
     guard at + local + 4 <= page.bytes.count else { return nil }
     var content: [UInt8] = []
-    content.append(contentsOf: here)
+    content.append(contentsOf: localBytes)
     var next = page.bytes.number32(at + local)
     while content.count < length {
       guard overflowBudget > 0, let bytes = pages.page(next) else { return nil }

@@ -27,7 +27,7 @@ final class CollectionTable {
   let settings: CollectionSettings
   private let defaults: FieldDefaults?
   /// The wildcard index, if the collection has one.
-  let leaves: WildcardIndex?
+  let wildcardIndex: WildcardIndex?
   /// The full-text indexes, if the collection has any.
   let text: FullTextIndexes?
   /// The attributes that documents of the collection have ever used, except those of other programs.
@@ -49,7 +49,7 @@ final class CollectionTable {
 
   /// The statements for single documents, prepared on first use.
   private var statements: [SQLiteStatement?]
-  private let texts: [String]
+  private let sqlTexts: [String]
 
   init(
     _ description: CollectionDescription, generation: Int64, indexes: [IndexDefinition],
@@ -72,9 +72,9 @@ final class CollectionTable {
     self.paths = paths
     self.settings = settings
     defaults = FieldDefaults(settings.defaults)
-    leaves = indexing == .everything ? WildcardIndex(collection: description.name) : nil
-    texts = Statement.allCases.map { $0.sql(SQLName.quoted(description.name)) }
-    statements = Array(repeating: nil, count: texts.count)
+    wildcardIndex = indexing == .everything ? WildcardIndex(collection: description.name) : nil
+    sqlTexts = Statement.allCases.map { $0.sql(SQLName.quoted(description.name)) }
+    statements = Array(repeating: nil, count: sqlTexts.count)
   }
 
   /// Returns a statement; if it is in use because the block of an outer call runs it, a new one.
@@ -82,10 +82,10 @@ final class CollectionTable {
   func prepared(
     _ kind: Statement, on connection: SQLiteConnection
   ) throws(StoreError) -> SQLiteStatement {
-    if let known = statements[kind.rawValue], !known.isInUse { return known }
-    let made = try SQLiteStatement(texts[kind.rawValue], on: connection)
-    if statements[kind.rawValue] == nil { statements[kind.rawValue] = made }
-    return made
+    if let cached = statements[kind.rawValue], !cached.isInUse { return cached }
+    let newStatement = try SQLiteStatement(sqlTexts[kind.rawValue], on: connection)
+    if statements[kind.rawValue] == nil { statements[kind.rawValue] = newStatement }
+    return newStatement
   }
 
   /// The indexes in the file, complete or not.
@@ -101,15 +101,15 @@ final class CollectionTable {
   /// Records the attributes of a document that is about to be written.
   @inline(__always)
   func note(_ document: NewDocument) {
-    var brought: AttributeUsage = document.key == nil ? [] : .key
-    if document.type != nil || document.version != nil { brought.insert(.type) }
-    if !parts.isSuperset(of: brought) { note(brought) }
+    var usage: AttributeUsage = document.key == nil ? [] : .key
+    if document.type != nil || document.version != nil { usage.insert(.type) }
+    if !parts.isSuperset(of: usage) { note(usage) }
   }
 
   @inline(never)
-  func note(_ brought: AttributeUsage) {
-    guard !parts.isSuperset(of: brought) else { return }
-    parts.formUnion(brought)
+  func note(_ usage: AttributeUsage) {
+    guard !parts.isSuperset(of: usage) else { return }
+    parts.formUnion(usage)
     hasNewParts = true
   }
 
@@ -130,7 +130,7 @@ final class CollectionTable {
   /// The metadata for compiling queries. Paths and indexes do not cover foreign rows.
   var facts: CollectionMetadata {
     let paths = paths
-    let leaves = leaves.map { index in
+    let leaves = wildcardIndex.map { index in
       WildcardIndexMetadata(
         table: index.name, attributes: { paths.attributes(at: $0) },
         all: { paths.leafAttributes() })
@@ -147,13 +147,13 @@ final class CollectionTable {
 extension CollectionTable {
   /// The statements for single documents.
   enum Statement: Int, CaseIterable {
-    case getByKey, getForeignByKey, getByRowID, insert, insertPlain, insertTogether,
-      insertTogetherAt, insertAgain,
+    case getByKey, getForeignByKey, getByRowID, insert, insertPlain, insertBatch,
+      insertBatchAt, insertAgain,
       save, replaceByKey,
       replaceByRowID, removeByKey
     case removeByRowID, rowIDOfKey, lastRowID, bodyByKey, bodyByRowID, revision
     /// Whether several documents may be inserted by one statement.
-    case mayInsertTogether
+    case mayInsertBatch
     /// The largest ID ever deleted, the largest existing ID, and whether there are foreign rows.
     case rowIDState
 
@@ -186,19 +186,19 @@ extension CollectionTable {
           + "VALUES (?1, ?2, ?3, ?4, ?5, \(Self.anyRevision), ?6)"
       case .insertPlain:
         return "INSERT INTO \(table)(key, added, revision, body) VALUES (?1, ?2, 1, ?3)"
-      case .insertTogether:
+      case .insertBatch:
         let rows = (0..<NewDocument.together).map {
           "(?\(3 * $0 + 1), ?\(3 * $0 + 2), 1, ?\(3 * $0 + 3))"
         }
         return "INSERT INTO \(table)(key, added, revision, body) VALUES "
           + rows.joined(separator: ", ")
-      case .insertTogetherAt:
+      case .insertBatchAt:
         let rows = (0..<NewDocument.together).map { row in
           "(\((1...4).map { "?\(5 * row + $0)" }.joined(separator: ", ")), 1, ?\(5 * row + 5))"
         }
         return "INSERT INTO \(table)(id, key, version, added, revision, body) VALUES "
           + rows.joined(separator: ", ")
-      case .mayInsertTogether:
+      case .mayInsertBatch:
         return "SELECT coalesce(max(id), 0) < \(Int64.max >> 1) AND NOT EXISTS (SELECT 1 FROM "
           + "sqlite_schema WHERE type = 'trigger' AND name NOT LIKE 'nano\\_%' ESCAPE '\\') "
           + "FROM \(table)"
@@ -236,7 +236,7 @@ extension SQLiteConnection {
 
   /// Returns the table of a collection in the current snapshot; `nil` if there is no such collection.
   func table(_ name: String) throws -> CollectionTable? {
-    asked = name
+    currentCollection = name
     let state = try first(
       SQLFragment(
         "SELECT name, identity, generation, indexing, parts FROM nano_collections WHERE name = ?",
@@ -257,11 +257,11 @@ extension SQLiteConnection {
       return nil
     }
     // Cached under the name with which the collection was created: other spellings share the metadata.
-    if let known = tables[ExactName(description.name)], known.generation == generation,
-      known.description == description
+    if let cached = tables[ExactName(description.name)], cached.generation == generation,
+      cached.description == description
     {
-      if !name.isSame(as: description.name) { tables[ExactName(name)] = known }
-      return known
+      if !name.isSame(as: description.name) { tables[ExactName(name)] = cached }
+      return cached
     }
     let table = try load(description, generation, indexing, parts)
     tables[ExactName(name)] = table

@@ -154,7 +154,7 @@ struct IndexSchema {
 
   /// Adds the elements of documents whose row IDs are above the first parameter and not above the second.
   /// Documents written since the index was begun are already in it.
-  func fillSome() throws(StoreError) -> String {
+  func fillRange() throws(StoreError) -> String {
     let source = "(SELECT id, body FROM \(table) WHERE id > ?1 AND id <= ?2) AS d, "
     // Sorted, because unsorted entries would each dirty a different page.
     return "INSERT OR IGNORE INTO \(SQLName.quoted(sqlName))(value, id) "
@@ -173,7 +173,7 @@ struct IndexSchema {
     }
     // An OR IGNORE or OR REPLACE clause of a statement also applies to its triggers, but not to an explicit
     // RAISE(ABORT). Entries of rows that OR REPLACE deleted are removed first.
-    func refuse() throws(StoreError) -> String {
+    func rejectDuplicates() throws(StoreError) -> String {
       guard index.isUnique else { return "" }
       let values = "SELECT value FROM (\(try elements(path, of: "NEW", source: "")))"
       return "DELETE FROM \(side) WHERE value IN (\(values)) "
@@ -192,18 +192,18 @@ struct IndexSchema {
       CREATE TABLE \(side) (value, id INTEGER NOT NULL, PRIMARY KEY (\(key))) WITHOUT ROWID;
       \(filling ? try fill("d", from: "\(table) AS d, ", order: " ORDER BY 1, 2") : "")
       CREATE INDEX \(SQLName.quoted(sqlName + "_id")) ON \(side)(id);
-      \(trigger("insert", "INSERT", replace + (try refuse()) + (try fill("NEW"))))
-      \(trigger("update", "UPDATE OF body, id", remove + (try refuse()) + (try fill("NEW"))))
+      \(trigger("insert", "INSERT", replace + (try rejectDuplicates()) + (try fill("NEW"))))
+      \(trigger("update", "UPDATE OF body, id", remove + (try rejectDuplicates()) + (try fill("NEW"))))
       \(trigger("delete", "DELETE", remove))
       """
   }
 
   /// Returns a query that counts the superfluous and missing entries of the side table.
   func elementDifference() throws(StoreError) -> String {
-    let right = try elements(index.columns[0].path, of: "d", source: "\(table) AS d, ")
+    let expected = try elements(index.columns[0].path, of: "d", source: "\(table) AS d, ")
     let stored = "SELECT value, id FROM \(SQLName.quoted(sqlName))"
-    return "SELECT (SELECT count(*) FROM (\(stored) EXCEPT \(right))) "
-      + "+ (SELECT count(*) FROM (\(right) EXCEPT \(stored)))"
+    return "SELECT (SELECT count(*) FROM (\(stored) EXCEPT \(expected))) "
+      + "+ (SELECT count(*) FROM (\(expected) EXCEPT \(stored)))"
   }
 
   /// Returns a query that compares the entries of two bodies, its parameters.

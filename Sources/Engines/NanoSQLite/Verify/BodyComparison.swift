@@ -44,7 +44,7 @@ struct BodyComparison {
   }
 
   /// Returns the unique index that prevents a foreign row from being adopted; `nil` if there is none.
-  func refusal(of row: ForeignRow) throws -> String? {
+  func conflict(of row: ForeignRow) throws -> String? {
     if let key = row.newKey {
       let isTaken = try connection.with(table, .rowIDOfKey) { statement in
         try statement.bind(key, at: 1)

@@ -16,7 +16,7 @@ struct CatalogCheck {
 
   func problems() throws -> [VerificationProblem] {
     let names = try collectionNames().map { $0.folded }
-    let known = Set(names)
+    let existing = Set(names)
     var problems = Dictionary(grouping: names) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
       .map {
         VerificationProblem(
@@ -29,11 +29,11 @@ struct CatalogCheck {
     }
     problems += try rows(IndexRow.table, IndexRow.columns) { values in
       let row = try IndexRow(values)
-      return Self.stray(row.collection, known, IndexRow.table)
+      return Self.stray(row.collection, existing, IndexRow.table)
     }
     problems += try rows(PathRow.table, PathRow.columns) { values in
       let row = try PathRow(values)
-      return Self.stray(row.collection, known, PathRow.table)
+      return Self.stray(row.collection, existing, PathRow.table)
     }
     problems += try rows(MetadataRow.table, MetadataRow.columns) {
       _ = try MetadataRow($0)
@@ -46,7 +46,7 @@ struct CatalogCheck {
       row.collection = collection
       _ = try row.text("subject")
       _ = try row.object("state")
-      return Self.stray(collection, known, "nano_index_ledger")
+      return Self.stray(collection, existing, "nano_index_ledger")
     }
     return problems + (try sharedAttributes())
   }
@@ -73,18 +73,19 @@ struct CatalogCheck {
 
   /// Internal collections always have the same identity.
   private static func requireInternalIdentity(_ row: CollectionRow) throws(StoreError) {
-    guard let known = InternalCollection(named: row.name), known.identity != row.identity else {
+    guard let standard = InternalCollection(named: row.name), standard.identity != row.identity
+    else {
       return
     }
     throw RowDamage.error(
       CollectionRow.table, column: "identity", collection: row.name,
-      expected: known.identity.rawValue, actual: .string(row.identity.rawValue))
+      expected: standard.identity.rawValue, actual: .string(row.identity.rawValue))
   }
 
   private static func stray(
-    _ collection: String, _ known: Set<ExactName>, _ table: String
+    _ collection: String, _ existing: Set<ExactName>, _ table: String
   ) -> VerificationProblem? {
-    guard !known.contains(collection.folded) else { return nil }
+    guard !existing.contains(collection.folded) else { return nil }
     return VerificationProblem(
       subject: table, message: "a row belongs to the collection \(collection), which does not exist"
     )

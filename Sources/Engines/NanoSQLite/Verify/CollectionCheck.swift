@@ -19,7 +19,7 @@ struct CollectionCheck {
     guard let table = try connection.table(name), try exists(table.description.name) else {
       return [problem("the collection has no table")]
     }
-    if try table.leaves.map({ try !exists($0.name) }) == true {
+    if try table.wildcardIndex.map({ try !exists($0.name) }) == true {
       return [problem("the wildcard index is missing")]
     }
     var problems = try documents(table)
@@ -83,17 +83,17 @@ struct CollectionCheck {
         do {
           try BodyValidator.check(row.bytes(1))
           if isForeign {
-            if let index = try bodies.refusal(of: ForeignRow(row)) {
+            if let index = try bodies.conflict(of: ForeignRow(row)) {
               note(id, "cannot be adopted: \(index) already has its value")
             }
           } else {
             if hasKey { parts.insert(.key) }
             if hasType { parts.insert(.type) }
-            try paths.observe(row.bytes(1), table.leaves?.buffer)
-            unindexed += try table.leaves.map { try missing(id, $0) } ?? 0
+            try paths.observe(row.bytes(1), table.wildcardIndex?.buffer)
+            unindexed += try table.wildcardIndex.map { try missing(id, $0) } ?? 0
           }
         } catch let error as StoreError where error.code == .corruptDocument {
-          table.leaves?.buffer.discard()
+          table.wildcardIndex?.buffer.discard()
           note(id, "does not decode: \(error)")
           continue
         }
@@ -147,12 +147,12 @@ struct CollectionCheck {
   }
 
   /// Returns how many of the values collected from a document are missing from the wildcard index.
-  private func missing(_ id: Int64, _ leaves: WildcardIndex) throws -> Int {
-    defer { leaves.buffer.discard() }
-    return try leaves.buffer.gathered.count { entry in
+  private func missing(_ id: Int64, _ wildcardIndex: WildcardIndex) throws -> Int {
+    defer { wildcardIndex.buffer.discard() }
+    return try wildcardIndex.buffer.gathered.count { entry in
       var entry = entry
       entry.id = id
-      return try !leaves.contains(entry, connection)
+      return try !wildcardIndex.contains(entry, connection)
     }
   }
 

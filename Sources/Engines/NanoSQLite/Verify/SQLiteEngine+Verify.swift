@@ -15,9 +15,9 @@ extension SQLiteEngine {
       return try read(.snapshot, nil) { reader in
         guard let connection = (reader as? SQLiteReader)?.connection else { throw Self.closed }
         var problems = try Self.damage(to: "file") { try Self.integrity(connection) }
-        let catalogue = CatalogCheck(connection)
-        problems += try Self.damage(to: "file") { try catalogue.problems() }
-        let names = try catalogue.collectionNames()
+        let catalog = CatalogCheck(connection)
+        problems += try Self.damage(to: "file") { try catalog.problems() }
+        let names = try catalog.collectionNames()
         problems += try Self.damage(to: "file") {
           try DefinitionCheck(connection, collections: names).problems()
         }

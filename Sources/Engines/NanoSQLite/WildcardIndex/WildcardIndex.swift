@@ -62,23 +62,23 @@ final class WildcardIndex {
   private func flush(
     _ many: SQLiteStatement, _ one: SQLiteStatement, _ remove: SQLiteStatement
   ) throws {
-    var waiting: [WildcardIndexBuffer.Entry] = []
-    waiting.reserveCapacity(Self.rowsPerInsert)
+    var pending: [WildcardIndexBuffer.Entry] = []
+    pending.reserveCapacity(Self.rowsPerInsert)
     try buffer.drain { change, entry in
       switch change {
       case .remove:
         bind(entry, remove, from: 1)
         try remove.run()
       case .insert:
-        bind(entry, many, from: Int32(3 * waiting.count + 1))
-        waiting.append(entry)
-        if waiting.count == Self.rowsPerInsert {
+        bind(entry, many, from: Int32(3 * pending.count + 1))
+        pending.append(entry)
+        if pending.count == Self.rowsPerInsert {
           try many.run()
-          waiting.removeAll(keepingCapacity: true)
+          pending.removeAll(keepingCapacity: true)
         }
       }
     }
-    for entry in waiting {
+    for entry in pending {
       bind(entry, one, from: 1)
       try one.run()
     }

@@ -39,36 +39,38 @@ struct WildcardIndexCompiler {
 
   /// Compiles a condition on the scalar values of any field, by determining what it means at each path.
   private func leaf(_ condition: Condition) -> Answer? {
-    var places: [WildcardIndexCondition?: [Int32]] = [:]
+    var attributesByTest: [WildcardIndexCondition?: [Int32]] = [:]
     let untested: WildcardIndexCondition? = nil
     let all = index.all()
     for attribute in all {
       switch LeafBound(condition, at: attribute.path, ordersText: ordersText) {
       case .nothing: continue
-      case .everything: places[untested, default: []].append(attribute.number)
+      case .everything: attributesByTest[untested, default: []].append(attribute.number)
       case .tests(let tests):
-        for test in tests { places[test, default: []].append(attribute.number) }
+        for test in tests { attributesByTest[test, default: []].append(attribute.number) }
       }
     }
     // This would read the entire table.
-    if let numbers = places[untested], numbers.count == all.count { return nil }
-    return answer(places)
+    if let numbers = attributesByTest[untested], numbers.count == all.count { return nil }
+    return answer(attributesByTest)
   }
 
-  private func answer(_ places: [WildcardIndexCondition?: [Int32]]) -> Answer? {
-    let places = places.filter { !$0.value.isEmpty }
+  private func answer(_ attributesByTest: [WildcardIndexCondition?: [Int32]]) -> Answer? {
+    let attributesByTest = attributesByTest.filter { !$0.value.isEmpty }
       .sorted { ($0.value[0], $0.key?.sql.text ?? "") < ($1.value[0], $1.key?.sql.text ?? "") }
-    guard places.reduce(0, { $0 + ($1.key?.sql.bindings.count ?? 0) }) <= Self.mostBindings,
-      places.reduce(0, { $0 + $1.value.count }) <= Self.mostAttributes
+    guard
+      attributesByTest.reduce(0, { $0 + ($1.key?.sql.bindings.count ?? 0) })
+        <= Self.maximumBindings,
+      attributesByTest.reduce(0, { $0 + $1.value.count }) <= Self.maximumAttributes
     else { return nil }
-    let selects = places.map { test, attributes in
+    let selects = attributesByTest.map { test, attributes in
       let numbers = attributes.map { "\($0)" }.joined(separator: ", ")
       let select = SQLFragment(
         "SELECT id FROM \(SQLName.quoted(index.table)) WHERE attribute "
           + (attributes.count == 1 ? "= \(numbers)" : "IN (\(numbers))"))
       return test.map { select + " AND " + $0.sql } ?? select
     }
-    let isEquality = places.allSatisfy { $0.key?.isEquality == true }
+    let isEquality = attributesByTest.allSatisfy { $0.key?.isEquality == true }
     if selects.isEmpty { return Answer(sql: "0", isEquality: true) }
     return Answer(
       sql: "id IN (" + SQLFragment.joined(selects, by: " UNION ALL ") + ")",
@@ -76,10 +78,10 @@ struct WildcardIndexCompiler {
   }
 
   /// SQLite's limit is 32,766 parameters; half of that leaves room for other conditions.
-  private static let mostBindings = 16_383
+  private static let maximumBindings = 16_383
   /// The maximum number of paths listed in one query. Arbitrary: beyond it, a scan hardly takes longer than
   /// parsing the statement.
-  private static let mostAttributes = 4_000
+  private static let maximumAttributes = 4_000
 }
 
 /// A superset of the scalar values at one path that satisfy a condition.

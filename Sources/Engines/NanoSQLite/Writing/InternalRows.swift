@@ -16,14 +16,14 @@ enum RowDamage {
     let error = StoreError(
       .corruptFile, "A row of the store's internal tables is damaged",
       [
-        .table: table, .column: column, .expected: expected, .actual: shown(actual),
+        .table: table, .column: column, .expected: expected, .actual: describe(actual),
         .hint: "restore a backup, or extract the documents into a new file with recover",
       ])
-    let known = collection.map { error.adding(.collection, $0) } ?? error
-    return index.map { known.adding(.index, $0) } ?? known
+    let located = collection.map { error.adding(.collection, $0) } ?? error
+    return index.map { located.adding(.index, $0) } ?? located
   }
 
-  private static func shown(_ value: DocumentValue) -> String {
+  private static func describe(_ value: DocumentValue) -> String {
     switch value {
     case .int(let number): "\(number)"
     case .double(let number): "\(number)"
@@ -49,8 +49,10 @@ struct InternalRow {
   }
 
   subscript(column: String) -> DocumentValue {
-    guard let place = columns.firstIndex(of: column), place < values.count else { return .null }
-    return values[place]
+    guard let position = columns.firstIndex(of: column), position < values.count else {
+      return .null
+    }
+    return values[position]
   }
 
   func text(_ column: String) throws(StoreError) -> String {
@@ -177,7 +179,7 @@ struct IndexRow {
     } else {
       throw row.damage("kind", "fields, elements, words, or substrings")
     }
-    guard Self.isOurs(sqlName, "nano_\(prefix)_\(collection)_") else {
+    guard Self.matchesPrefix(sqlName, "nano_\(prefix)_\(collection)_") else {
       throw row.damage("sql_name", "a name assigned by the store")
     }
     guard row["filled"] == .null || row["filled"].int != nil else {
@@ -204,8 +206,8 @@ struct IndexRow {
 
   /// Whether a name has the prefix of this kind and collection, ignoring case as SQLite does. It ends with the
   /// name of the index or, if a declared index replaced an adaptive one, with that of the replaced index.
-  private static func isOurs(_ name: String, _ beginning: String) -> Bool {
-    name.foldingASCII.utf8.starts(with: beginning.foldingASCII.utf8)
+  private static func matchesPrefix(_ name: String, _ prefix: String) -> Bool {
+    name.foldingASCII.utf8.starts(with: prefix.foldingASCII.utf8)
   }
 }
 

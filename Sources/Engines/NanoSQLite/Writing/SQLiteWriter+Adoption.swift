@@ -29,7 +29,7 @@ extension SQLiteWriter {
       if try adopt(row, table) { return }
       let release = SQLFragment(
         "UPDATE \(SQLName.quoted(name)) SET revision = NULL WHERE id = ?", [.int(row.id)])
-      try passingOver(row, of: table) { try connection.run(release) }
+      try ignoringUpdates(row, of: table) { try connection.run(release) }
     }
   }
 
@@ -74,7 +74,7 @@ extension SQLiteWriter {
         if row.hasType { table.note(.type) }
         rows.append(row)
         size += row.body.count
-        if rows.count == Self.rowsTogether || size >= Self.bytesTogether {
+        if rows.count == Self.rowsPerBatch || size >= Self.bytesPerBatch {
           return (rows, row.id == .max ? nil : row.id + 1)
         }
       }
@@ -83,28 +83,28 @@ extension SQLiteWriter {
   }
 
   /// The maximum number of rows in memory, and of their bytes. Arbitrary.
-  private static let rowsTogether = 500
-  private static let bytesTogether = 8 << 20
+  private static let rowsPerBatch = 500
+  private static let bytesPerBatch = 8 << 20
 
   /// Adopts a row; returns `false` if it stays foreign.
   private func adopt(_ row: ForeignRow, _ table: CollectionTable) throws -> Bool {
     guard row.isSound else { return false }
     return try row.body.withUnsafeBytes { body in
       do throws(StoreError) {
-        try table.paths.observe(body, table.leaves?.buffer)
+        try table.paths.observe(body, table.wildcardIndex?.buffer)
       } catch {
-        table.leaves?.buffer.discard()
+        table.wildcardIndex?.buffer.discard()
         return false
       }
       do {
         try update(row, body, table)
-        table.leaves?.buffer.commit(id: row.id)
+        table.wildcardIndex?.buffer.commit(id: row.id)
         return true
       } catch let error as StoreError where error.isConstraint && connection.isInTransaction {
-        table.leaves?.buffer.discard()
+        table.wildcardIndex?.buffer.discard()
         return false
       } catch {
-        table.leaves?.buffer.discard()
+        table.wildcardIndex?.buffer.discard()
         throw error
       }
     }
@@ -119,7 +119,7 @@ extension SQLiteWriter {
       "UPDATE \(SQLName.quoted(name)) SET revision = \(revision)"
       + (row.isRewritten ? ", body = ?2" : "") + (row.newKey == nil ? "" : ", key = ?3")
       + " WHERE id = ?1"
-    try passingOver(row, of: table) {
+    try ignoringUpdates(row, of: table) {
       try connection.with(sql) { statement in
         statement.bind(row.id, at: 1)
         if row.isRewritten { try statement.bind(borrowedText: body, at: 2) }
@@ -131,11 +131,11 @@ extension SQLiteWriter {
   }
 
   /// Runs an update that does not change the meaning of the row, without notifying observers.
-  private func passingOver(
+  private func ignoringUpdates(
     _ row: ForeignRow, of table: CollectionTable, _ update: () throws -> Void
   ) throws {
     guard let recorder = connection.recorder else { return try update() }
-    try recorder.passingOver(row.id, of: table.description.name, update)
+    try recorder.ignoringUpdates(row.id, of: table.description.name, update)
   }
 }
 

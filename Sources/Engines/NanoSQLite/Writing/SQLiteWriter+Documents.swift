@@ -12,14 +12,14 @@ extension SQLiteWriter {
     let table = try tableForWriting(collection)
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
-    guard let leaves = table.leaves else {
+    guard let wildcardIndex = table.wildcardIndex else {
       try table.paths.observe(document.body)
       let id = try insert(document, table)
       try noteWritten(table)
       return id
     }
-    return try indexing(leaves) {
-      try table.paths.observe(document.body, leaves.buffer)
+    return try indexing(wildcardIndex) {
+      try table.paths.observe(document.body, wildcardIndex.buffer)
       return try insert(document, table)
     }
   }
@@ -71,12 +71,12 @@ extension SQLiteWriter {
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
-    guard let leaves = table.leaves else {
+    guard let wildcardIndex = table.wildcardIndex else {
       let id = try save(document, key, table)
       try noteWritten(table)
       return id
     }
-    return try indexing(leaves, replacing: .key(key), with: document.body, in: table) { _ in
+    return try indexing(wildcardIndex, replacing: .key(key), with: document.body, in: table) { _ in
       try save(document, key, table)
     } ?? 0
   }
@@ -130,9 +130,12 @@ extension SQLiteWriter {
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
-    guard let leaves = table.leaves else { return try replace(identity, document, table) }
-    return try indexing(leaves, replacing: identity, with: document.body, in: table) { known in
-      try replace(identity, document, table) ? known : nil
+    guard let wildcardIndex = table.wildcardIndex else {
+      return try replace(identity, document, table)
+    }
+    return try indexing(wildcardIndex, replacing: identity, with: document.body, in: table) {
+      existingID in
+      try replace(identity, document, table) ? existingID : nil
     } != nil
   }
 
@@ -213,13 +216,13 @@ extension SQLiteWriter {
   }
 
   private func delete(_ identity: Identity, _ table: CollectionTable) throws -> Bool {
-    guard let leaves = table.leaves else { return try removeRow(identity, table) }
-    return try indexing(leaves, replacing: identity, with: nil, in: table) { known in
-      try removeRow(identity, table) ? known : nil
+    guard let wildcardIndex = table.wildcardIndex else { return try deleteRow(identity, table) }
+    return try indexing(wildcardIndex, replacing: identity, with: nil, in: table) { existingID in
+      try deleteRow(identity, table) ? existingID : nil
     } != nil
   }
 
-  private func removeRow(_ identity: Identity, _ table: CollectionTable) throws -> Bool {
+  private func deleteRow(_ identity: Identity, _ table: CollectionTable) throws -> Bool {
     let kind: CollectionTable.Statement
     switch identity {
     case .key: kind = .removeByKey
@@ -237,7 +240,7 @@ extension SQLiteWriter {
     let query = try table.resolved(query)
     if query.condition.searches { try prepareForQuery(table) }
     table.hasForeignRows = try connection.hasForeignRows(table.description.name)
-    let count = try removeInPieces(query, table)
+    let count = try deleteInBatches(query, table)
     table.writes += count
     try removed(count, from: table)
     return count
@@ -246,27 +249,27 @@ extension SQLiteWriter {
   /// Deletes the documents that match a query. SQLite keeps the IDs of all rows that a statement deletes in
   /// memory; so a statement that scans a large table is split into several, which are rolled back together if
   /// one fails.
-  private func removeInPieces(_ query: Query, _ table: CollectionTable) throws -> Int {
-    guard try isLarge(table), try scans(query, table) else { return try removePiece(query, table) }
+  private func deleteInBatches(_ query: Query, _ table: CollectionTable) throws -> Int {
+    guard try isLarge(table), try scans(query, table) else { return try deleteBatch(query, table) }
     return try savepoint {
       var count = 0
       var first: Int64? = .min
       while let from = first {
-        first = try rowID(after: Self.rowsPerRemoval, from: from, table)
-        var piece = query
-        piece.condition = .all([
+        first = try rowID(after: Self.rowsPerDeletion, from: from, table)
+        var batch = query
+        batch.condition = .all([
           query.condition, .comparison(.attribute(.rowID), .greaterOrEqual, .value(.int(from))),
           .comparison(
             .attribute(.rowID), first == nil ? .lessOrEqual : .less, .value(.int(first ?? .max))),
         ])
-        count += try removePiece(piece, table)
+        count += try deleteBatch(batch, table)
       }
       return count
     }
   }
 
   /// The maximum number of rows that one scanning statement deletes. Arbitrary: their IDs take 24 MB.
-  private static let rowsPerRemoval = 1_000_000
+  private static let rowsPerDeletion = 1_000_000
 
   /// Returns whether there may be more rows than one statement should delete. Row IDs are assigned
   /// consecutively.
@@ -276,7 +279,7 @@ extension SQLiteWriter {
       SQLFragment("SELECT (SELECT min(id) FROM \(name)), (SELECT max(id) FROM \(name))")
     ) { row in
       let (length, overflow) = row.int(1).subtractingReportingOverflow(row.int(0))
-      return overflow || length >= Int64(Self.rowsPerRemoval)
+      return overflow || length >= Int64(Self.rowsPerDeletion)
     } ?? false
   }
 
@@ -297,17 +300,17 @@ extension SQLiteWriter {
     ) { $0.int(0) }
   }
 
-  private func removePiece(_ query: Query, _ table: CollectionTable) throws -> Int {
-    try table.leaves == nil ? removeRows(query, table) : removeEach(query, table)
+  private func deleteBatch(_ query: Query, _ table: CollectionTable) throws -> Int {
+    try table.wildcardIndex == nil ? deleteRows(query, table) : deleteEach(query, table)
   }
 
-  private func removeRows(_ query: Query, _ table: CollectionTable) throws -> Int {
+  private func deleteRows(_ query: Query, _ table: CollectionTable) throws -> Int {
     let calls = connection.recorder?.calls ?? 0
     return try connection.with(QueryCompiler(table.facts).delete(query).sql) { statement in
-      let watch = connection.watch(statement, table, query)
+      let scanTimer = connection.scanTimer(statement, table, query)
       try statement.finish()
       let count = connection.changes
-      watch?.end(found: count, isRemoval: true)
+      scanTimer?.end(found: count, isRemoval: true)
       // SQLite truncates a table without calling the update hook for its rows.
       if let recorder = connection.recorder, recorder.calls - calls < count {
         recorder.noteWhole(table.description.name)
@@ -317,7 +320,7 @@ extension SQLiteWriter {
   }
 
   /// Deletes the documents one at a time, because the indexed values of each must be removed as well.
-  private func removeEach(_ query: Query, _ table: CollectionTable) throws -> Int {
+  private func deleteEach(_ query: Query, _ table: CollectionTable) throws -> Int {
     try prepareForQuery(table)
     let ids = try connection.all(QueryCompiler(table.facts).select(query, columns: "id").sql) {
       $0.int(0)

@@ -7,9 +7,10 @@ import NanoSQL
 /// Creating and dropping indexes.
 extension SQLiteWriter {
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
-    guard let place = try placeForIndex(index, in: collection) else { return }
+    guard let collectionName = try collectionForNewIndex(index, in: collection) else { return }
     let schema = IndexSchema(
-      collection: place, index: index, sqlName: try freeName(for: index, in: place))
+      collection: collectionName, index: index,
+      sqlName: try freeName(for: index, in: collectionName))
     if let failure = try unreadable(schema) { throw failure }
     // An index on elements is created by several statements; without a savepoint, a failure would leave the
     // first ones applied.
@@ -30,9 +31,10 @@ extension SQLiteWriter {
     {
       return false
     }
-    guard let place = try placeForIndex(index, in: collection) else { return true }
+    guard let collectionName = try collectionForNewIndex(index, in: collection) else { return true }
     let schema = IndexSchema(
-      collection: place, index: index, sqlName: try freeName(for: index, in: place))
+      collection: collectionName, index: index,
+      sqlName: try freeName(for: index, in: collectionName))
     try savepoint { try connection.execute(try schema.begin()) }
     try note(schema, filled: Int64.min)
     return false
@@ -42,31 +44,31 @@ extension SQLiteWriter {
     guard let table = try existing(collection),
       let schema = table.unfinished.first(where: { $0.index.name.isSame(as: name) })
     else { return true }
-    let place = table.description.name
+    let collectionName = table.description.name
     let filled =
       try connection.first(
         SQLFragment(
           "SELECT filled FROM nano_indexes WHERE collection = ? AND name = ?",
-          [.text(place), .text(name)])
+          [.text(collectionName), .text(name)])
       ) { $0.int(0) } ?? Int64.min
     let end = try connection.first(
       SQLFragment(
-        "SELECT id FROM \(SQLName.quoted(place)) WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?",
+        "SELECT id FROM \(SQLName.quoted(collectionName)) WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?",
         [.int(filled), .int(Int64(max(1, documents) - 1))])
     ) { $0.int(0) }
     try connection.run(
-      SQLFragment(try schema.fillSome(), [.int(filled), .int(end ?? Int64.max)]))
+      SQLFragment(try schema.fillRange(), [.int(filled), .int(end ?? Int64.max)]))
     try connection.run(
       SQLFragment(
         "UPDATE nano_indexes SET filled = ? WHERE collection = ? AND name = ?",
-        [end.map { .int($0) } ?? .null, .text(place), .text(name)]))
+        [end.map { .int($0) } ?? .null, .text(collectionName), .text(name)]))
     guard end == nil else { return false }
-    try nextGeneration(place)
+    try nextGeneration(collectionName)
     return true
   }
 
   /// Returns the collection's name as created; `nil` if the index does not need to be created.
-  private func placeForIndex(
+  private func collectionForNewIndex(
     _ index: IndexDefinition, in collection: String
   ) throws -> String? {
     try index.validate()
@@ -79,18 +81,18 @@ extension SQLiteWriter {
       throw StoreError(
         .alreadyExists, "A text index has this name", [.collection: name, .index: index.name])
     }
-    if let known = table.indexes.first(where: { $0.name.isSame(as: index.name) }) {
-      let isInTheWay = isDeclared && known.origin == .adaptive
-      guard known.isSame(as: index) || isInTheWay else {
+    if let current = table.indexes.first(where: { $0.name.isSame(as: index.name) }) {
+      let replacesAdaptive = isDeclared && current.origin == .adaptive
+      guard current.isSame(as: index) || replacesAdaptive else {
         throw StoreError(
           .alreadyExists, "An index of this name has another definition",
           [.collection: name, .index: index.name])
       }
-      if known.isSame(as: index) {
-        if isInTheWay { try adopt(known, as: index, in: name) }
+      if current.isSame(as: index) {
+        if replacesAdaptive { try adopt(current, as: index, in: name) }
         return nil
       }
-      _ = try dropIndex(known.name, in: name)
+      _ = try dropIndex(current.name, in: name)
     }
     if let same = table.indexes.first(where: { $0.isSame(as: index) }) {
       if !isDeclared { return nil }
@@ -109,13 +111,13 @@ extension SQLiteWriter {
 
   /// Turns an adaptive index into a declared one.
   private func adopt(
-    _ known: IndexDefinition, as index: IndexDefinition, in collection: String
+    _ current: IndexDefinition, as index: IndexDefinition, in collection: String
   ) throws {
     try connection.run(
       SQLFragment(
         "UPDATE nano_indexes SET name = ?, origin = 'declared', reason = NULL "
           + "WHERE collection = ? AND name = ?",
-        [.text(index.name), .text(collection), .text(known.name)]))
+        [.text(index.name), .text(collection), .text(current.name)]))
     try nextGeneration(collection)
   }
 

@@ -10,13 +10,13 @@ extension SQLiteWriter {
     _ policy: IndexingPolicy, in collection: String, _ progress: ((Double) throws -> Void)?
   ) throws {
     let table = try tableForWriting(collection)
-    let current: IndexingPolicy = table.leaves == nil ? .declared : .everything
+    let current: IndexingPolicy = table.wildcardIndex == nil ? .declared : .everything
     guard policy != current else { return try reporting(progress) { try $0(1) } }
     let name = table.description.name
     try savepoint {
       try reporting(progress) { report in
         switch policy {
-        case .everything: try createLeaves(table, report)
+        case .everything: try createWildcardIndex(table, report)
         case .declared:
           try connection.execute(WildcardIndex.drop(name))
           try report(1)
@@ -35,7 +35,7 @@ extension SQLiteWriter {
     let name = table.description.name
     let textSchemas = table.text?.schemas ?? []
     let done = Double(table.schemas.count + textSchemas.count)
-    let steps = max(1, done + (table.leaves == nil ? 0 : 1))
+    let steps = max(1, done + (table.wildcardIndex == nil ? 0 : 1))
     try savepoint {
       try rewriteAdoptedRows(table)
       try flush()
@@ -50,9 +50,9 @@ extension SQLiteWriter {
           try connection.execute(schema.drop())
           try connection.execute(schema.create())
         }
-        if table.leaves != nil {
+        if table.wildcardIndex != nil {
           try connection.execute(WildcardIndex.drop(name))
-          try createLeaves(table) { try report((done + $0) / steps) }
+          try createWildcardIndex(table) { try report((done + $0) / steps) }
         } else {
           try report(1)
         }
@@ -88,25 +88,25 @@ extension SQLiteWriter {
 
   /// Builds the wildcard index of the existing documents. Rows of other programs that do not decode are omitted,
   /// as they always are.
-  private func createLeaves(
+  private func createWildcardIndex(
     _ table: CollectionTable, _ report: (Double) throws -> Void
   ) throws {
     let name = table.description.name
-    let leaves = WildcardIndex(collection: name)
+    let wildcardIndex = WildcardIndex(collection: name)
     try connection.execute(WildcardIndex.create(name))
     let rows = SQLName.quoted(name)
     let total = try connection.first(SQLFragment("SELECT count(*) FROM \(rows)")) { $0.int(0) } ?? 0
     var done: Int64 = 0
     try connection.with("SELECT id, body FROM \(rows) WHERE revision IS NOT NULL") { row in
       while try row.step() {
-        try table.paths.observe(row.storedBytes(1), leaves.buffer)
-        leaves.buffer.commit(id: row.int(0))
-        if leaves.buffer.isFull { try leaves.flush(connection) }
+        try table.paths.observe(row.storedBytes(1), wildcardIndex.buffer)
+        wildcardIndex.buffer.commit(id: row.int(0))
+        if wildcardIndex.buffer.isFull { try wildcardIndex.flush(connection) }
         done += 1
         if done % Self.documentsPerReport == 0 { try report(Double(done) / Double(total)) }
       }
     }
-    try leaves.flush(connection)
+    try wildcardIndex.flush(connection)
     try report(1)
   }
 

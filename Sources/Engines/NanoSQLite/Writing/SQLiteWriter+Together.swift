@@ -11,9 +11,9 @@ extension SQLiteWriter {
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
   ) throws {
     let table = try tableForWriting(collection)
-    if documents.count == NewDocument.together, try mayInsertTogether(table) {
-      if documents.allSatisfy(\.isPlain) || getTheirRowIDs(documents, table) {
-        if let last = try insertTogether(documents, table, .insertTogether, bindPlain) {
+    if documents.count == NewDocument.together, try mayInsertBatch(table) {
+      if documents.allSatisfy(\.isPlain) || haveNextRowIDs(documents, table) {
+        if let last = try insertBatch(documents, table, .insertBatch, bindPlain) {
           let count = Int64(documents.count)
           if let expected = documents[documents.count - 1].rowID, expected != last {
             throw StoreError(
@@ -24,7 +24,7 @@ extension SQLiteWriter {
           return
         }
       } else if documents.allSatisfy({ $0.hasRowIDAndNoType && isFree($0.rowID, table) }) {
-        if try insertTogether(documents, table, .insertTogetherAt, bindAt) != nil {
+        if try insertBatch(documents, table, .insertBatchAt, bindAt) != nil {
           rowIDs.append(contentsOf: documents.map { $0.rowID ?? 0 })
           return
         }
@@ -39,21 +39,21 @@ extension SQLiteWriter {
   /// change. With indexes, where each row changes different pages, that costs more than it saves. A trigger of
   /// another program may insert rows in between, and beyond the largest ID SQLite searches for free ones: in
   /// both cases the IDs would not be consecutive.
-  private func mayInsertTogether(_ table: CollectionTable) throws -> Bool {
-    guard table.nextRowID == nil, table.leaves == nil, table.text == nil,
+  private func mayInsertBatch(_ table: CollectionTable) throws -> Bool {
+    guard table.nextRowID == nil, table.wildcardIndex == nil, table.text == nil,
       table.indexes.isEmpty, table.unfinished.isEmpty, connection.isUTF8
     else { return false }
-    if let known = togetherState, known.table === table { return known.isAllowed }
-    let isAllowed = try connection.with(table, .mayInsertTogether) { row in
+    if let state = batchInsertState, state.table === table { return state.isAllowed }
+    let isAllowed = try connection.with(table, .mayInsertBatch) { row in
       try row.step() && row.int(0) != 0
     }
-    togetherState = (table, isAllowed)
+    batchInsertState = (table, isAllowed)
     return isAllowed
   }
 
   /// Returns whether the row IDs requested for the documents are those that SQLite would assign itself, which
   /// saves a search per document.
-  private func getTheirRowIDs(_ documents: [NewDocument], _ table: CollectionTable) -> Bool {
+  private func haveNextRowIDs(_ documents: [NewDocument], _ table: CollectionTable) -> Bool {
     guard var next = freeRowIDs.first(where: { $0.table === table })?.next else { return false }
     for document in documents {
       guard document.rowID == next, document.type == nil, document.version == nil else {
@@ -66,7 +66,7 @@ extension SQLiteWriter {
 
   /// Inserts the documents and returns the ID of the last row; `nil` if one was rejected and nothing was
   /// inserted.
-  private func insertTogether(
+  private func insertBatch(
     _ documents: [NewDocument], _ table: CollectionTable,
     _ kind: CollectionTable.Statement,
     _ bind: (NewDocument, inout Int32, SQLiteStatement) throws -> Void

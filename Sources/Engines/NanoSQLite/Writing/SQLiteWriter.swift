@@ -13,7 +13,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   private var last: (name: String, table: CollectionTable)?
   private var savepoints = 0
   /// Whether documents may be inserted several at a time into a table; the result of the last check.
-  var togetherState: (table: CollectionTable, isAllowed: Bool)?
+  var batchInsertState: (table: CollectionTable, isAllowed: Bool)?
   /// The unused row IDs of tables for which the transaction requested them, usually few.
   var freeRowIDs: [FreeRowIDs] = []
   /// The number of documents that the transaction has written.
@@ -49,7 +49,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   /// Flushes pending index entries before a query uses the indexes.
   override func prepareForQuery(_ table: CollectionTable) throws {
     try requireFree()
-    try table.leaves?.flush(connection)
+    try table.wildcardIndex?.flush(connection)
     try table.text?.flush(connection)
   }
 
@@ -57,7 +57,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   func tableForWriting(_ name: String) throws -> CollectionTable {
     try requireFree()
     if let last, last.name.isSame(as: name) { return last.table }
-    connection.asked = name
+    connection.currentCollection = name
     let table = try touchedTable(name) ?? existingOrNew(name)
     touched[ExactName(table.description.name)] = table
     last = (name, table)
@@ -65,7 +65,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   }
 
   private func existingOrNew(_ name: String) throws -> CollectionTable {
-    if let table = knownTable(name) { return table }
+    if let table = cachedTable(name) { return table }
     if let table = try connection.table(name) {
       try prepareRowIDs(table)
       return table
@@ -79,7 +79,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
 
   /// Returns a cached table if no other connection has committed since this one did, so that the cache is
   /// current.
-  private func knownTable(_ name: String) -> CollectionTable? {
+  private func cachedTable(_ name: String) -> CollectionTable? {
     guard connection.isUnchanged,
       let table = connection.lastTable(name) ?? connection.tables[ExactName(name)],
       table.isPrepared
@@ -112,7 +112,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   func existing(_ name: String) throws -> CollectionTable? {
     try requireFree()
     if let table = try touchedTable(name) { return table }
-    guard try knownTable(name) != nil || connection.table(name) != nil else { return nil }
+    guard try cachedTable(name) != nil || connection.table(name) != nil else { return nil }
     return try tableForWriting(name)
   }
 
@@ -135,20 +135,20 @@ extension SQLiteWriter {
     let name = description.name
     try connection.requireTransaction()
     try StoredNames.validate(description)
-    if let known = try connection.table(name) {
-      guard known.description.identity == description.identity else {
+    if let current = try connection.table(name) {
+      guard current.description.identity == description.identity else {
         throw StoreError(
           .alreadyExists, "A collection of this name has another identity",
-          [.collection: name, .actual: known.description.identity.rawValue])
+          [.collection: name, .actual: current.description.identity.rawValue])
       }
       return
     }
-    let taken = try connection.first(
+    let conflicting = try connection.first(
       SQLFragment(
         "SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')",
         [.text(name)])
     ) { _ in true }
-    guard taken == nil else {
+    guard conflicting == nil else {
       throw StoreError(
         .invalidName, "A table of this name exists and is not a collection", [.collection: name])
     }
@@ -231,7 +231,7 @@ extension SQLiteWriter {
     connection.tables.removeAll()
     touched.removeAll()
     last = nil
-    togetherState = nil
+    batchInsertState = nil
     freeRowIDs.removeAll()
   }
 
@@ -281,7 +281,7 @@ extension SQLiteWriter {
   func flush() throws {
     for table in touched.values { try flushPaths(of: table) }
     for table in touched.values {
-      try table.leaves?.flush(connection)
+      try table.wildcardIndex?.flush(connection)
       try table.text?.flush(connection)
     }
   }

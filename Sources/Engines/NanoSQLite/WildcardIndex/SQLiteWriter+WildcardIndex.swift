@@ -17,15 +17,15 @@ extension SQLiteWriter {
 
   /// Writes a new document, whose scalar values are collected by the block, and updates the wildcard index.
   func indexing(
-    _ leaves: WildcardIndex, _ write: () throws -> Int64
+    _ wildcardIndex: WildcardIndex, _ write: () throws -> Int64
   ) throws -> Int64 {
     do {
       let id = try write()
-      leaves.buffer.commit(id: id)
-      if leaves.buffer.isFull { try leaves.flush(connection) }
+      wildcardIndex.buffer.commit(id: id)
+      if wildcardIndex.buffer.isFull { try wildcardIndex.flush(connection) }
       return id
     } catch {
-      leaves.buffer.discard()
+      wildcardIndex.buffer.discard()
       throw error
     }
   }
@@ -37,22 +37,23 @@ extension SQLiteWriter {
   ///   - body: The new body; `nil` if the document is deleted.
   ///   - write: Returns the document's row ID, or `nil` if there is no such document.
   func indexing(
-    _ leaves: WildcardIndex, replacing identity: Identity, with body: UnsafeRawBufferPointer?,
-    in table: CollectionTable, _ write: (_ known: Int64?) throws -> Int64?
+    _ wildcardIndex: WildcardIndex, replacing identity: Identity,
+    with body: UnsafeRawBufferPointer?,
+    in table: CollectionTable, _ write: (_ existingID: Int64?) throws -> Int64?
   ) throws -> Int64? {
-    let buffer = leaves.buffer
+    let buffer = wildcardIndex.buffer
     do {
-      let known = try gatherOld(identity, buffer, table)
-      guard let id = try write(known) else {
+      let existingID = try collectOld(identity, buffer, table)
+      guard let id = try write(existingID) else {
         buffer.discard()
         return nil
       }
-      if known != nil { buffer.commit(id: id) } else { buffer.discard() }
+      if existingID != nil { buffer.commit(id: id) } else { buffer.discard() }
       if let body {
         try table.paths.observe(body, buffer)
         buffer.commit(id: id)
       }
-      if buffer.isFull { try leaves.flush(connection) }
+      if buffer.isFull { try wildcardIndex.flush(connection) }
       return id
     } catch {
       buffer.discard()
@@ -61,7 +62,7 @@ extension SQLiteWriter {
   }
 
   /// Returns the row ID of a document, and collects its indexed values for removal.
-  private func gatherOld(
+  private func collectOld(
     _ identity: Identity, _ buffer: WildcardIndexBuffer, _ table: CollectionTable
   ) throws -> Int64? {
     let kind: CollectionTable.Statement
