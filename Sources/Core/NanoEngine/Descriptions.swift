@@ -81,7 +81,7 @@ public struct IndexDefinition: Sendable, Hashable {
 
   /// Who created an index.
   public enum Origin: String, Sendable, Hashable, CaseIterable {
-    /// Created by the application, and dropped only by it.
+    /// Created explicitly, and dropped only explicitly.
     case declared
     /// Created by the store for the queries that it observed, and dropped when those queries are no longer
     /// executed.

@@ -45,7 +45,7 @@ public struct SQLiteConfiguration: Sendable {
   public enum JournalMode: String, Sendable, Hashable, CaseIterable {
     /// Writes changes to a separate write-ahead log until they are checkpointed into the file.
     case wal
-    /// Keeps overwritten pages in a separate journal, which is deleted after the commit.
+    /// Keeps overwritten pages in a separate journal, which is deleted to commit.
     case delete
     /// Like `delete`, but truncates the journal instead.
     case truncate
@@ -150,7 +150,7 @@ public struct SQLiteConfiguration: Sendable {
   /// builds; off in release builds, where it costs nothing.
   ///
   /// Empty collections, fields with a default, declared indexes, and the properties of models are not reported.
-  /// The warning goes to ``logger``; to the program's logging system if that is the default logger, which drops
+  /// The warning goes to ``logger``, or to the program's logging system if ``logger`` is the default, which drops
   /// everything. `explain()` lists unknown fields either way. Encrypted stores log no names.
   public var warnsAboutUnknownFields = BuildMode.isDebug
   /// The logger for warnings, and for executed statements at the level `trace`. The default drops everything.

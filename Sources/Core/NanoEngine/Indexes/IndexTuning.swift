@@ -6,7 +6,7 @@ import NanoDocument
 public enum IndexTuning: String, Sendable, Hashable, CaseIterable {
   /// Creates the indexes that pay off for the queries being executed, and drops them when they no longer do.
   case automatic
-  /// Collects the same data, but leaves it to the application to apply the results.
+  /// Determines the same changes, but leaves it to the caller to apply them.
   case manual
   /// Observes nothing.
   case off

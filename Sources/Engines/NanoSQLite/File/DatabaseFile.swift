@@ -17,7 +17,7 @@ enum DatabaseFile {
     guard case .file(let given) = location else { return (nil, false) }
     guard !given.isEmpty, !given.utf8.contains(0) else {
       throw StoreError(
-        .invalidArgument, "The path of a store is empty or contains a NUL")
+        .invalidArgument, "The path of a store is empty, is not a file URL, or contains a NUL")
     }
     let path = try absolute(given)
     switch try FileStatus(path) {

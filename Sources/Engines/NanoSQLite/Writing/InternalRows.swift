@@ -27,7 +27,7 @@ enum RowDamage {
     switch value {
     case .int(let number): "\(number)"
     case .double(let number): "\(number)"
-    case .string: "a different text"
+    case .string: "different text"
     case .data: "data"
     default: "nothing"
     }
