@@ -101,7 +101,7 @@ def not_a_store(trial: Trial) -> None:
         for arguments in some(trial)[: 2 if trial.short else None]:
             result = trial.run(*filled(arguments, trial.path(name)))
             trial.require(result.status == 1, f"exit {result.status} instead of 1: {result.command}")
-            trial.require(b"only be read" not in result.err, f"the error is misleading: {result.reason}")
+            trial.require(b"read-only" not in result.err, f"says what is not true: {result.reason}")
             shown = os.fsencode(name)
             trial.require(shown in result.err, f"the error does not name {name}: {result.reason}")
         trial.require(trial.files() == before, f"leaves {trial.files()}")

@@ -167,7 +167,7 @@ struct DatabaseCommandTests {
     #expect(try command.run("count", "library.db", "films").output == "2\n")
 
     let two = try command.run("sql", "library.db", "SELECT 1; DELETE FROM films", "--write")
-    #expect(two.diagnostics.hasPrefix("error: A text holds more than one statement"))
+    #expect(two.diagnostics.hasPrefix("error: The text contains more than one statement"))
     #expect(try command.run("sql", "library.db", "SELECT 1 AS n; -- one").output == "{\"n\":1}\n")
 
     #expect(try command.run("sql", "library.db", "SELEC 1").diagnostics.contains("SELEC"))

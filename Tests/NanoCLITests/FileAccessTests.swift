@@ -53,7 +53,7 @@ struct FileAccessTests {
       """)
 
     #expect(outcome.status == 1)
-    #expect(outcome.diagnostics.contains("deleted, moved or replaced"))
+    #expect(outcome.diagnostics.contains("deleted, moved, or replaced"))
   }
 
   @Test("A failed first write leaves no file")
@@ -101,7 +101,7 @@ struct FileAccessTests {
     let outcome = try command.run("find", "empty.db", "films")
 
     #expect(outcome.status == 1)
-    #expect(outcome.diagnostics.contains("The file is empty and holds no store"))
+    #expect(outcome.diagnostics.contains("The file is empty and contains no store"))
   }
 }
 

@@ -110,7 +110,7 @@ struct AdoptionTests {
   private static let uniqueIndex = IndexDefinition(columns: [.init("ä")], isUnique: true)
 
   private static func refusal(_ id: Int64) -> String {
-    "document \(id) cannot be adopted: the unique index \(uniqueIndex.name) has its value already"
+    "document \(id) cannot be adopted: the unique index \(uniqueIndex.name) already has its value"
   }
 
   @Test("A row without a stored form is left unchanged, found by every query, and reported")
@@ -189,8 +189,8 @@ struct AdoptionTests {
     #expect(try found(.isNull(.attribute(.added))) == [2])
     #expect(
       try engine.verify().map(\.message) == [
-        "document 2 has a version that is no integer",
-        "document 2 has a moment of being added that is no integer",
+        "document 2 has a version that is not an integer",
+        "document 2 has a creation date that is not an integer",
       ])
   }
 
@@ -225,8 +225,8 @@ struct AdoptionTests {
     let problems = try engine.verify().map(\.message)
     #expect(
       problems == [
-        "document 2 is not in stored form, and index ä has other values for it",
-        "document 2 is not in stored form, and index ä_text has other values for it",
+        "document 2 is not in stored form, and index ä has different values for it",
+        "document 2 is not in stored form, and index ä_text has different values for it",
       ])
     try engine.write(nil) { try $0.rebuildIndexes(in: "c", nil) }
     #expect(try engine.verify() == [])

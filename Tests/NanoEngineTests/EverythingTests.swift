@@ -160,12 +160,12 @@ struct EverythingTests {
     let plain = try PlainSQLite(folder.file())
     try plain.run("DELETE FROM nano_leaves_c WHERE value = 'x'")
     #expect(
-      try engine.verify().map(\.message) == ["the table of all leaves lacks 2 entries"])
+      try engine.verify().map(\.message) == ["the wildcard index lacks 2 entries"])
     try engine.write(nil) { try $0.rebuildIndexes(in: "c", nil) }
     #expect(try engine.verify() == [])
     #expect(try ids(Self.anywhere("x")) == [1, 2])
     try plain.run("DROP TABLE nano_leaves_c")
-    #expect(try engine.verify().map(\.message) == ["the table of all leaves is missing"])
+    #expect(try engine.verify().map(\.message) == ["the wildcard index is missing"])
     try engine.write(nil) { try $0.rebuildIndexes(in: "c", nil) }
     #expect(try engine.verify() == [])
   }

@@ -130,7 +130,7 @@ struct DamagedRowTests {
     ),
     (
       "CREATE TRIGGER nano_mine AFTER INSERT ON a BEGIN SELECT 1; END", "file",
-      "the trigger nano_mine belongs to nothing that is known"
+      "the trigger nano_mine is not part of the store's schema"
     ),
     (
       "DELETE FROM nano_collections WHERE name = 'a'", "a",
@@ -138,19 +138,19 @@ struct DamagedRowTests {
     ),
     (
       "DELETE FROM nano_collections WHERE name = 'a'", "nano_indexes",
-      "a row is of the collection a, which does not exist"
+      "a row belongs to the collection a, which does not exist"
     ),
     (
       "UPDATE nano_collections SET parts = 0 WHERE name = 'a'", "a",
-      "nano_collections does not know that documents have keys or classes"
+      "nano_collections does not record that documents have keys or classes"
     ),
     (
       "UPDATE a SET key = x'00ff'", "a", "document 1 has a key by which it cannot be found"
     ),
-    ("UPDATE a SET added = 'x'", "a", "document 1 has a moment of being added that is no integer"),
+    ("UPDATE a SET added = 'x'", "a", "document 1 has a creation date that is not an integer"),
     (
       "UPDATE a SET body = '{\"n\":1,\"tags\":[\"x\"]} ', type = x'00'", "a",
-      "document 1 has a class that is no text"
+      "document 1 has a class that is not text"
     ),
   ]
 
@@ -171,6 +171,6 @@ struct DamagedRowTests {
       "CREATE TRIGGER nano_foreign_a AFTER UPDATE ON a BEGIN SELECT 1; END")
     #expect(
       try store.verify().map(\.message)
-        == ["the trigger nano_foreign_a is not defined as the store does it"])
+        == ["the trigger nano_foreign_a differs from the store's definition"])
   }
 }

@@ -2,17 +2,18 @@
 
 package import NanoDocument
 
-/// A path of the catalogue as text: names in stored form joined by dots, `[]` for the elements of an
-/// array. A name that holds a dot, a quote or a bracket stands in quotes, with `""` for a quote.
+/// The text form of a catalog path: stored names joined by dots, with `[]` for the elements of an array.
 ///
-/// Text is taken by scalars: a mark at the beginning of a name would make one character with the dot
-/// before it.
+/// A name that contains a dot, a quote, or a bracket is quoted, and each quote in it is doubled (`""`).
+///
+/// The text is processed by Unicode scalars: a combining mark at the start of a name would form a single
+/// character with the dot before it.
 package struct CatalogPath: Hashable {
   package enum Step: Hashable {
     case name(String)
     case element
 
-    /// Names are other names in another Unicode form, which Swift's texts do not tell apart.
+    /// Compares names by their bytes: Unicode forms that `String` considers equal are different names.
     package static func == (a: Step, b: Step) -> Bool {
       switch (a, b) {
       case (.name(let a), .name(let b)): a.isSame(as: b)
@@ -70,13 +71,13 @@ package struct CatalogPath: Hashable {
       case .element: text.append(contentsOf: "[]".unicodeScalars)
       case .name(let name):
         if !text.isEmpty { text.append(".") }
-        text.append(contentsOf: Self.written(name).unicodeScalars)
+        text.append(contentsOf: Self.quotedIfNeeded(name).unicodeScalars)
       }
     }
     return String(text)
   }
 
-  private static func written(_ name: String) -> String {
+  private static func quotedIfNeeded(_ name: String) -> String {
     let scalars = name.unicodeScalars
     if !name.isEmpty, !scalars.contains(where: { ".\"[]".unicodeScalars.contains($0) }) {
       return name
@@ -90,7 +91,7 @@ package struct CatalogPath: Hashable {
     return String(quoted)
   }
 
-  /// The same with the names that documents have.
+  /// The same path with the names as they appear in documents.
   package var unescaped: CatalogPath {
     CatalogPath(
       steps: steps.map { step in
@@ -101,7 +102,7 @@ package struct CatalogPath: Hashable {
       })
   }
 
-  /// What a name in stored form says: `q\"t` is the name with the quote alone.
+  /// Decodes the JSON escapes in a stored name: `q\"t` becomes `q"t`.
   private static func withoutEscapes(_ name: String) -> String {
     guard name.utf8.contains(UInt8(ascii: "\\")) else { return name }
     return Array("\"\(name)\"".utf8).withUnsafeBytes { bytes in
@@ -112,7 +113,7 @@ package struct CatalogPath: Hashable {
 }
 
 extension ObservedPath {
-  /// The path as queries name it: arrays on the way add nothing to it.
+  /// The path as queries name it, without the arrays that it passes through.
   package var field: FieldPath {
     FieldPath(
       components: CatalogPath(path).steps.compactMap { step in

@@ -3,16 +3,17 @@
 package import NanoDocument
 import NanoQuery
 
-/// What a collection's questions are asked with, kept with the collection: it counts after
-/// reopening and for every process.
+/// The settings that apply to a collection's queries.
+///
+/// They are stored with the collection: they persist across reopening and apply to every process.
 package struct CollectionSettings: Sendable, Hashable {
-  /// Values that conditions, orders and aggregates take for fields that a document does not have.
-  /// Documents are given back as they were stored. Engines apply them.
+  /// Values that conditions, orderings, and aggregates use for fields that a document does not have. Documents
+  /// are returned as they were stored. Engines apply the defaults.
   package var defaults: DocumentObject
   /// Words that stand for other text in query text, such as `last` for `[user.last_name]`.
   package var aliases: [String: String]
-  /// Fields of which is known that they will be asked for. Nothing is built for them: a hint for
-  /// those who choose indexes.
+  /// Fields that are expected to be queried. Nothing is built for them: they are a hint for adaptive indexing
+  /// and for the people who choose indexes.
   package var queryableFields: [FieldPath]
 
   package init(
@@ -24,8 +25,8 @@ package struct CollectionSettings: Sendable, Hashable {
     self.queryableFields = queryableFields
   }
 
-  /// Whether they say nothing, as those of a new collection.
-  /// By UTF-8 bytes, also where `String` takes two texts for equal: what differs is to be stored.
+  /// Compares aliases by UTF-8 bytes, even where `String` considers two texts equal: any difference must be
+  /// stored.
   package static func == (a: CollectionSettings, b: CollectionSettings) -> Bool {
     a.defaults == b.defaults && a.queryableFields == b.queryableFields
       && a.exactAliases == b.exactAliases
@@ -41,14 +42,15 @@ package struct CollectionSettings: Sendable, Hashable {
     aliases.byExactName.mapValues { ExactName($0) }
   }
 
+  /// Whether the settings are those of a new collection.
   package var isEmpty: Bool { self == CollectionSettings() }
 
-  /// Throws if a path is none.
+  /// - Throws: ``StoreError`` if a path is invalid.
   package func validate() throws(StoreError) { for path in queryableFields { try path.validate() } }
 }
 
 extension CollectionSettings {
-  /// As one object, for engines to keep.
+  /// The settings as one object, the form in which engines store them.
   package var object: DocumentObject {
     var object = DocumentObject()
     if !defaults.isEmpty { object["defaults"] = .object(defaults) }
@@ -64,7 +66,7 @@ extension CollectionSettings {
     return object
   }
 
-  /// What was kept as an object; what it does not know is left out.
+  /// Reads settings from their stored form, ignoring unknown entries.
   package init(_ object: DocumentObject) {
     self.init(
       defaults: object["defaults"]?.object ?? [:],

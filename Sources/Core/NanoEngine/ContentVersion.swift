@@ -2,14 +2,14 @@
 
 package import NanoQuery
 
-/// What a row holds, told from everything else that a row of this id held or will hold.
+/// Identifies one version of a row's content.
 ///
-/// Two documents of one row id and equal versions are equal, key, class and fields; so what was read
-/// once need not be read again.
+/// Two documents with the same row ID and equal versions have equal keys, classes, and fields, so a document
+/// that was read once need not be read again.
 @usableFromInline package struct ContentVersion: Sendable, Hashable {
-  /// Tells a collection from one of the same name that was dropped.
+  /// Distinguishes a collection from a dropped one of the same name.
   @usableFromInline package var incarnation: Int64
-  /// As in ``StoredDocument/revision``.
+  /// See ``StoredDocument/revision``.
   @usableFromInline package var revision: Int64
 
   @inlinable
@@ -19,14 +19,14 @@ package import NanoQuery
   }
 }
 
-/// What a reader sees of a database, told from what is seen before and after a commit.
+/// Identifies the committed state of a database that a reader sees.
 ///
-/// Equal states hold the same documents. Unequal ones may do so too: each connection counts commits
-/// by itself.
+/// Equal states contain the same documents. Unequal states may contain the same documents too: each connection
+/// counts commits separately.
 package struct CommittedState: Sendable, Hashable {
-  /// Who counts; small numbers from 1, so that something may be kept for each.
+  /// The connection that counts. Small numbers starting at 1, so that callers can keep something for each.
   package var observer: UInt32
-  /// What it counts.
+  /// The connection's commit count.
   package var count: UInt32
 
   @inlinable
@@ -36,10 +36,11 @@ package struct CommittedState: Sendable, Hashable {
   }
 }
 
-/// The row ids of what a query finds, in order, and what they were found in.
+/// The row IDs of a query's results, in order, and the state that they were read from.
 package struct RowIDResult: Sendable, Hashable {
   package var rowIDs: [Int64]
-  /// See ``ContentVersion/incarnation``; nil if the engine does not tell, or there is no collection.
+  /// See ``ContentVersion/incarnation``; `nil` if the engine does not report it, or if the collection does not
+  /// exist.
   @usableFromInline package var incarnation: Int64?
   /// See ``EngineReader/committedState()``.
   package var state: CommittedState?
@@ -65,7 +66,7 @@ extension EngineReader {
     try rowIDsOfFound(query, in: collection)
   }
 
-  /// The row ids of what ``find(_:in:_:)`` shows, for engines that have no shorter way.
+  /// Returns the row IDs of the results of ``find(_:in:_:)``, for engines that have no faster method.
   package func rowIDsOfFound(_ query: Query, in collection: String) throws -> RowIDResult {
     var query = query
     query.fields = []

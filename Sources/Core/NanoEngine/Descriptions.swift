@@ -3,58 +3,66 @@
 public import NanoDocument
 import NanoQuery
 
-/// A collection as the engine keeps it.
+/// A collection as the engine describes it.
 public struct CollectionDescription: Sendable, Hashable {
+  /// The name of the collection.
   public var name: String {
     get { exactName.text }
     set { exactName = ExactName(newValue) }
   }
   private var exactName: ExactName
-  /// What its documents are known by.
+  /// What identifies the collection's documents.
   public var identity: CollectionIdentity
-  /// Whether it is one of the store's own, see ``InternalCollection``. Engines make a collection of
-  /// such a name only if this is set, and set it in what they list.
+  /// Whether the collection is internal to the store; see ``InternalCollection``.
+  ///
+  /// An engine creates a collection with a reserved name only if this is set, and sets it in the collections
+  /// that it lists.
   public var isInternal: Bool
-  package init(name: String, identity: CollectionIdentity = .key, isInternal: Bool = false) {
+  /// Creates a description of a collection.
+  public init(name: String, identity: CollectionIdentity = .key, isInternal: Bool = false) {
     exactName = ExactName(name)
     self.identity = identity
     self.isInternal = isInternal
   }
 }
 
-/// What a collection's documents are known by.
+/// What identifies the documents of a collection.
 public enum CollectionIdentity: String, Sendable, Hashable, CaseIterable {
-  /// A text key, made when none is given.
+  /// A text key, generated if none is given.
   case key
-  /// The row id alone; a key may still be given, and costs only where it is.
+  /// The row ID alone. A document may still have a key, which costs space only where it is given.
   case rowID
 }
 
-/// An index by fields, kept by the database itself.
+/// A database index on one or more fields.
 public struct IndexDefinition: Sendable, Hashable {
-  /// A field of an index, and its direction.
+  /// A field of an index and its direction.
   public struct Column: Sendable, Hashable {
+    /// The path of the field.
     public var path: FieldPath
+    /// Whether the index sorts the field in descending order.
     public var descending: Bool
+    /// Creates an index column from a path and a direction.
     public init(_ path: FieldPath, descending: Bool = false) {
       self.path = path
       self.descending = descending
     }
 
-    /// A path, descending if a hyphen stands before it.
+    /// Creates a column from a path, descending if a hyphen precedes it.
     package init(signed path: String) {
       descending = path.utf8.first == UInt8(ascii: "-")
       self.path = FieldPath(descending ? String(path.unicodeScalars.dropFirst()) : path)
     }
   }
-  /// What an index has an entry for.
+  /// What an index has entries for.
   public enum Kind: String, Sendable, Hashable {
-    /// One entry for each document, under the value of each field as it stands.
+    /// One entry per document, with the stored value of each field.
     case fields
-    /// One entry for each element of the array that the one field holds.
+    /// One entry per element of the array in the index's only field.
     case elements
   }
 
+  /// The name of the index, unique within its collection.
   public var name: String {
     get { exactName.text }
     set { exactName = ExactName(newValue) }
@@ -62,24 +70,28 @@ public struct IndexDefinition: Sendable, Hashable {
   private var exactName: ExactName
   /// The fields, most important first.
   public var columns: [Column]
-  /// Whether no two documents may have the same values.
+  /// Whether two documents with the same values are rejected.
   public var isUnique: Bool
+  /// What the index has entries for.
   public var kind: Kind
-  /// Who wanted it.
+  /// Who created the index.
   public var origin: Origin
-  /// Why the store made it, as a sentence; nil if it was declared.
+  /// Why the store created the index, as a sentence; `nil` if it was declared.
   public var reason: String?
 
-  /// Who wanted an index.
+  /// Who created an index.
   public enum Origin: String, Sendable, Hashable, CaseIterable {
-    /// Somebody made it; only somebody drops it.
+    /// Created explicitly, and dropped only explicitly.
     case declared
-    /// The store made it for the queries that it saw, and drops it when they are no longer asked.
+    /// Created by the store for the queries that it observed, and dropped when those queries are no longer
+    /// executed.
     case adaptive
   }
 
-  /// - Parameter name: made from the columns if nil.
-  package init(
+  /// Creates an index definition.
+  ///
+  /// - Parameter name: Derived from the columns if `nil`.
+  public init(
     name: String? = nil, columns: [Column], isUnique: Bool = false, kind: Kind = .fields,
     origin: Origin = .declared, reason: String? = nil
   ) {
@@ -97,63 +109,80 @@ public struct IndexDefinition: Sendable, Hashable {
     return parts.joined(separator: "_") + suffix
   }
 
-  /// Whether both have the same entries, whatever they are called and whoever wanted them.
-  package func isSame(as other: IndexDefinition) -> Bool {
+  /// Returns whether both indexes have the same entries, regardless of name, origin, and reason.
+  public func isSame(as other: IndexDefinition) -> Bool {
     columns == other.columns && isUnique == other.isUnique && kind == other.kind
   }
 
-  /// Throws if there is no column, a path is not one, or a path stands twice.
-  package func validate() throws(StoreError) {
+  /// Checks that the index has columns, that their paths are valid, and that no path occurs twice.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument``, also for an index on elements with more than one field; or
+  ///   the error of an invalid path.
+  public func validate() throws(StoreError) {
     guard !columns.isEmpty else {
-      throw StoreError(.invalidArgument, "An index needs a field", [.index: name])
+      throw StoreError(.invalidArgument, "An index needs at least one field", [.index: name])
     }
     for column in columns { try column.path.validate() }
     guard Set(columns.map(\.path)).count == columns.count else {
-      throw StoreError(.invalidArgument, "An index names a field twice", [.index: name])
+      throw StoreError(
+        .invalidArgument, "An index cannot contain the same field twice", [.index: name])
     }
     guard kind == .fields || columns.count == 1 else {
-      throw StoreError(.invalidArgument, "An index on elements takes one field", [.index: name])
+      throw StoreError(
+        .invalidArgument, "An index on elements must have exactly one field", [.index: name])
     }
   }
 }
 
-/// A path that documents hold, with every type that was ever seen there.
+/// A path in a collection's documents, with every type ever observed there.
 public struct ObservedPath: Sendable, Hashable {
-  /// Names joined by dots, `[]` behind each array that is entered: `friends[].name`.
+  /// The path: names joined by dots, with `[]` after each array that is entered, such as `friends[].name`.
   public var path: String {
     get { exactPath.text }
     set { exactPath = ExactName(newValue) }
   }
   private var exactPath: ExactName
-  /// Every type ever seen there.
+  /// Every type ever observed at the path.
   public var types: ObservedTypes
-  package init(path: String, types: ObservedTypes) {
+  /// Creates an observed path.
+  public init(path: String, types: ObservedTypes) {
     exactPath = ExactName(path)
     self.types = types
   }
 }
 
-/// A set of the types that values can have.
+/// A set of value types observed at a path.
 public struct ObservedTypes: OptionSet, Sendable, Hashable {
+  /// The bits of the set.
   public let rawValue: Int
   public init(rawValue: Int) { self.rawValue = rawValue }
+  /// A null.
   public static let null = ObservedTypes(rawValue: 1)
+  /// A Boolean.
   public static let bool = ObservedTypes(rawValue: 2)
+  /// An integer.
   public static let int = ObservedTypes(rawValue: 4)
+  /// A floating-point number.
   public static let double = ObservedTypes(rawValue: 8)
+  /// A string.
   public static let string = ObservedTypes(rawValue: 16)
+  /// A date.
   public static let date = ObservedTypes(rawValue: 32)
+  /// Binary data.
   public static let data = ObservedTypes(rawValue: 64)
+  /// A URL.
   public static let url = ObservedTypes(rawValue: 128)
+  /// An array.
   public static let array = ObservedTypes(rawValue: 256)
+  /// An object.
   public static let object = ObservedTypes(rawValue: 512)
-  /// NaN, an infinity, a date between two nanoseconds or a text with a NUL: values whose stored form
-  /// does not sort.
+  /// A value whose stored form does not sort in value order: NaN, an infinity, a date between two nanoseconds,
+  /// or a string that contains a NUL.
   public static let irregular = ObservedTypes(rawValue: 1024)
-  /// So many different names stand below that they are not kept.
+  /// An object with too many distinct names to track.
   public static let open = ObservedTypes(rawValue: 2048)
 
-  /// The names of the types, in sort order of values.
+  /// The names of the types, in the sort order of values.
   public var names: [String] {
     let all: [(ObservedTypes, String)] = [
       (.null, "null"), (.bool, "boolean"), (.int, "integer"), (.double, "real"), (.date, "date"),
@@ -164,20 +193,21 @@ public struct ObservedTypes: OptionSet, Sendable, Hashable {
   }
 }
 
-/// How a query will run.
+/// A description of how a query is executed.
 public struct Explanation: Sendable, Hashable {
-  /// The statement that the database runs.
+  /// The statement that the database executes.
   public var statement: String
-  /// The database's plan, a line a step.
+  /// The database's query plan, one line per step.
   public var plan: [String]
-  /// The names of our indexes that the plan uses.
+  /// The names of the store's indexes that the plan uses.
   public var indexes: [String]
-  /// What is left to be checked on each document that the indexes give; nil if nothing is.
+  /// The part of the condition that is checked on each document that the indexes return; `nil` if there is none.
   public var checkedPerDocument: String?
-  /// The fields that the query uses and that no document has, each with the most similar one; empty for an
+  /// The fields that the query uses but no document has, each with the most similar existing field; empty for an
   /// empty collection.
   public var unknownFields: [UnknownField] = []
-  package init(
+  /// Creates an explanation without unknown fields.
+  public init(
     statement: String, plan: [String], indexes: [String], checkedPerDocument: String?
   ) {
     self.statement = statement
@@ -187,52 +217,56 @@ public struct Explanation: Sendable, Hashable {
   }
 }
 
-/// One thing that is wrong with a database.
+/// A problem found when a database was verified.
 public struct VerificationProblem: Sendable, Hashable {
-  /// What is concerned: a collection, an index, or `file`.
+  /// The affected item: a collection, an index, or `file`.
   public var subject: String {
     get { exactSubject.text }
     set { exactSubject = ExactName(newValue) }
   }
   private var exactSubject: ExactName
-  /// What is wrong, as a sentence.
+  /// A description of the problem, as a sentence.
   public var message: String {
     get { exactMessage.text }
     set { exactMessage = ExactName(newValue) }
   }
   private var exactMessage: ExactName
-  package init(subject: String, message: String) {
+  /// Creates a problem report.
+  public init(subject: String, message: String) {
     exactSubject = ExactName(subject)
     exactMessage = ExactName(message)
   }
 }
 
-/// What an engine tells of its database.
+/// Statistics about a database.
 public struct EngineStatistics: Sendable, Hashable {
-  /// What an engine tells of one collection.
+  /// Statistics about one collection.
   public struct Collection: Sendable, Hashable {
+    /// The name of the collection.
     public var name: String
-    /// How many documents it has.
+    /// The number of documents.
     public var documents: Int
-    /// How many indexes it has.
+    /// The number of indexes.
     public var indexes: Int
-    package init(name: String, documents: Int, indexes: Int) {
+    /// Creates the statistics of one collection.
+    public init(name: String, documents: Int, indexes: Int) {
       self.name = name
       self.documents = documents
       self.indexes = indexes
     }
   }
-  /// The collections, by name.
+  /// The collections, sorted by name.
   public var collections: [Collection]
-  /// Bytes of the database, without what is not yet checkpointed.
+  /// The size of the database in bytes, without content that has not been checkpointed yet.
   public var size: Int
-  /// Bytes of it that hold nothing and that compacting gives back.
+  /// The number of those bytes that are unused and that compacting reclaims.
   public var unused: Int
-  /// What the engine says of itself, such as `SQLite 3.40.1`.
+  /// The engine's name and version, such as `SQLite 3.40.1`.
   public var engine: String
-  /// Settings in force, by name.
+  /// The settings in effect, by name.
   public var settings: [String: String]
-  package init(
+  /// Creates statistics.
+  public init(
     collections: [Collection], size: Int, unused: Int, engine: String, settings: [String: String]
   ) {
     self.collections = collections
@@ -243,12 +277,13 @@ public struct EngineStatistics: Sendable, Hashable {
   }
 }
 
-/// Where a backup goes.
+/// The destination of a backup.
 public struct BackupDestination: Sendable, Hashable {
-  /// A file, or a folder for a file with the name of the source.
+  /// A file, or a folder in which a file with the source's name is created.
   public var path: String
-  /// Whether a file that is there already may be replaced, once the backup is complete.
+  /// Whether an existing file is replaced once the backup is complete.
   public var replacing: Bool
+  /// Creates a backup destination.
   public init(path: String, replacing: Bool = false) {
     self.path = path
     self.replacing = replacing

@@ -2,16 +2,17 @@
 
 import NanoDocument
 
-/// The entry of the metadata by which a store that is opened without its key knows that it is encrypted.
+/// The metadata entry that marks a store as encrypted, so that opening it without its key fails.
 ///
-/// An engine that opens sealed documents hides it, so that whoever sees it has none.
+/// An engine that decrypts documents hides the entry, so that a reader that sees it has no key.
 package enum EncryptionMarker {
+  /// The name of the entry.
   package static let name = "nano_encryption"
 
-  /// - Throws: ``StoreError/Code/wrongKey`` if the documents of an engine are sealed and it does not open
+  /// - Throws: ``StoreError/Code/wrongKey`` if the engine's documents are encrypted and it does not decrypt
   ///   them.
   package static func check(_ engine: any Engine) throws {
-    // An error of reading is not for here: the store may be there to be verified.
+    // A read error is not reported here: the store may have been opened to be verified.
     guard let mark = try? engine.read(.call, nil, { try $0.metadata(name) }),
       mark.object?["format"] != nil
     else { return }

@@ -3,92 +3,94 @@
 package import NanoDocument
 package import NanoQuery
 
-/// Where documents are kept: what the store layer asks of a database, and all it knows of one.
+/// A database that stores documents: everything the store layer requires of it and knows about it.
 ///
-/// Calls block until they are done; the store runs them on threads where that does no harm. A
-/// reader sees one snapshot for as long as its block runs. An error thrown by a write block, its
-/// own or one of the engine's, leaves the database as it was before the block.
+/// Calls block until they finish; the store runs them on threads where blocking is harmless. A reader sees one
+/// snapshot for the duration of its block. An error thrown from a write block, whether by the block itself or by
+/// the engine, leaves the database as it was before the block.
 ///
 /// Every engine passes the conformance suite in NanoTesting.
 package protocol Engine: AnyObject, Sendable {
-  /// What this engine can do beyond the contract's core.
+  /// The optional features that the engine supports.
   var capabilities: Capabilities { get }
 
-  /// Runs a block on a snapshot. Several may run at once, beside one writer.
+  /// Runs a block on a snapshot. Several blocks may run concurrently with each other and with one writer.
   ///
   /// - Parameters:
-  ///   - scope: Whether the block makes more than one call that must see the same state.
-  ///   - interruption: Makes the running statement fail with ``StoreError/Code/interrupted`` when
-  ///     it is triggered from another thread.
+  ///   - scope: Whether the block makes several calls that must see the same state.
+  ///   - interruption: Makes the running statement fail with ``StoreError/Code/interrupted`` when it is
+  ///     triggered from another thread.
   func read<Result>(
     _ scope: ReadScope, _ interruption: Interruption?,
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result
 
-  /// Shows one document and says whether there is one: the shortest way to a single document.
+  /// Passes a document to the closure and returns whether it exists. The fastest way to read a single document.
   func get(
     _ identity: Identity, in collection: String, _ interruption: Interruption?,
-    _ show: (StoredDocument) throws -> Void
+    _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool
 
-  /// Shows the documents with these keys as one state has them, each once and in any order.
+  /// Passes the documents with the given keys to the closure, each once, in any order, all from one state.
   func get(
     keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
-    _ show: (StoredDocument) throws -> Void
+    _ visit: (StoredDocument) throws -> Void
   ) throws
 
-  /// Runs a block in a transaction that is committed when the block returns and rolled back when it
-  /// throws. One runs at a time; another waits, at most for the busy timeout where the other one
-  /// belongs to another process.
+  /// Runs a block in a transaction, commits it when the block returns, and rolls it back when the block throws.
+  ///
+  /// Only one transaction runs at a time. Others wait; if the running one belongs to another process, they wait
+  /// at most for the busy timeout.
   func write<Result>(
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result
 
-  /// Stores one document in a transaction of its own: the shortest way to write.
+  /// Stores one document in its own transaction. The fastest way to write a single document.
   ///
   /// - Parameters:
-  ///   - newKey: The key of a document without one, where documents have keys.
-  ///   - replacing: Whether a document that has the key is replaced.
-  /// - Returns: The row id and the key; nil if a transaction must do it, be it because the engine has no
-  ///   shorter way or because the document is refused. Nothing was stored then.
+  ///   - newKey: The key for a document without one, in collections whose documents have keys.
+  ///   - replacing: Whether an existing document with the same key is replaced.
+  /// - Returns: The row ID and the key; `nil` if the caller must use a transaction instead, either because the
+  ///   engine has no faster method or because the document was rejected. In that case nothing was stored.
   func put(
     _ document: NewDocument, newKey: DocumentKey, replacing: Bool, into collection: String,
     _ interruption: Interruption?
   ) throws -> (rowID: Int64, key: DocumentKey?)?
 
-  /// Calls a handler for every commit that changed documents, until the observation is cancelled or
-  /// let go of.
+  /// Calls a handler after every commit that changed documents, until the observation is canceled or
+  /// deallocated.
   ///
-  /// It is called in the order of commits, soon after each, on a thread that writes or watches the
-  /// file, and outside of the engine's locks. It must be quick: whoever wrote waits for it. What it
-  /// is told covers what changed and may cover more. Commits of other connections and processes come
-  /// as ``Commit/everything``, after as long as the engine says. Who registers first and reads then
-  /// misses nothing. Afterwards, and without observers, writing costs what it did.
+  /// The handler is called in commit order, soon after each commit, on a thread that writes or watches the file,
+  /// and outside the engine's locks. It must be quick: the writer waits for it. The reported changes cover what
+  /// changed and may cover more. Commits of other connections and processes are reported as
+  /// ``Commit/everything``, after a delay that the engine defines. A caller that registers first and then reads
+  /// misses nothing. Once the observation ends, and while there are no observers, writing costs nothing extra.
   ///
-  /// - Throws: ``StoreError/Code/unsupported`` without ``Capabilities/changes``,
-  ///   ``StoreError/Code/closed``.
+  /// - Throws: ``StoreError/Code/unsupported`` without ``Capabilities/changes``, ``StoreError/Code/closed``.
   func observeCommits(_ handler: @escaping @Sendable (Commit) -> Void) throws -> CommitObservation
 
-  /// Gives unused space back to the file system.
+  /// Returns unused space to the file system.
   func compact() throws
-  /// Copies the database as it is at this moment, while it stays in use.
+  /// Copies the current state of the database while it remains in use.
   func backup(to destination: BackupDestination, progress: ((Double) throws -> Void)?) throws
-  /// What is damaged or inconsistent; empty if all is well.
+  /// Returns everything that is damaged or inconsistent; empty if the database is intact.
   func verify() throws -> [VerificationProblem]
-  /// Sizes, counts and settings of the database.
+  /// Returns the database's sizes, counts, and settings.
   func statistics() throws -> EngineStatistics
 
-  /// Lets go of the database. Calls that run are waited for, later ones fail with
-  /// ``StoreError/Code/closed``; a second close does nothing.
+  /// Closes the database.
+  ///
+  /// Waits for running calls; later calls fail with ``StoreError/Code/closed``. Closing more than once has no
+  /// effect.
   func close() throws
 }
 
 extension Engine {
   package func get(
     keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
-    _ show: (StoredDocument) throws -> Void
+    _ visit: (StoredDocument) throws -> Void
   ) throws {
-    try read(.snapshot, interruption) { try $0.get(keys: keys, in: collection, show) }
+    try read(.snapshot, interruption) { try $0.get(keys: keys, in: collection, visit) }
   }
 
   package func put(
@@ -98,29 +100,29 @@ extension Engine {
 
   package func get(
     _ identity: Identity, in collection: String, _ interruption: Interruption?,
-    _ show: (StoredDocument) throws -> Void
+    _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool {
-    try read(.call, interruption) { try $0.get(identity, in: collection, show) }
+    try read(.call, interruption) { try $0.get(identity, in: collection, visit) }
   }
 }
 
 extension EngineReader {
   package func get(
-    keys: [DocumentKey], in collection: String, _ show: (StoredDocument) throws -> Void
+    keys: [DocumentKey], in collection: String, _ visit: (StoredDocument) throws -> Void
   ) throws {
-    for key in Set(keys) { try get(.key(key), in: collection, show) }
+    for key in Set(keys) { try get(.key(key), in: collection, visit) }
   }
 
   package func findInAnyOrder(
-    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument) throws -> Bool
   ) throws {
-    try find(query, in: collection, show)
+    try find(query, in: collection, visit)
   }
 
   package func findRanked(
-    _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument, Double) throws -> Bool
   ) throws {
-    try find(query, in: collection) { try show($0, 0) }
+    try find(query, in: collection) { try visit($0, 0) }
   }
 
   package func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] { [] }
@@ -128,17 +130,17 @@ extension EngineReader {
   package func highestRowID(in collection: String) throws -> Int64? { nil }
 
   package func aggregate(
-    _ query: AggregateQuery, in collection: String, _ show: (AggregateRow) throws -> Bool
+    _ query: AggregateQuery, in collection: String, _ visit: (AggregateRow) throws -> Bool
   ) throws {
-    for row in try aggregate(query, in: collection) where try !show(row) { return }
+    for row in try aggregate(query, in: collection) where try !visit(row) { return }
   }
 
   package func contents(
     _ query: Query, in collection: String, withKeys: Bool,
-    _ show: (StoredContent) throws -> Bool
+    _ visit: (StoredContent) throws -> Bool
   ) throws {
     try find(query, in: collection) { stored in
-      try show(
+      try visit(
         StoredContent(
           key: withKeys ? stored.borrowedKey : .none, version: stored.version, body: stored.body))
     }
@@ -156,187 +158,190 @@ extension EngineReader {
   }
 }
 
-/// How much one read block sees of a single state.
+/// How the calls of a read block relate to one state of the database.
 public enum ReadScope: Sendable, Hashable {
-  /// Each call in the block sees one state, perhaps not the same one.
+  /// Each call sees a consistent state, but different calls may see different states.
   case call
-  /// All of them see the same one.
+  /// All calls see the same state.
   case snapshot
-  /// All of them see the same one, which may be one of some time ago: an engine with replicas asks these.
+  /// All calls see the same state, which may be out of date: an engine with replicas reads from them.
   case stale
 }
 
-/// A snapshot, valid inside the block that was given it and on its thread.
+/// A snapshot of the database, valid only inside the block that received it and on that block's thread.
 package protocol EngineReader: AnyObject {
-  /// The collections that exist, by name.
+  /// Returns the existing collections, sorted by name.
   func collections() throws -> [CollectionDescription]
-  /// What documents of a collection are known by; a key if there is no such collection yet.
+  /// Returns what identifies the documents of a collection; a key if the collection does not exist yet.
   func identity(of collection: String) throws -> CollectionIdentity
-  /// Shows one document and says whether there is one.
+  /// Passes one document to the closure and returns whether it exists.
   @discardableResult
   func get(
-    _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
+    _ identity: Identity, in collection: String, _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool
-  /// Shows the documents with these keys, each once and in any order.
+  /// Passes the documents with the given keys to the closure, each once, in any order.
   func get(
-    keys: [DocumentKey], in collection: String, _ show: (StoredDocument) throws -> Void
+    keys: [DocumentKey], in collection: String, _ visit: (StoredDocument) throws -> Void
   ) throws
-  /// Shows each document that a query finds, in order, until the closure says false. A collection
-  /// that does not exist is empty.
+  /// Passes each document that matches the query to the closure, in order, until the closure returns `false`. A
+  /// collection that does not exist is treated as empty.
   func find(
-    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument) throws -> Bool
   ) throws
-  /// As ``find(_:in:_:)``, but what a query finds by row id may come in any order, for a caller that
-  /// keeps it all and sorts it in less time than a database needs.
+  /// Like ``find(_:in:_:)``, except that results found by row ID may arrive in any order, for a caller that
+  /// keeps them all and sorts them faster than the database would.
   func findInAnyOrder(
-    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument) throws -> Bool
   ) throws
-  /// As ``find(_:in:_:)``, with the rank of each document in the query's search by text: the larger, the
-  /// better it fits. It is 0 where no index of tokens found the document.
+  /// Like ``find(_:in:_:)``, with each document's rank in the query's full-text search; a higher rank is a
+  /// better match. The rank is 0 if no token index found the document.
   func findRanked(
-    _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument, Double) throws -> Bool
   ) throws
-  /// Shows of what ``find(_:in:_:)`` shows only what values are made of, which takes less time where nobody
-  /// asks for more. Without keys every ``StoredContent/key`` is none.
+  /// Like ``find(_:in:_:)``, but passes only the parts needed to decode values, which is faster. Without
+  /// `withKeys`, every ``StoredContent/key`` is `.none`.
   func contents(
     _ query: Query, in collection: String, withKeys: Bool,
-    _ show: (StoredContent) throws -> Bool
+    _ visit: (StoredContent) throws -> Bool
   ) throws
-  /// The largest row id that a document of the collection ever had, be it removed since; 0 if there never
-  /// was one, nil if the engine does not tell.
+  /// Returns the largest row ID that any document of the collection has ever had, including deleted ones; 0 if
+  /// there never was a document, `nil` if the engine does not track it.
   func highestRowID(in collection: String) throws -> Int64?
-  /// The row ids of what a query finds, in order. An engine that finds them in an index does not
-  /// touch the documents.
+  /// Returns the row IDs of a query's results, in order. An engine that finds them in an index does not read the
+  /// documents.
   func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult
-  /// What the row of this id holds at present; nil if there is none, another program wrote it, or the
-  /// engine does not tell.
+  /// Returns the version of a row's current content; `nil` if the row does not exist, was written by another
+  /// program, or the engine does not track versions.
   func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion?
-  /// What this reader sees, once it has read something; nil while it takes part in a transaction that
-  /// may be undone, and if the engine does not tell.
+  /// Returns the state that this reader sees, once it has read something; `nil` inside a transaction that may be
+  /// rolled back, and if the engine does not track it.
   func committedState() throws -> CommittedState?
-  /// How many documents a query finds, within its page.
+  /// Returns the number of documents that match a query, within its limit and offset.
   func count(_ query: Query, in collection: String) throws -> Int
-  /// Aggregates over what a query finds, in the sort order of their groups.
+  /// Returns the aggregates of a query's results, in the sort order of their groups.
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow]
-  /// Shows the rows of ``aggregate(_:in:)`` one after the other until the closure says false. An engine need
-  /// not have them all in memory.
+  /// Passes the rows of ``aggregate(_:in:)`` to the closure, one at a time, until the closure returns `false`.
+  /// An engine need not hold all of them in memory.
   func aggregate(
-    _ query: AggregateQuery, in collection: String, _ show: (AggregateRow) throws -> Bool
+    _ query: AggregateQuery, in collection: String, _ visit: (AggregateRow) throws -> Bool
   ) throws
-  /// The distinct values that a field reaches, in sort order.
+  /// Returns the distinct values of a field among the query's results, in sort order.
   func distinct(_ field: FieldPath, _ query: Query, in collection: String) throws -> [DocumentValue]
-  /// How a query would run.
+  /// Returns how a query would be executed.
   func explain(_ query: Query, in collection: String) throws -> Explanation
-  /// The indexes of a collection, by name.
+  /// Returns the indexes of a collection, sorted by name.
   func indexes(in collection: String) throws -> [IndexDefinition]
-  /// The text indexes of a collection, by name.
+  /// Returns the full-text indexes of a collection, sorted by name.
   func textIndexes(in collection: String) throws -> [FullTextIndexDefinition]
-  /// What is indexed beside them; ``IndexingPolicy/declared`` if there is no such collection.
+  /// Returns what is indexed in addition to those; ``IndexingPolicy/declared`` if the collection does not exist.
   func indexing(in collection: String) throws -> IndexingPolicy
-  /// The names of classes that documents are stored as, each once, sorted.
+  /// Returns the class names that documents are stored under, each once, sorted.
   func types(in collection: String) throws -> [String]
-  /// What its questions are asked with; empty ones if there is no such collection.
+  /// Returns the settings of a collection; empty ones if the collection does not exist.
   func settings(of collection: String) throws -> CollectionSettings
-  /// Every path that documents of the collection ever held, with the types seen there.
+  /// Returns every path that documents of the collection have ever contained, with the types observed there.
   func observedPaths(in collection: String) throws -> [ObservedPath]
-  /// Indexes that ``EngineWriter/beginIndex(_:in:)`` began and nothing has finished yet. They are in no
-  /// other list, and no query uses them.
+  /// Returns the indexes that ``EngineWriter/beginIndex(_:in:)`` began and that are not complete. They appear in
+  /// no other list, and no query uses them.
   func unfinishedIndexes() throws -> [PendingIndex]
-  /// What ``EngineWriter/setIndexLedger(_:of:)`` keeps.
+  /// Returns the records stored by ``EngineWriter/setIndexLedger(_:of:)``.
   func indexLedger() throws -> [IndexCostRecord]
-  /// A value kept beside the collections; nil if there is none of this name.
+  /// Returns a metadata value, which is stored outside the collections; `nil` if there is none with this name.
   func metadata(_ name: String) throws -> DocumentValue?
-  /// The names under which values are kept.
+  /// Returns the names of the metadata values.
   func metadataNames() throws -> [String]
 }
 
-/// A transaction in progress, valid inside the block that was given it and on its thread.
+/// A transaction in progress, valid only inside the block that received it and on that block's thread.
 package protocol EngineWriter: EngineReader {
-  /// Stores a new document and gives its row id, never one that was used before.
+  /// Stores a new document and returns its row ID, which no document has had before.
   ///
-  /// - Throws: ``StoreError/Code/duplicateKey``, also where the row id that it is to have is taken,
-  ///   ``StoreError/Code/uniqueViolation``. Nothing was stored, and the transaction goes on.
+  /// - Throws: ``StoreError/Code/duplicateKey``, also if the row ID requested for the document is taken,
+  ///   ``StoreError/Code/uniqueViolation``. Nothing was stored, and the transaction continues.
   func insert(_ document: NewDocument, into collection: String) throws -> Int64
-  /// Stores new documents one after the other, with the same outcome as by ``insert(_:into:)``. An engine
-  /// may do it in less time for ``NewDocument/together`` of them.
+  /// Stores new documents in order, with the same outcome as ``insert(_:into:)``. An engine may be faster with
+  /// batches of ``NewDocument/together`` documents.
   ///
-  /// - Parameter rowIDs: Gets the row id of each document, also of those before one that is refused.
-  /// - Throws: As for a single one. Those before it were stored, and the transaction goes on.
+  /// - Parameter rowIDs: Receives the row ID of each stored document, including those stored before one that is
+  ///   rejected.
+  /// - Throws: The same errors as for a single document. The documents before the rejected one were stored, and
+  ///   the transaction continues.
   func insert(
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
   ) throws
-  /// How many new documents are best handed over by one call.
+  /// The preferred number of new documents per call.
   var documentsTogether: Int { get }
-  /// Stores a document under its key, in place of the one that has it. Its row id and the moment at
-  /// which it was added stay.
+  /// Stores a document under its key, replacing the existing document with that key, if any. The existing
+  /// document's row ID and creation date are kept.
   func save(_ document: NewDocument, into collection: String) throws -> Int64
-  /// Saves documents one after the other, with the same outcome as by ``save(_:into:)-(NewDocument,_)``. An
-  /// engine may do it in less time.
+  /// Saves documents in order, with the same outcome as ``save(_:into:)-(NewDocument,_)``. An engine may be
+  /// faster with batches.
   ///
   /// - Parameter rowIDs: As in ``insert(_:into:_:)``.
   func save(
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
   ) throws
-  /// The row id of the next new document. Nor had any document one of those that follow: in this
-  /// transaction a caller may say them beforehand, for documents that mention each other.
+  /// Returns the row ID of the next new document. Neither it nor any larger row ID has ever been used, so within
+  /// this transaction a caller may assign them in advance, for documents that refer to each other.
   func nextRowID(in collection: String) throws -> Int64
-  /// Replaces the body of a document that exists; false if it does not, or is of another revision than
-  /// ``NewDocument/replacedRevision``.
+  /// Replaces the body of an existing document; returns `false` if it does not exist, or if its revision differs
+  /// from ``NewDocument/replacedRevision``.
   func replace(
     _ identity: Identity, with document: NewDocument, in collection: String
   ) throws -> Bool
-  /// Removes one document and says whether there was one.
+  /// Deletes one document and returns whether it existed.
   func delete(_ identity: Identity, from collection: String) throws -> Bool
-  /// Removes what a query finds and says how many.
+  /// Deletes the documents that match a query and returns their number.
   func delete(_ query: Query, from collection: String) throws -> Int
 
-  /// Makes a collection; does nothing if the same one exists.
+  /// Creates a collection; does nothing if the same collection exists.
   func createCollection(_ description: CollectionDescription) throws
-  /// Removes a collection with its documents and indexes, and says whether there was one.
+  /// Drops a collection with its documents and indexes, and returns whether it existed.
   func dropCollection(_ name: String) throws -> Bool
-  /// Does nothing if the same index exists. A declared index takes the place of an adaptive one: of the
-  /// same one without making it again, and of another one that has its name.
-  func createIndex(_ index: IndexDefinition, in collection: String) throws
-  /// Begins an index that ``continueIndex(_:in:documents:)`` fills, and says whether it is complete
-  /// already, as it is where the engine makes indexes of this kind in one step.
-  func beginIndex(_ index: IndexDefinition, in collection: String) throws -> Bool
-  /// Adds so many more documents to an index that was begun, and says whether it is complete. It is used
-  /// from then on.
-  func continueIndex(_ name: String, in collection: String, documents: Int) throws -> Bool
-  /// Keeps what the store layer knows of possible indexes of a collection, in place of what it kept
-  /// before. It goes with the collection.
-  func setIndexLedger(_ rows: [IndexCostRecord], of collection: String) throws
-  /// Removes an index, be it a text index, and says whether there was one.
-  func dropIndex(_ name: String, in collection: String) throws -> Bool
-  /// Does nothing if the same text index exists.
+  /// Creates an index; does nothing if the same index exists.
   ///
-  /// - Throws: ``StoreError/Code/alreadyExists`` if another index has the name,
+  /// A declared index replaces an adaptive one: if the definitions are the same, the index is kept without being
+  /// rebuilt; a different adaptive index with the same name is dropped.
+  func createIndex(_ index: IndexDefinition, in collection: String) throws
+  /// Begins an index that ``continueIndex(_:in:documents:)`` fills, and returns whether it is already complete,
+  /// as it is in engines that create indexes of this kind in one step.
+  func beginIndex(_ index: IndexDefinition, in collection: String) throws -> Bool
+  /// Adds up to the given number of documents to an index that was begun, and returns whether the index is
+  /// complete. Queries use it once it is complete.
+  func continueIndex(_ name: String, in collection: String, documents: Int) throws -> Bool
+  /// Stores the store layer's records about possible indexes of a collection, replacing the previous ones. They
+  /// are dropped with the collection.
+  func setIndexLedger(_ rows: [IndexCostRecord], of collection: String) throws
+  /// Drops an index of any kind, full-text indexes included, and returns whether it existed.
+  func dropIndex(_ name: String, in collection: String) throws -> Bool
+  /// Creates a full-text index; does nothing if the same index exists.
+  ///
+  /// - Throws: ``StoreError/Code/alreadyExists`` if a different index has the name,
   ///   ``StoreError/Code/unsupported`` without ``Capabilities/textIndexes``.
   func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws
-  /// Says what is indexed, for the documents that are there and those to come. Answers are the same
-  /// either way.
+  /// Sets what is indexed, for existing and future documents. Query results do not depend on it.
   ///
-  /// - Parameter progress: Called with 0...1. It must not use the store; an error that it throws
-  ///   undoes the change.
-  /// - Throws: ``StoreError/Code/unsupported`` for a policy that the engine does not have.
+  /// - Parameter progress: Called with values from 0 to 1. It must not use the store; an error that it throws
+  ///   rolls back the change.
+  /// - Throws: ``StoreError/Code/unsupported`` for a policy that the engine does not support.
   func setIndexing(
     _ policy: IndexingPolicy, in collection: String, _ progress: ((Double) throws -> Void)?
   ) throws
-  /// Makes every index of a collection anew, as after damage or writes of other programs.
+  /// Rebuilds every index of a collection, for use after damage or writes by other programs.
   ///
   /// - Parameter progress: As in ``setIndexing(_:in:_:)``.
   func rebuildIndexes(in collection: String, _ progress: ((Double) throws -> Void)?) throws
-  /// Removes every index of a collection, goes back to ``IndexingPolicy/declared``, and says how
-  /// many definitions were removed.
+  /// Drops every index of a collection, resets its policy to ``IndexingPolicy/declared``, and returns the number
+  /// of dropped definitions.
   @discardableResult
   func dropIndexes(in collection: String) throws -> Int
-  /// Says what questions to a collection are asked with, from the next question on and for every
-  /// connection; makes the collection if there is none.
+  /// Sets the settings of a collection, which apply to all later queries on every connection; creates the
+  /// collection if it does not exist.
   func setSettings(_ settings: CollectionSettings, of collection: String) throws
-  /// Nil removes the entry.
+  /// Stores a metadata value; `nil` removes the entry.
   func setMetadata(_ value: DocumentValue?, _ name: String) throws
 
-  /// Runs a block whose changes are undone if it throws, while the transaction goes on.
+  /// Runs a block in a savepoint: its changes are rolled back if it throws, while the transaction continues.
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result
 }
 
@@ -356,25 +361,25 @@ extension EngineWriter {
   }
 }
 
-/// What an engine can do beyond the contract's core.
+/// The optional features of an engine.
 package struct Capabilities: OptionSet, Sendable, Hashable {
   package let rawValue: Int
   package init(rawValue: Int) { self.rawValue = rawValue }
-  /// SQL statements of the caller, through ``SQLReader``.
+  /// User-supplied SQL statements, through ``SQLReader``.
   package static let sql = Capabilities(rawValue: 1)
-  /// Indexes that refuse a second document with the same values.
+  /// Indexes that reject a second document with the same values.
   package static let uniqueIndexes = Capabilities(rawValue: 2)
   /// Indexes with an entry for each element of an array.
   package static let elementIndexes = Capabilities(rawValue: 4)
-  /// Indexes on elements that refuse a second document with one of them.
+  /// Indexes on elements that reject a second document with one of the same elements.
   package static let uniqueElementIndexes = Capabilities(rawValue: 512)
-  /// ``Engine/put(_:newKey:replacing:into:_:)`` is shorter than a transaction.
+  /// ``Engine/put(_:newKey:replacing:into:_:)`` is faster than a transaction.
   package static let singleWrites = Capabilities(rawValue: 1024)
   /// Copies of the database while it is in use.
   package static let backup = Capabilities(rawValue: 8)
-  /// Readers see their snapshot while a writer works.
+  /// Readers keep their snapshot while a writer works.
   package static let concurrentReads = Capabilities(rawValue: 16)
-  /// What is written is still there after the process has ended.
+  /// Committed data persists after the process ends.
   package static let durable = Capabilities(rawValue: 32)
   /// ``IndexingPolicy/everything``.
   package static let everythingIndex = Capabilities(rawValue: 64)

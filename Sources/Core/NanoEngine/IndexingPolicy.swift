@@ -2,31 +2,34 @@
 
 import NanoDocument
 
-/// What of a collection is indexed.
+/// What is indexed in a collection.
 public enum IndexingPolicy: String, Sendable, Hashable, CaseIterable {
-  /// What indexes were made for.
+  /// Only the declared and adaptive indexes.
   case declared
-  /// Every leaf of every document as well: a search by value over any attribute is a look-up. Costs
-  /// several times as much at each write.
+  /// Every scalar value of every document in addition, in the wildcard index, so that a condition on the value
+  /// of any field is an index lookup. Each write costs several times as much.
   case everything
 }
 
-/// What engines without ``Capabilities/everythingIndex`` do.
+/// The defaults for engines without ``Capabilities/everythingIndex``.
 extension EngineReader {
+  /// Returns ``IndexingPolicy/declared``.
   public func indexing(in collection: String) throws -> IndexingPolicy { .declared }
 }
 
 extension EngineWriter {
+  /// Throws ``StoreError/Code/unsupported`` for any policy other than ``IndexingPolicy/declared``.
   public func setIndexing(
     _ policy: IndexingPolicy, in collection: String, _ progress: ((Double) throws -> Void)?
   ) throws {
     guard policy == .declared else {
       throw StoreError(
-        .unsupported, "The engine cannot index everything", [.capability: "everythingIndex"])
+        .unsupported, "The engine does not support indexing of everything",
+        [.capability: "everythingIndex"])
     }
   }
 
-  /// Drops each index and makes it again.
+  /// Drops and recreates each index.
   public func rebuildIndexes(
     in collection: String, _ progress: ((Double) throws -> Void)?
   ) throws {
@@ -45,6 +48,7 @@ extension EngineWriter {
     }
   }
 
+  /// Drops each index, then resets the policy.
   public func dropIndexes(in collection: String) throws -> Int {
     try savepoint {
       let indexes = try indexes(in: collection)
@@ -52,7 +56,7 @@ extension EngineWriter {
       for name in indexes.map(\.name) + textIndexes.map(\.name) {
         _ = try dropIndex(name, in: collection)
       }
-      // Asked first, since saying it would make a collection.
+      // Checked first, because setting a policy would create the collection.
       if try indexing(in: collection) != .declared {
         try setIndexing(.declared, in: collection, nil)
       }

@@ -2,38 +2,38 @@
 
 package import NanoDocument
 
-/// The collections that the store layer keeps for itself, beside those of its users.
+/// The collections that the store layer uses internally, in addition to those of applications.
 ///
-/// Their names begin with `nano_`, as those of an engine's own tables do, so that no collection of a
-/// user can have them. docs/BAGS.md and docs/BATCHES.md describe what stands in them.
+/// Their names begin with `nano_`, like those of an engine's internal tables, a prefix that applications cannot
+/// use. docs/BAGS.md and docs/BATCHES.md describe their contents.
 package enum InternalCollection: String, Sendable, CaseIterable {
-  /// One document for each bag, under the bag's key.
+  /// One document per bag, under the bag's key.
   case bags = "nano_bags"
-  /// One document for each membership in a bag, known by row id.
+  /// One document per bag membership, identified by row ID.
   case bagMembers = "nano_bag_members"
-  /// One document for each batch that was applied under an operation id, with its outcome.
+  /// One document per batch applied with an operation ID, with the batch's outcome.
   case operations = "nano_operations"
 
-  /// The internal collection of this name, in whichever case its letters are; nil for others.
+  /// Returns the internal collection with this name, ignoring the case of ASCII letters; `nil` for other names.
   package init?(named name: String) {
-    // Asked at every write, so that most names cost one comparison.
+    // Runs on every write, so most names are rejected after one comparison.
     guard let first = name.utf8.first, first | 0x20 == 0x6E else { return nil }
     self.init(rawValue: name.foldingASCII)
   }
 
   package var identity: CollectionIdentity { self == .bagMembers ? .rowID : .key }
 
-  /// What ``EngineWriter/createCollection(_:)`` takes.
+  /// The argument for ``EngineWriter/createCollection(_:)``.
   package var description: CollectionDescription {
     CollectionDescription(name: rawValue, identity: identity, isInternal: true)
   }
 }
 
 extension String {
-  /// A collection's name without regard to the case of ASCII letters, under which it is known.
+  /// The identity of a collection's name: the name with ASCII letters in lowercase, compared by bytes.
   package var folded: ExactName { ExactName(foldingASCII) }
 
-  /// The text with ASCII capitals made small: names of collections that agree in it are one name.
+  /// The text with ASCII letters in lowercase. Names that are equal in this form name the same collection.
   package var foldingASCII: String {
     let isUpper: (UInt8) -> Bool = { (0x41...0x5A).contains($0) }
     guard utf8.contains(where: isUpper) else { return self }

@@ -3,40 +3,40 @@
 package import NanoDocument
 import Synchronization
 
-/// A way to stop a running call from another thread.
+/// A handle that stops a running call from another thread.
 ///
-/// An engine attaches what stops its statement while it runs; triggering calls that, or makes the
-/// next call that begins under this interruption fail at once.
+/// While a statement runs, its engine attaches a closure that stops it. Triggering calls the closure; calls that
+/// begin later under this interruption fail immediately.
 package final class Interruption: Sendable {
   private let stop = Mutex<(@Sendable () -> Void)?>(nil)
   private let triggered = Atomic(false)
 
   package init() {}
 
-  /// Stops the call that runs under this interruption, and every later one.
+  /// Stops the call that runs under this interruption, and makes every later one fail.
   package func trigger() {
     triggered.store(true, ordering: .releasing)
-    // Called inside the lock, so that a call that has just ended is not stopped in its successor.
+    // Called while the lock is held, so that it cannot stop the call that follows one that has just ended.
     stop.withLock { $0?() }
   }
 
-  /// Whether it was triggered, which cannot be undone.
+  /// Whether the interruption was triggered, which cannot be undone.
   package var isTriggered: Bool { triggered.load(ordering: .acquiring) }
 
-  /// - Throws: ``StoreError/Code/interrupted`` if it was triggered. A call of many statements asks
-  ///   before each of them, since what stops a statement has no effect between two.
+  /// - Throws: ``StoreError/Code/interrupted`` if it was triggered. A call that runs several statements checks
+  ///   before each of them, because stopping a statement has no effect between two.
   @inline(__always)
   package func check() throws(StoreError) {
-    if isTriggered { throw StoreError(.interrupted, "The operation was cancelled") }
+    if isTriggered { throw StoreError(.interrupted, "The operation was canceled") }
   }
 
-  /// Runs a block that can be stopped.
+  /// Runs a block that can be interrupted.
   ///
-  /// - Throws: ``StoreError/Code/interrupted`` without running it, if it was triggered before.
+  /// - Throws: ``StoreError/Code/interrupted``, without running the block, if it was triggered earlier.
   package func whileRunning<Result>(
     stop: @escaping @Sendable () -> Void, _ work: () throws -> Result
   ) throws -> Result {
-    // A call inside another one, of a second store for example, gives back what it finds.
+    // A nested call, for example on a second store, restores the closure of the outer call.
     let outer = self.stop.withLock { current in
       defer { current = stop }
       return current

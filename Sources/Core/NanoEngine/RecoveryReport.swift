@@ -2,32 +2,37 @@
 
 import NanoDocument
 
-/// What was saved out of a damaged database, and what was not.
+/// A report of what was recovered from a damaged database and what was lost.
 public struct RecoveryReport: Sendable, Hashable {
-  /// What became of one collection.
+  /// The result for one collection.
   public struct Collection: Sendable, Hashable {
+    /// The name of the collection.
     public var name: String
-    /// Documents that are in the new database.
+    /// The number of documents in the new database.
     public var saved: Int
-    /// Documents that were found and could not be saved. Those of which nothing was left to be found are
-    /// not counted.
+    /// The number of documents that were found but could not be recovered. Documents that left no trace are not
+    /// counted.
     public var skipped: Int
-    package init(name: String, saved: Int = 0, skipped: Int = 0) {
+    /// Creates the result for one collection.
+    public init(name: String, saved: Int = 0, skipped: Int = 0) {
       self.name = name
       self.saved = saved
       self.skipped = skipped
     }
   }
 
-  /// A document that was found and could not be saved.
+  /// A document that was found but could not be recovered.
   public struct SkippedDocument: Sendable, Hashable {
+    /// The name of the collection.
     public var collection: String
+    /// The row ID of the document.
     public var rowID: Int64
-    /// Nil if it had none, or it could not be read.
+    /// The key of the document; `nil` if it had none or if the key could not be read.
     public var key: String?
-    /// Why, as a sentence.
+    /// Why the document could not be recovered, as a sentence.
     public var reason: String
-    package init(collection: String, rowID: Int64, key: String?, reason: String) {
+    /// Creates an entry for a document that could not be recovered.
+    public init(collection: String, rowID: Int64, key: String?, reason: String) {
       self.collection = collection
       self.rowID = rowID
       self.key = key
@@ -35,28 +40,30 @@ public struct RecoveryReport: Sendable, Hashable {
     }
   }
 
-  /// The collections of the new database, by name.
+  /// The collections of the new database, sorted by name.
   public var collections: [Collection] = []
-  /// The first ``maximumListed`` of them; ``Collection/skipped`` counts all.
+  /// The documents that were found but could not be recovered, at most ``maximumListed``. ``Collection/skipped``
+  /// counts all of them.
   public var skipped: [SkippedDocument] = []
-  /// What else was damaged, lost or changed: pages, settings, indexes, metadata, keys that could not be
-  /// kept. At most ``maximumListed``.
+  /// Everything else that was damaged, lost, or changed: pages, settings, indexes, metadata, and keys that could
+  /// not be kept. At most ``maximumListed``.
   public var losses: [VerificationProblem] = []
 
-  /// Arbitrary: more than anybody reads, and no matter for memory.
-  package static let maximumListed = 10_000
+  /// The maximum length of each list. Arbitrary: more than anyone reads, and small in memory.
+  public static let maximumListed = 10_000
 
-  package init() {}
+  /// Creates an empty report.
+  public init() {}
 
-  /// Documents that are in the new database.
+  /// The number of documents in the new database.
   public var saved: Int { collections.reduce(0) { $0 + $1.saved } }
-  /// Documents that were found and could not be saved.
+  /// The number of documents that were found but could not be recovered.
   public var skippedCount: Int { collections.reduce(0) { $0 + $1.skipped } }
-  /// Whether nothing was found to be damaged.
+  /// Whether no damage was found.
   public var isComplete: Bool { skipped.isEmpty && losses.isEmpty }
 
-  /// Notes something that was lost, unless the list is full.
-  package mutating func note(_ subject: String, _ message: String) {
+  /// Records a loss, unless the list is full.
+  public mutating func note(_ subject: String, _ message: String) {
     guard losses.count < Self.maximumListed else { return }
     losses.append(VerificationProblem(subject: subject, message: message))
   }

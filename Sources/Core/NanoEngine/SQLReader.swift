@@ -2,54 +2,59 @@
 
 public import NanoDocument
 
-/// What a reader or writer offers beside the contract if the engine has ``Capabilities/sql``.
+/// The SQL interface of readers and writers whose engine has ``Capabilities/sql``.
 package protocol SQLReader: EngineReader {
-  /// Runs a statement and shows its rows until the closure says false.
+  /// Runs a statement and passes its rows to the closure until the closure returns `false`.
   ///
   /// - Throws: ``StoreError/Code/readOnly`` for a statement that writes, outside a transaction;
-  ///   ``StoreError/Code/notPermitted`` for one that would change what the engine keeps for itself.
+  ///   ``StoreError/Code/notPermitted`` for one that would change the engine's internal tables.
   func sql(
-    _ statement: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
+    _ statement: String, _ arguments: SQLArguments, _ visit: (SQLRow) throws -> Bool
   ) throws -> SQLSummary
-  /// The tables and views of the database, by name.
+  /// Returns the tables and views of the database, sorted by name.
   func tables() throws -> [SQLTable]
-  /// How a statement would run, which it does not. Its parameters need no values.
+  /// Returns how a statement would be executed, without executing it. Its parameters need no values.
   func explain(sql statement: String) throws -> Explanation
 }
 
 /// Values for the parameters of an SQL statement.
 public struct SQLArguments: Sendable, Hashable {
-  /// The values of `?`, in order.
+  /// The values of `?` parameters, in order.
   public var positional: [DocumentValue]
-  /// The values of `:name` and the like, by name without its sign.
+  /// The values of named parameters such as `:name`, keyed by name without the prefix character.
   public var named: [String: DocumentValue]
+  /// Creates arguments from positional and named values.
   public init(_ positional: [DocumentValue] = [], named: [String: DocumentValue] = [:]) {
     self.positional = positional
     self.named = named
   }
 }
 
-/// A row with the names of its columns, in the order of the statement.
+/// A result row with its column names, in the statement's order.
 public struct SQLRow: Sendable, Hashable {
+  /// The names of the columns.
   public var columns: [String]
-  /// Null, integers, doubles, texts and data.
+  /// The values of the columns: null, integers, doubles, strings, and data.
   public var values: [DocumentValue]
-  package init(columns: [String], values: [DocumentValue]) {
+  /// Creates a row.
+  public init(columns: [String], values: [DocumentValue]) {
     self.columns = columns
     self.values = values
   }
-  /// The value of the first column of this name.
+  /// Returns the value of the first column with this name, or `nil` if there is none.
   public subscript(column: String) -> DocumentValue? {
     columns.firstIndex { $0.isSame(as: column) }.map { values[$0] }
   }
 }
 
-/// What a statement did.
+/// The outcome of a statement.
 public struct SQLSummary: Sendable, Hashable {
+  /// The names of the result columns.
   public var columns: [String]
-  /// Rows that the statement inserted, changed or removed.
+  /// The number of rows that the statement inserted, updated, or deleted.
   public var changes: Int
-  package init(columns: [String], changes: Int) {
+  /// Creates a summary.
+  public init(columns: [String], changes: Int) {
     self.columns = columns
     self.changes = changes
   }

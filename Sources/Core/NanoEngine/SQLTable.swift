@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: MIT
 
-/// A table or view of the database, as ``SQLReader/tables()`` lists them.
+/// A table or view of the database, as listed by ``SQLReader/tables()``.
 public struct SQLTable: Sendable, Hashable {
-  /// Whose it is.
+  /// What a table is used for.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The documents of a collection.
     case collection
-    /// What the store or its database keeps for itself.
+    /// Internal data of the store or the database.
     case `internal`
-    /// A table of your own.
+    /// A user-defined table.
     case table
-    /// A view of your own.
+    /// A user-defined view.
     case view
   }
 
   /// A column of a table.
   public struct Column: Sendable, Hashable {
+    /// The name of the column.
     public var name: String
-    /// The type it was declared with, as it was written; empty if none was.
+    /// The declared type, as written; empty if none was declared.
     public var type: String
+    /// Whether the column is declared `NOT NULL`.
     public var isRequired: Bool
-    /// The expression that stands for a missing value; nil if there is none.
+    /// The expression of the default value; `nil` if there is none.
     public var defaultValue: String?
-    /// The place in the primary key, from 1; nil for a column that is not part of it.
+    /// The column's position in the primary key, starting at 1; `nil` if it is not part of the key.
     public var primaryKeyPosition: Int?
 
-    package init(
+    /// Creates a column.
+    public init(
       name: String, type: String, isRequired: Bool, defaultValue: String?, primaryKeyPosition: Int?
     ) {
       self.name = name
@@ -36,18 +39,21 @@ public struct SQLTable: Sendable, Hashable {
     }
   }
 
-  /// An index of a table, declared by itself or with the table.
+  /// An index of a table, created explicitly or as part of the table's declaration.
   public struct Index: Sendable, Hashable {
+    /// The name of the index.
     public var name: String
+    /// Whether the index rejects duplicates.
     public var isUnique: Bool
-    /// Whether it has entries for some rows only.
+    /// Whether the index covers only some rows.
     public var isPartial: Bool
-    /// The names of its columns in order; nil stands for an expression, which ``definition`` shows.
+    /// The names of the indexed columns, in order; `nil` for an expression, which ``definition`` contains.
     public var columns: [String?]
-    /// The statement that made it; nil for one that a table brought.
+    /// The statement that created the index; `nil` for one that belongs to the table's declaration.
     public var definition: String?
 
-    package init(
+    /// Creates an index.
+    public init(
       name: String, isUnique: Bool, isPartial: Bool, columns: [String?], definition: String?
     ) {
       self.name = name
@@ -58,15 +64,19 @@ public struct SQLTable: Sendable, Hashable {
     }
   }
 
+  /// The name of the table or view.
   public var name: String
+  /// What the table is used for.
   public var kind: Kind
+  /// The columns, in order.
   public var columns: [Column]
-  /// By name.
+  /// The indexes, sorted by name.
   public var indexes: [Index]
-  /// The statement that made it.
+  /// The statement that created the table or view.
   public var definition: String
 
-  package init(
+  /// Creates a table or view.
+  public init(
     name: String, kind: Kind, columns: [Column], indexes: [Index], definition: String
   ) {
     self.name = name

@@ -5,7 +5,7 @@ package import NanoDocument
 package import NanoQuery
 
 extension StoredDocument {
-  /// An attribute as conditions see it.
+  /// Returns the value of an attribute as conditions see it.
   package func value(of attribute: Attribute) -> DocumentValue {
     switch attribute {
     case .key: key.map { .string($0.description) } ?? .null

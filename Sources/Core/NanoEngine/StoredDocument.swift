@@ -2,27 +2,28 @@
 
 public import NanoDocument
 
-/// A document as an engine shows it: its bytes are borrowed and gone when the closure returns.
+/// A document as an engine passes it to a closure. Its bytes are borrowed and valid only until the closure
+/// returns.
 ///
-/// It holds no reference to anything, so that handing it from closure to closure counts none.
+/// It holds no references, so passing it between closures involves no reference counting.
 @usableFromInline package struct StoredDocument {
   @usableFromInline package var rowID: Int64
   @usableFromInline package var borrowedKey: BorrowedKey
-  /// The class name as UTF-8, nil for the collection's own.
+  /// The class name as UTF-8; `nil` for the collection's default class.
   @usableFromInline package var borrowedType: UnsafeRawBufferPointer?
-  /// The version of the class, nil for its first.
+  /// The version of the class; `nil` for the first version.
   @usableFromInline package var version: Int64?
-  /// Microseconds since 1970; nil if another program wrote the document.
+  /// The creation date in microseconds since 1970; `nil` if another program wrote the document.
   @usableFromInline package var added: Int64?
-  /// Goes up with each write of this document, from 1, or from anywhere if another program wrote it
-  /// meanwhile; nil as long as another program wrote it last.
+  /// Increases with each write of this document, starting at 1, or at any number after another program has
+  /// written it; `nil` while another program was the last to write it.
   @usableFromInline package var revision: Int64?
-  /// See ``ContentVersion/incarnation``; nil if the engine does not tell.
+  /// See ``ContentVersion/incarnation``; `nil` if the engine does not report it.
   @usableFromInline package var incarnation: Int64?
   /// The fields as stored JSON.
   @usableFromInline package var body: UnsafeRawBufferPointer
-  /// Whether another program wrote a key, a class, a version or a moment that no document can have, and that is
-  /// shown as something else.
+  /// Whether another program wrote a key, class, version, or creation date that no document can have, and that
+  /// is replaced here.
   package var isAltered = false
 
   @inlinable
@@ -40,14 +41,15 @@ public import NanoDocument
     self.body = body
   }
 
-  /// A copy of the key, nil if the document has none.
+  /// A copy of the key; `nil` if the document has none.
   @inlinable
   package var key: DocumentKey? { borrowedKey.key }
-  /// A copy of the class name, nil for the collection's own.
+  /// A copy of the class name; `nil` for the collection's default class.
   @inlinable
   package var type: String? { borrowedType.map { String(decoding: $0, as: UTF8.self) } }
 
-  /// Nil if another program wrote the document, or the engine does not tell.
+  /// The version of the row's content; `nil` if another program wrote the document or the engine does not track
+  /// versions.
   @inlinable
   package var contentVersion: ContentVersion? {
     guard let incarnation, let revision else { return nil }
@@ -56,14 +58,15 @@ public import NanoDocument
 }
 
 extension StoredDocument {
-  /// Shows the document with its body in stored form, in which another program need not have written it.
+  /// Passes the document to a closure with its body in stored form, which the body of another program's document
+  /// need not have.
   ///
-  /// - Throws: ``StoreError/Code/corruptDocument`` with the row id, for a body without such a form, and for a
-  ///   document that is shown as something else than what stands in its row.
+  /// - Throws: ``StoreError/Code/corruptDocument`` with the row ID, for a body that has no stored form, and for
+  ///   a document whose attributes differ from those in its row.
   package func inStoredForm<Result>(
-    _ show: (StoredDocument) throws -> Result
+    _ visit: (StoredDocument) throws -> Result
   ) throws -> Result {
-    guard revision == nil else { return try show(self) }
+    guard revision == nil else { return try visit(self) }
     let rewritten: [UInt8]?
     do throws(StoreError) {
       if isAltered { throw CanonicalBody.alteredRow }
@@ -71,19 +74,19 @@ extension StoredDocument {
     } catch {
       throw error.adding(.rowID, "\(rowID)")
     }
-    guard let rewritten else { return try show(self) }
+    guard let rewritten else { return try visit(self) }
     return try rewritten.withUnsafeBytes { bytes in
       var document = self
       document.body = bytes
-      return try show(document)
+      return try visit(document)
     }
   }
 }
 
-/// What a value is made of: a part of what an engine shows, borrowed until the closure returns.
+/// The parts of a document needed to decode a value, borrowed until the closure returns.
 @usableFromInline package struct StoredContent {
   @usableFromInline package var key: BorrowedKey
-  /// The version of the class, nil for its first.
+  /// The version of the class; `nil` for the first version.
   @usableFromInline package var version: Int64?
   /// The fields as stored JSON.
   @usableFromInline package var body: UnsafeRawBufferPointer
@@ -96,18 +99,16 @@ extension StoredDocument {
   }
 }
 
-/// A document to be written; the bytes are borrowed for the call and are stored JSON, already
-/// checked.
+/// A document to be written. Its bytes are borrowed for the call and are validated JSON in stored form.
 package struct NewDocument {
   package var key: DocumentKey?
   package var type: String?
   package var version: Int64?
-  /// Microseconds since 1970; counts only if the document is new.
+  /// The creation date in microseconds since 1970; used only if the document is new.
   @usableFromInline package var added: Int64
-  /// The row id that a new document is to have; the next one if nil. See
-  /// ``EngineWriter/nextRowID(in:)``.
-  @usableFromInline package var rowID: Int64?
-  /// Replaces only a document of this revision; any if nil.
+  /// The row ID to assign to a new document; the next one if `nil`. See ``EngineWriter/nextRowID(in:)``.
+  package var rowID: Int64?
+  /// The revision of the only document that may be replaced; any if `nil`.
   package var replacedRevision: Int64?
   package var body: UnsafeRawBufferPointer
 
@@ -127,12 +128,12 @@ package struct NewDocument {
 }
 
 extension NewDocument {
-  /// How many are best inserted by one call. Arbitrary; the gain grows little beyond, and SQLite's
-  /// statement for so many has 60 parameters or 100, of which ours keeps account.
+  /// The preferred number of documents per insert. Arbitrary: larger batches gain little, and a SQLite statement
+  /// for this many documents has 60 or 100 parameters.
   package static let together = 20
 }
 
-/// How a document is addressed.
+/// What identifies a document in a call.
 package enum Identity: Sendable, Hashable {
   case key(DocumentKey)
   case rowID(Int64)

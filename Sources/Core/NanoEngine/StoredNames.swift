@@ -2,10 +2,12 @@
 
 package import NanoDocument
 
-/// Which names collections, indexes and metadata can have, on every engine.
+/// The rules for names of collections, indexes, and metadata, on every engine.
 package enum StoredNames {
-  /// - Throws: ``StoreError/Code/invalidName`` for a name that the store or SQLite use themselves, so
-  /// that a store can be moved to any engine.
+  /// Checks the name of a collection.
+  ///
+  /// - Throws: ``StoreError/Code/invalidName`` for a name that the store or SQLite reserves. The rule is the
+  ///   same on every engine, so that a store can be migrated to any of them.
   package static func validate(_ collection: CollectionDescription) throws(StoreError) {
     let name = collection.name
     if collection.isInternal, InternalCollection(named: name) != nil { return }
@@ -18,22 +20,23 @@ package enum StoredNames {
       .invalidName, "A collection cannot have this name", [.hint: problem, .collection: name])
   }
 
-  /// In bytes. Arbitrary; SQLite itself sets no limit.
+  /// The maximum length of a name in bytes. Arbitrary; SQLite itself sets no limit.
   static let maximumNameLength = 500
 
-  /// - Throws: ``StoreError/Code/invalidName`` for a name that an index or an entry of the metadata
-  ///   cannot have.
+  /// Checks the name of an index or a metadata entry.
+  ///
+  /// - Throws: ``StoreError/Code/invalidName`` if the name is empty, too long, or contains a NUL.
   package static func validate(_ kind: StoreError.Detail?, name: String) throws(StoreError) {
     let problem = Self.problem(name)
     guard let problem else { return }
-    let error = StoreError(.invalidName, "A name cannot be used", [.hint: problem])
+    let error = StoreError(.invalidName, "The name is not valid", [.hint: problem])
     throw kind.map { error.adding($0, name) } ?? error
   }
 
   private static func problem(_ name: String) -> String? {
-    if name.isEmpty { return "a name is empty" }
-    if name.utf8.contains(0) { return "a name holds a NUL" }
+    if name.isEmpty { return "a name cannot be empty" }
+    if name.utf8.contains(0) { return "a name cannot contain a NUL" }
     return name.utf8.count > maximumNameLength
-      ? "a name has at most \(maximumNameLength) bytes" : nil
+      ? "a name can have at most \(maximumNameLength) bytes" : nil
   }
 }

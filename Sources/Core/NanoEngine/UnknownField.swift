@@ -2,20 +2,21 @@
 
 public import NanoDocument
 
-/// A field that a query uses and that no document of the collection has.
+/// A field that a query uses but that no document of the collection has.
 public struct UnknownField: Sendable, Hashable {
-  /// The field, as the query names it.
+  /// The path of the field, as written in the query.
   public var path: FieldPath
-  /// A field of documents with a similar name; nil if there is none.
+  /// The existing field with the most similar name; `nil` if no name is similar.
   public var nearest: FieldPath?
 
-  package init(path: FieldPath, nearest: FieldPath? = nil) {
+  /// Creates an unknown field.
+  public init(path: FieldPath, nearest: FieldPath? = nil) {
     self.path = path
     self.nearest = nearest
   }
 }
 
-/// How this library was built.
+/// The configuration that this library was built in.
 package enum BuildMode {
   /// Whether it is a debug build.
   package static var isDebug: Bool {

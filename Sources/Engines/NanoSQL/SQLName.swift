@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// How names are written in SQL.
+/// Quoting of names and literals in SQL.
 ///
-/// By scalars: a quote with a combining mark behind it is one character for String and another than
-/// the quote, but the quote that it is for SQLite.
+/// Works on Unicode scalars: for `String`, a quote followed by a combining mark is a single character that
+/// differs from a quote, but SQLite sees a quote.
 package enum SQLName {
-  /// In double quotes, doubled inside.
+  /// Returns the name in double quotes, with quotes inside doubled.
   package static func quoted(_ name: String) -> String {
     quoted(name, "\"")
   }
 
-  /// As text in single quotes, doubled inside.
+  /// Returns the text in single quotes, with quotes inside doubled.
   package static func literal(_ text: String) -> String {
     quoted(text, "'")
   }

@@ -2,11 +2,11 @@
 
 package import NanoDocument
 
-/// What can be seen of a statement before SQLite parses it.
+/// A lightweight check of a statement's text before SQLite parses it.
 ///
-/// By bytes, as SQLite reads it: a combining mark after a hyphen makes another character of it for `String`.
+/// Works on bytes, as SQLite does: for `String`, a combining mark after a hyphen makes it a different character.
 package struct SQLText {
-  /// From the first byte that counts.
+  /// The text from the first significant byte on.
   private let rest: Substring.UTF8View
 
   package init(_ text: String) {
@@ -28,7 +28,7 @@ package struct SQLText {
     self.rest = rest
   }
 
-  /// What SQLite passes over before a statement, an empty statement among it.
+  /// Whether SQLite skips this byte before a statement, including the semicolons of empty statements.
   private static func isSpace(_ byte: UInt8) -> Bool {
     byte == 0x20 || (0x09...0x0D).contains(byte) || byte == UInt8(ascii: ";")
   }
@@ -37,14 +37,14 @@ package struct SQLText {
 
   package var isEmpty: Bool { rest.isEmpty }
 
-  /// Its first word, in capitals.
+  /// The first word in uppercase.
   private var word: String {
     let letters = rest.prefix { (0x41...0x5A).contains($0 & 0xDF) }
     return String(decoding: letters, as: UTF8.self).uppercased()
   }
 
-  /// Transactions belong to blocks; one that a statement began would stay open behind them, one that
-  /// it ended would leave half of a block written.
+  /// Rejects transaction control statements. Transactions belong to blocks: one begun by a statement would stay
+  /// open after the block, and one ended by it would leave the block half committed.
   package func refuseTransactionControl() throws(StoreError) {
     let word = word
     guard Self.control.contains(word) else { return }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Ranges of texts in the order of code points.
+/// Ranges of strings in code point order.
 package enum TextRange {
-  /// The least text above every text that begins with this one; nil if there is none.
+  /// Returns the smallest string greater than every string with this prefix; `nil` if there is none.
   package static func upperBound(ofPrefix prefix: String) -> String? {
     var scalars = Array(prefix.unicodeScalars)
     while let last = scalars.popLast() {

@@ -5,136 +5,168 @@ public import Logging
 import NanoDocument
 public import NanoEngine
 
-/// How a SQLite database is opened. Every setting is read back from the database by
-/// ``Engine/statistics()``.
+/// The configuration of a SQLite database.
+///
+/// ``Engine/statistics()`` reports the settings as read back from the database.
 public struct SQLiteConfiguration: Sendable {
-  /// Where a database is kept.
+  /// The location of a database.
   public enum Location: Sendable, Hashable {
+    /// A database in memory, which is discarded when the store is closed.
     case memory
-    /// A file that is gone when the store is closed, or the process ends however it ends.
+    /// A temporary file, which is deleted when the store is closed or the process ends, even abnormally.
     case temporary
+    /// A file at a path.
     case file(String)
 
-    /// A file at a URL. One that is no `file:` URL is an empty path: opening it throws ``StoreError/Code/invalidArgument``.
+    /// Returns the location of a file URL.
+    ///
+    /// A URL with a different scheme becomes an empty path: opening it throws
+    /// ``StoreError/Code/invalidArgument``.
     public static func file(_ url: URL) -> Location {
       .file(url.isFileURL ? url.path(percentEncoded: false) : "")
     }
   }
 
-  /// What a commit waits for.
+  /// The guarantee that a commit gives.
   public enum Durability: String, Sendable, Hashable, CaseIterable {
-    /// Nothing: a power failure may damage the file; a killed process does not.
+    /// No syncing: a power failure can corrupt the file; killing the process cannot.
     case fast
-    /// Survives a killed process; after a power failure the last commits may be missing, but what
-    /// is there is a prefix of what was written. With a rollback journal it is ``full``, since SQLite offers nothing
-    /// between that and a damaged file.
+    /// Survives a killed process. After a power failure, the last commits may be missing, but the file contains
+    /// a prefix of the committed transactions.
+    ///
+    /// With a rollback journal this is the same as ``full``, because SQLite offers no level between that and a
+    /// corrupted file.
     case normal
-    /// Every commit that was acknowledged survives a power failure.
+    /// Every acknowledged commit survives a power failure.
     case full
   }
 
-  /// How SQLite keeps what a transaction changes until it is committed.
+  /// The SQLite journal mode.
   public enum JournalMode: String, Sendable, Hashable, CaseIterable {
-    /// Keeps changes beside the file until they are merged.
+    /// Writes changes to a separate write-ahead log until they are checkpointed into the file.
     case wal
-    /// Keep what is overwritten beside the file until a commit.
-    case delete, truncate, persist
-    /// Keeps what is overwritten in memory: a process that is killed while it writes damages the
-    /// file.
+    /// Keeps overwritten pages in a separate journal, which is deleted to commit.
+    case delete
+    /// Like `delete`, but truncates the journal instead.
+    case truncate
+    /// Like `delete`, but overwrites the header of the journal instead.
+    case persist
+    /// Keeps overwritten pages in memory: killing the process during a write corrupts the file.
     case memory
-    /// Keeps nothing: a write that fails or is rolled back leaves the file damaged. For files that
-    /// can be made again.
+    /// Keeps no journal: a write that fails or is rolled back corrupts the file. For files that can be
+    /// re-created.
     case off
   }
 
-  /// How the file keeps texts.
+  /// The text encoding of the file.
   public enum TextEncoding: String, Sendable, Hashable, CaseIterable {
+    /// UTF-8.
     case utf8 = "UTF-8"
+    /// UTF-16, little-endian.
     case utf16 = "UTF-16le"
   }
 
-  /// Where SQLite keeps what it needs for a moment, such as large sorts.
+  /// The location of SQLite's temporary data, such as large sorts.
   public enum TemporaryStorage: String, Sendable, Hashable, CaseIterable {
-    case `default`, file, memory
+    /// SQLite's compile-time default.
+    case `default`
+    /// Temporary files.
+    case file
+    /// Memory.
+    case memory
   }
 
-  /// What a commit waits for.
+  /// The guarantee that a commit gives.
   public var durability: Durability = .normal
-  /// Readers run beside the writer only in WAL mode, the default. Memory and temporary stores have
-  /// one connection and keep their journal in memory.
+  /// The SQLite journal mode.
+  ///
+  /// Only in WAL mode, the default, can readers work concurrently with the writer. In-memory and temporary
+  /// stores have one connection and keep their journal in memory.
   public var journalMode: JournalMode = .wal
-  /// Bytes of page cache for each connection.
+  /// The size of the page cache of each connection, in bytes.
   public var cacheSize = 16 << 20
-  /// Bytes, a power of two from 512 to 65,536; counts when the file is made.
+  /// The page size in bytes, a power of two from 512 to 65,536. Applies when the file is created.
   public var pageSize = 4096
-  /// Bytes of the file that are read through the address space instead of the cache.
+  /// The maximum number of bytes of the file that are memory-mapped instead of cached.
   public var mappedSize = 1 << 30
-  /// Seconds that a call waits for a lock of another process.
+  /// How long a call waits for a lock of another process, in seconds.
   public var busyTimeout = 5.0
-  /// Counts when the file is made.
+  /// The text encoding. Applies when the file is created.
   public var encoding: TextEncoding = .utf8
-  /// Where SQLite keeps what it needs for a moment and has no room for in its cache: large sorts and groups,
-  /// what it would take to undo a statement, the copy that compacting makes. In files, without a name and gone
-  /// with the process, a sort takes the memory of the cache however much it sorts. In memory it
-  /// takes several times the size of what is sorted.
+  /// The location of temporary data that exceeds the cache: large sorts and groups, statement journals, and the
+  /// copy made while compacting.
+  ///
+  /// With files, which are anonymous and deleted with the process, a sort needs no more memory than the cache,
+  /// however large it is. In memory, it needs several times the size of the sorted data.
   public var temporaryStorage: TemporaryStorage = .file
-  /// Whether a file that is made, what SQLite keeps beside it, and backups are for their owner alone (mode 0600).
-  /// Otherwise they are what the process's `umask` leaves of 0644. A file that is there keeps its permissions, and
-  /// backups have those of their source.
+  /// Whether new files, the files that SQLite keeps next to them, and backups are accessible only to their owner
+  /// (mode 0600).
+  ///
+  /// Otherwise new files have mode 0644, restricted by the process's `umask`. An existing file keeps its
+  /// permissions, and backups have the permissions of their source.
   public var isPrivate = false
-  /// Opens without writing anything, not even internal tables. A file in WAL mode still takes a log beside it: if
-  /// there is none, opening creates an empty one, which closing removes.
+  /// Whether to open the store without writing anything, not even internal tables.
   ///
-  /// A user who may not write to the file and its folder can read a file in WAL mode only while its owner has it
-  /// open; otherwise opening throws ``StoreError/Code/cannotOpen``.
+  /// A file in WAL mode still needs a log: if there is none, opening creates an empty one, which closing
+  /// removes.
+  ///
+  /// A user without write access to the file and its folder can read a file in WAL mode only while its owner has
+  /// it open; otherwise opening throws ``StoreError/Code/cannotOpen``.
   public var isReadOnly = false
-  /// Opens a file that nothing changes while it is open, such as one on a read-only medium, without locks and
-  /// without a log. Implies ``isReadOnly``.
+  /// Whether to open the file without locks and without a log, for a file that nothing changes while it is open,
+  /// such as one on a read-only medium. Implies ``isReadOnly``.
   ///
-  /// If another program does change the file, reads return wrong results or end the process. Opening throws
-  /// ``StoreError/Code/cannotOpen`` if a log with transactions lies beside the file. Do not open the same file
-  /// normally in the same process.
+  /// If another program does change the file, reads return wrong results or crash the process. Opening throws
+  /// ``StoreError/Code/cannotOpen`` if there is a log with transactions for the file. Do not also open the same
+  /// file normally in the same process.
   public var isImmutable = false
-  /// Bytes the file may grow to; a write beyond fails with ``StoreError/Code/full``.
+  /// The maximum size of the file in bytes; a write that would exceed it fails with ``StoreError/Code/full``.
   public var maximumSize: Int?
-  /// Connections that may read at once.
+  /// The maximum number of concurrent read connections.
   public var maximumReaders = 5
-  /// Seconds between two looks for commits of other connections and processes while something is
-  /// observed. Each look takes some microseconds.
+  /// The interval, in seconds, at which commits of other connections and processes are polled while there are
+  /// observers. Each poll takes a few microseconds.
   public var changeInterval = 0.1
-  /// Reads fields with our scanner in place of SQLite's `json_extract`; the answers are the same.
+  /// Whether fields are read with the store's own scanner instead of SQLite's `json_extract`; the results are
+  /// the same.
   public var usesFastFieldAccess = true
-  /// What the store does about indexes that nobody declared. Counts for files that can be written to; stores
-  /// in memory and in temporary files have it off.
+  /// How the store manages adaptive indexes. Applies to writable files; it is off for in-memory and temporary
+  /// stores.
   public var indexTuning: IndexTuning = .automatic
-  /// Whether SQL of your own may write to tables of the store's own, change their definitions and set
-  /// pragmas. What that damages, ``Engine/verify()`` finds at best.
+  /// Whether user-supplied SQL may write to the store's internal tables, change their definitions, and set
+  /// pragmas.
+  ///
+  /// ``Engine/verify()`` can at best detect the resulting damage, not repair it.
   public var allowsInternalWrites = false
-  /// The number of documents that each collection keeps in memory, see
-  /// `DocumentCollection.cacheSize`; not a matter of SQLite, whose cache is ``cacheSize``.
+  /// The number of documents that each collection caches in memory; see `DocumentCollection.cacheSize`.
+  /// Independent of SQLite's page cache, ``cacheSize``.
   public var documentCacheSize = -1
-  /// Bytes of memory that such documents of all collections may take.
+  /// The maximum memory, in bytes, for cached documents of all collections.
   public var documentCacheLimit = 64 << 20
   /// Whether queries report fields that no document of the collection has, such as `emial` where documents have
-  /// `email`: each is logged once for a collection, as a warning with the most similar field. On in debug builds,
-  /// off in release builds, where it costs nothing.
+  /// `email`.
   ///
-  /// An empty collection, fields with a default, declared indexes and the properties of models are not reported.
-  /// The warning goes to ``logger``; to the logging system of the program if that is the default one, which drops
+  /// Each such field is logged once per collection, as a warning with the most similar field. On in debug
+  /// builds; off in release builds, where it costs nothing.
+  ///
+  /// Empty collections, fields with a default, declared indexes, and the properties of models are not reported.
+  /// The warning goes to ``logger``, or to the program's logging system if ``logger`` is the default, which drops
   /// everything. `explain()` lists unknown fields either way. Encrypted stores log no names.
   public var warnsAboutUnknownFields = BuildMode.isDebug
+  /// The logger for warnings, and for executed statements at the level `trace`. The default drops everything.
   public var logger = Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
 
+  /// Creates a configuration with the default settings.
   public init() {}
 
-  /// The same with the settings that others imply.
+  /// The configuration with implied settings applied.
   var withImplied: SQLiteConfiguration {
     var configuration = self
     if isImmutable { configuration.isReadOnly = true }
     return configuration
   }
 
-  /// - Throws: ``StoreError/Code/invalidArgument`` for what SQLite would pass over in silence.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for values that SQLite would silently ignore.
   func validate() throws(StoreError) {
     try require(
       (512...65_536).contains(pageSize) && pageSize.nonzeroBitCount == 1, "pageSize", "\(pageSize)",
@@ -156,10 +188,10 @@ public struct SQLiteConfiguration: Sendable {
   ) throws(StoreError) {
     guard !holds else { return }
     throw StoreError(
-      .invalidArgument, "A setting of the configuration is out of its range",
+      .invalidArgument, "A setting of the configuration is out of range",
       [.operation: setting, .expected: expected, .actual: actual])
   }
 
-  /// SQLite counts milliseconds in 32 bits.
+  /// SQLite stores the timeout as 32-bit milliseconds.
   private static let longestTimeout = 2_000_000.0
 }

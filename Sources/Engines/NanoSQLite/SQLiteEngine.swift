@@ -8,35 +8,36 @@ import NanoDocument
 package import NanoEngine
 import Synchronization
 
-// @unchecked: `connection` is touched only while `writing` is held.
-/// Documents in SQLite: one connection that writes, and in files several that read beside it.
+// @unchecked: `connection` is accessed only while `writing` is held.
+/// A document engine on SQLite: one writing connection, and for files several read connections that work
+/// concurrently.
 ///
-/// GRDB opens, configures, backs up and closes the connections. A call uses one on the thread of
-/// the caller: it is lent out to one at a time, so a hop to GRDB's queue would only cost a small
-/// read a quarter of its time.
+/// GRDB opens, configures, backs up, and closes the connections. A call uses a connection on the caller's
+/// thread: each connection is lent to one call at a time, and a hop to GRDB's queue would add a quarter to the
+/// time of a small read.
 package final class SQLiteEngine: Engine, @unchecked Sendable {
-  /// The settings that it was opened with.
+  /// The settings with which the engine was opened.
   package let configuration: SQLiteConfiguration
-  /// The file, with its tilde expanded; nil for memory and temporary databases.
+  /// The path of the file with its tilde expanded; `nil` for in-memory and temporary databases.
   package let path: String?
   let writer: DatabaseQueue
   private let connection: SQLiteConnection
   private let writing = NSLock()
   private let observer: QueryObserver?
-  /// Nil where there is one connection for everything.
+  /// `nil` if one connection is used for everything.
   private let readers: ReaderPool?
   private let isClosed = Atomic(false)
-  /// Whether another file, or none, has the path of the open one.
+  /// Whether the file at the path is no longer the open one, or no longer exists.
   private let isReplaced = Atomic(false)
-  /// The open file; nil for databases without one.
+  /// The identity of the open file; `nil` for databases without one.
   private let identity: FileIdentity?
   private let hasWarned = Atomic(false)
   /// The thread that runs a block on the writing connection; 0 if none does.
   private let owner = Atomic<UInt>(0)
-  /// Who hears of commits, posted while `writing` is held.
+  /// Delivers commits, which are posted while `writing` is held.
   let commits = CommitBroadcast()
-  /// Looks for commits of other connections while there is an observer.
-  let watch: CommitPoller
+  /// Polls for commits of other connections while there is an observer.
+  let poller: CommitPoller
 
   package var capabilities: Capabilities {
     var all: Capabilities = [
@@ -49,13 +50,12 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     return all
   }
 
-  /// Opens a database and makes its internal tables if it is new.
+  /// Opens a database and creates its internal tables if it is new.
   ///
-  /// - Parameter observer: Is told of queries that an index could have served; nil if nobody wants to
-  ///   know.
-  /// - Throws: ``StoreError`` with ``StoreError/Code/notADatabase``,
-  ///   ``StoreError/Code/newerFormat``, ``StoreError/Code/cannotOpen`` and others. An existing file
-  ///   is unchanged.
+  /// - Parameter observer: Receives reports about queries that an index could have served; `nil` if they are not
+  ///   observed.
+  /// - Throws: ``StoreError`` with ``StoreError/Code/notADatabase``, ``StoreError/Code/newerFormat``,
+  ///   ``StoreError/Code/cannotOpen``, and others. An existing file is unchanged.
   package init(
     _ location: SQLiteConfiguration.Location, _ configuration: SQLiteConfiguration,
     observer: QueryObserver? = nil
@@ -64,7 +64,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     let configuration = configuration.withImplied
     self.configuration = configuration
     self.observer = observer
-    watch = CommitPoller(every: configuration.changeInterval)
+    poller = CommitPoller(every: configuration.changeInterval)
     let isNew: Bool
     (path, isNew) = try DatabaseFile.prepare(location, configuration)
     do {
@@ -81,7 +81,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
         let setup = SQLiteConnection(handle, isReadOnly: configuration.isReadOnly)
         try DatabaseSetup(setup, configuration, isFile: location.isFile).run()
         setup.removeAll()
-        // Made anew, because the setup settles the encoding.
+        // Created again, because the setup determines the encoding.
         return SQLiteConnection(
           handle, isReadOnly: configuration.isReadOnly,
           isGuarded: !configuration.allowsInternalWrites, logger: configuration.logger,
@@ -101,13 +101,13 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
         "kind": "\(location.isFile ? "file" : "\(location)")",
         "durability": "\(configuration.durability.rawValue)",
       ])
-    // Only with a WAL do readers and the writer leave each other alone.
+    // Only a WAL lets readers and the writer work concurrently.
     let hasReaders = configuration.journalMode == .wal || configuration.isReadOnly
     readers =
       (hasReaders ? path : nil).map { path in
         ReaderPool(configuration, observer) {
           let reader = try DatabaseFile.open(path, location, configuration, isReader: true)
-          // Otherwise one reader would read the old file and another one the new.
+          // Otherwise, some readers could read the old file and others the new one.
           guard try FileStatus(path).identity == opened else { throw Self.replaced(path) }
           return reader
         }
@@ -124,7 +124,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     guard let readers else {
       return try onWriter(interruption) { connection in
         guard scope != .call else { return try work(SQLiteReader(connection)) }
-        // Another process may write in between, where the file has no write-ahead log.
+        // Without a write-ahead log, another process could write between statements.
         return try connection.consistently { try work(SQLiteReader(connection)) }
       }
     }
@@ -142,16 +142,16 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
 
   package func get(
     _ identity: Identity, in collection: String, _ interruption: Interruption?,
-    _ show: (StoredDocument) throws -> Void
+    _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool {
     guard let readers, interruption == nil else {
-      return try read(.call, interruption) { try $0.get(identity, in: collection, show) }
+      return try read(.call, interruption) { try $0.get(identity, in: collection, visit) }
     }
     try requireUsable()
     let reader = try readers.take()
-    defer { readers.give(reader) }
+    defer { readers.putBack(reader) }
     do {
-      return try reader.getter.get(identity, in: collection, show)
+      return try reader.getter.get(identity, in: collection, visit)
     } catch let error as StoreError {
       throw named(error, collection)
     }
@@ -161,7 +161,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     guard !configuration.isReadOnly else {
-      throw StoreError(.readOnly, "The store was opened for reading only")
+      throw StoreError(.readOnly, "The store was opened read-only")
     }
     let result = try onWriter(interruption) { connection in
       let transaction = SQLiteWriter(connection)
@@ -182,7 +182,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
         if commits.isObserved { post(changed, connection) }
         return result
       } catch {
-        // Collections and paths that the transaction brought are not in the file.
+        // Discards cached collections and paths that the transaction added, which are not in the file.
         connection.tables.removeAll()
         connection.noteRollback()
         throw error
@@ -192,14 +192,15 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     return result
   }
 
-  /// SQLite before 3.51.3 can lose a commit when two connections write and checkpoint at the same
-  /// instant (https://www.sqlite.org/wal.html#walresetbug). Within a process one connection writes.
+  /// Warns about a race condition: SQLite before 3.51.3 can lose a commit if two connections write and
+  /// checkpoint at the same instant (https://www.sqlite.org/wal.html#walresetbug). Within a process, only one
+  /// connection writes.
   private func warnOfSeveralWriters(_ connection: SQLiteConnection) {
     guard connection.sawOtherWriter, sqlite3_libversion_number() < 3_051_003,
       !hasWarned.exchange(true, ordering: .relaxed)
     else { return }
     configuration.logger.warning(
-      "Another connection writes to the file; SQLite before 3.51.3 has a rare race there",
+      "Another connection writes to the file; SQLite before 3.51.3 has a rare race condition in this case",
       metadata: ["sqlite": "\(String(cString: sqlite3_libversion()))"])
   }
 
@@ -215,7 +216,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
       try requireUsable()
       owner.store(Self.currentThread, ordering: .relaxed)
       defer { owner.store(0, ordering: .relaxed) }
-      // Attached here and not while waiting, so that nobody else's statement is stopped.
+      // Attached only now, not while waiting, so that it cannot stop a statement of a different call.
       return try interruptible(interruption, connection, writer) { try work(connection) }
     }
   }
@@ -229,7 +230,7 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     observer.waiting.wrappingSubtract(1, ordering: .relaxed)
   }
 
-  /// Runs a block on the writing connection if no call uses it.
+  /// Runs a block on the writing connection if it is not in use.
   func ifWriterIsFree(_ work: (SQLiteConnection) -> Void) {
     guard writing.try() else { return }
     defer { writing.unlock() }
@@ -244,12 +245,14 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     guard !isReplaced.load(ordering: .relaxed) else { throw Self.replaced(path) }
   }
 
-  /// SQLite keeps reading and writing a file that has lost its path, and what it commits there is lost.
+  /// Checks that the path still leads to the open file. SQLite would keep reading and writing a file without a
+  /// path, and its commits would be lost.
   ///
   /// - Throws: ``StoreError/Code/fileReplaced``.
   func requireSameFile() throws(StoreError) {
     guard let path, let identity else { return }
-    // A path that cannot be examined any more, as after the process gave up its rights, says nothing.
+    // If the path can no longer be examined, for example after the process dropped privileges, nothing is
+    // concluded.
     guard let status = try? FileStatus(path), status.identity != identity else { return }
     isReplaced.store(true, ordering: .relaxed)
     throw Self.replaced(path)
@@ -257,15 +260,15 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
 
   private static func replaced(_ path: String?) -> StoreError {
     StoreError(
-      .fileReplaced, "The file of the store was deleted, moved or replaced while it was open",
+      .fileReplaced, "The file of the store was deleted, moved, or replaced while it was open",
       [.path: path ?? "", .hint: "close the store and open it again"])
   }
 
-  /// The lock is held by this thread already: waiting for it would never end.
+  /// Rejects a reentrant call: this thread already holds the lock, so waiting for it would deadlock.
   private func refuseReentry() throws(StoreError) {
     guard owner.load(ordering: .relaxed) == Self.currentThread else { return }
     throw StoreError(
-      .invalidArgument, "A call that runs on this connection cannot be made inside another one")
+      .invalidArgument, "A call on the writing connection is not reentrant")
   }
 
   private static var currentThread: UInt {
@@ -280,28 +283,30 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
     _ interruption: Interruption?, _ connection: SQLiteConnection, _ queue: DatabaseQueue,
     _ work: () throws -> Result
   ) throws -> Result {
-    connection.asked = nil
+    connection.currentCollection = nil
     do {
       guard let interruption else { return try work() }
       connection.interruption = interruption
       defer { connection.interruption = nil }
       return try interruption.whileRunning(stop: { queue.interrupt() }, work)
     } catch let error as StoreError {
-      throw named(error, connection.asked)
+      throw named(error, connection.currentCollection)
     }
   }
 
-  /// An error of damage, of space or of the system names the file and the collection.
+  /// Adds the file and the collection to an error about damage, space, or the system.
   private func named(_ error: StoreError, _ collection: String?) -> StoreError {
     if error.code == .tooComplex, let collection { return error.adding(.collection, collection) }
     let codes: [StoreError.Code] = [
       .corruptFile, .notADatabase, .corruptDocument, .database, .full, .inputOutput,
     ]
     guard codes.contains(error.code) else { return error }
-    let known = collection.map { error.adding(.collection, $0) } ?? error
-    // What SQLite says of a statement of the caller's own needs no file.
-    guard error.code != .database || error[.operation] == "execute", let path else { return known }
-    return known.adding(.path, path)
+    let located = collection.map { error.adding(.collection, $0) } ?? error
+    // SQLite's errors about a user-supplied statement do not concern the file.
+    guard error.code != .database || error[.operation] == "execute", let path else {
+      return located
+    }
+    return located.adding(.path, path)
   }
 
   private func translated<Result>(_ work: () throws -> Result) throws -> Result {
@@ -310,12 +315,12 @@ package final class SQLiteEngine: Engine, @unchecked Sendable {
 
   package func close() throws { try close { _ in } }
 
-  /// - Parameter last: Runs on the writing connection when no other one of the engine is open.
+  /// - Parameter last: Runs on the writing connection after the engine's other connections are closed.
   func close(_ last: (SQLiteConnection) throws -> Void) throws {
     try refuseReentry()
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     configuration.logger.debug("store closed")
-    watch.end()
+    poller.end()
     do {
       try readers?.close()
       writing.lock()

@@ -2,12 +2,14 @@
 
 import NanoDocument
 
-/// What one commit changed, or several in a row that were put together.
+/// The changes made by one commit, or by several consecutive commits merged into one.
 public struct Commit: Sendable, Hashable {
-  /// The collections whose documents changed, each once. Empty if ``isEverything``.
+  /// The collections whose documents changed, each listed once. Empty if ``isEverything`` is `true`.
   public package(set) var changes: [Change]
-  /// Whether anything may have changed: after SQL of the caller's own, which can do what nobody sees,
-  /// and after commits of other connections and processes.
+  /// Whether any document of any collection may have changed.
+  ///
+  /// This is the case after user-supplied SQL, whose effects are not tracked, and after commits of other
+  /// connections and processes.
   public package(set) var isEverything: Bool
 
   package init(_ changes: [Change]) {
@@ -15,28 +17,30 @@ public struct Commit: Sendable, Hashable {
     isEverything = false
   }
 
-  /// Anything may have changed.
+  /// A commit after which any document of any collection may have changed.
   package static let everything: Commit = {
     var commit = Commit([])
     commit.isEverything = true
     return commit
   }()
 
-  /// Row ids told for each collection; with more, the whole collection counts as changed. Arbitrary:
-  /// asking about so many documents one by one costs about as much as the query.
+  /// The maximum number of row IDs reported per collection; beyond it, the whole collection counts as changed.
+  ///
+  /// Arbitrary: checking this many documents individually costs about as much as rerunning the query.
   package static let maximumRows = 1_000
 
-  /// Whether it changed no document.
+  /// Whether the commit changed no document.
   public var isEmpty: Bool { changes.isEmpty && !isEverything }
 
-  /// What happened in a collection, whichever case its letters are in; nil if nothing did.
+  /// Returns the change to a collection, or `nil` if it is unchanged. The case of ASCII letters in the name is
+  /// ignored.
   public func change(in collection: String) -> Change? {
     if isEverything { return Change(collection, nil) }
     let name = collection.foldingASCII
     return changes.first { $0.collection.foldingASCII.isSame(as: name) }
   }
 
-  /// Adds what a later commit did.
+  /// Merges the changes of a later commit into this one.
   package mutating func merge(_ later: Commit) {
     guard !isEverything, !later.isEverything else {
       self = .everything
@@ -44,8 +48,8 @@ public struct Commit: Sendable, Hashable {
     }
     for change in later.changes {
       let name = change.collection.foldingASCII
-      if let known = changes.firstIndex(where: { $0.collection.foldingASCII.isSame(as: name) }) {
-        changes[known].merge(change)
+      if let index = changes.firstIndex(where: { $0.collection.foldingASCII.isSame(as: name) }) {
+        changes[index].merge(change)
       } else {
         changes.append(change)
       }

@@ -2,10 +2,10 @@
 
 import Synchronization
 
-/// Tells the observers of an engine of its commits, in their order.
+/// Delivers an engine's commits to its observers, in commit order.
 ///
-/// For those who write an engine: ``post(_:)`` inside of the lock that puts commits in order, after
-/// the commit, and ``deliver()`` when that lock is given back.
+/// An engine calls ``post(_:)`` after the commit, while it still holds the lock that orders commits, and
+/// ``deliver()`` after it releases the lock.
 ///
 /// ```swift
 /// let result = try lock.withLock {
@@ -19,7 +19,7 @@ package final class CommitBroadcast: Sendable {
   private struct State {
     var handlers: [Int: @Sendable (Commit) -> Void] = [:]
     var lastHandler = 0
-    var waiting: [Commit] = []
+    var pending: [Commit] = []
     var isDelivering = false
   }
   private let state = Mutex(State())
@@ -27,12 +27,14 @@ package final class CommitBroadcast: Sendable {
 
   package init() {}
 
-  /// Whether anybody listens. Asked after the commit too: one who registers before a commit and reads
-  /// after that misses nothing.
+  /// Whether there are any observers.
+  ///
+  /// Engines check this after the commit as well: an observer that registers before a commit and reads after
+  /// registering misses nothing.
   @inline(__always)
   package var isObserved: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
 
-  /// Calls the handler for every commit from now on.
+  /// Calls the handler for every later commit.
   package func observe(_ handler: @escaping @Sendable (Commit) -> Void) -> CommitObservation {
     let number = state.withLock { state in
       state.lastHandler += 1
@@ -46,28 +48,28 @@ package final class CommitBroadcast: Sendable {
     }
   }
 
-  /// Keeps a commit to be told of; one that changed nothing is left out.
+  /// Queues a commit for delivery; ignores a commit that changed nothing.
   package func post(_ commit: Commit) {
     guard !commit.isEmpty else { return }
     state.withLock { state in
-      guard !state.handlers.isEmpty else { return state.waiting.removeAll() }
-      if state.waiting.count < Self.maximumWaiting {
-        state.waiting.append(commit)
+      guard !state.handlers.isEmpty else { return state.pending.removeAll() }
+      if state.pending.count < Self.maximumPending {
+        state.pending.append(commit)
       } else {
-        state.waiting[state.waiting.count - 1].merge(commit)
+        state.pending[state.pending.count - 1].merge(commit)
       }
     }
   }
 
-  /// Tells of what is kept, unless another thread does so already and will find it.
+  /// Delivers the queued commits, unless another thread is already delivering and will deliver these too.
   package func deliver() {
     var isFirst = true
     while true {
       let (commits, handlers) = state.withLock {
         state -> ([Commit], [@Sendable (Commit) -> Void]) in
         guard !isFirst || !state.isDelivering else { return ([], []) }
-        let commits = state.waiting
-        state.waiting = []
+        let commits = state.pending
+        state.pending = []
         state.isDelivering = !commits.isEmpty
         return (commits, Array(state.handlers.values))
       }
@@ -77,6 +79,7 @@ package final class CommitBroadcast: Sendable {
     }
   }
 
-  /// Commits kept apart while a handler runs. Arbitrary; handlers are quick.
-  private static let maximumWaiting = 64
+  /// The number of queued commits that stay separate while a handler runs; later ones are merged. Arbitrary;
+  /// handlers are quick.
+  private static let maximumPending = 64
 }

@@ -3,7 +3,7 @@
 import NanoDocument
 import Synchronization
 
-/// Keeps a handler of commits registered until it is cancelled or let go of.
+/// Keeps a commit handler registered until the observation is canceled or deallocated.
 package final class CommitObservation: Sendable {
   private let end: Mutex<(@Sendable () -> Void)?>
 
@@ -11,8 +11,10 @@ package final class CommitObservation: Sendable {
 
   deinit { cancel() }
 
-  /// Ends it. A call of the handler that runs at this moment on another thread goes on, no other
-  /// begins. A second time it does nothing.
+  /// Cancels the observation.
+  ///
+  /// A handler call that is running on another thread finishes; no later call begins. Calling this more than
+  /// once has no effect.
   package func cancel() {
     let end = end.withLock { end in
       defer { end = nil }
@@ -22,11 +24,11 @@ package final class CommitObservation: Sendable {
   }
 }
 
-/// What engines without ``Capabilities/changes`` do.
+/// The default for engines without ``Capabilities/changes``.
 extension Engine {
   package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation {
-    throw StoreError(.unsupported, "The engine does not tell of commits", [.capability: "changes"])
+    throw StoreError(.unsupported, "The engine does not report commits", [.capability: "changes"])
   }
 }

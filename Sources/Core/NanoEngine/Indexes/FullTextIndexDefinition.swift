@@ -3,26 +3,28 @@
 public import NanoDocument
 public import NanoQuery
 
-/// An index of the words, or of all parts, of texts, kept by the database itself.
+/// A full-text index by words or by substrings, maintained by the database.
 public struct FullTextIndexDefinition: Sendable, Hashable {
-  /// Different from those of all other indexes of the collection.
+  /// The name of the index, unique within its collection.
   public var name: String {
     get { exactName.text }
     set { exactName = ExactName(newValue) }
   }
   private var exactName: ExactName
-  /// The fields and how they are taken apart.
-  package var scope: FullTextScope
+  /// The fields and how their text is tokenized.
+  public var scope: FullTextScope
 
-  /// - Parameter name: Made from the fields if nil.
+  /// Creates the definition of a full-text index.
+  ///
+  /// - Parameter name: Derived from the fields if `nil`.
   public init(name: String? = nil, fields: [FieldPath], tokens: Tokenizer = .words) {
     scope = FullTextScope(fields, tokens: tokens)
     exactName = ExactName(name ?? Self.defaultName(scope))
   }
 
-  /// The fields whose texts are indexed, in the order in which they were given.
+  /// The fields whose text is indexed, in the order in which they were given.
   public var fields: [FieldPath] { scope.fields }
-  /// What stands in the index.
+  /// How text is tokenized.
   public var tokens: Tokenizer { scope.tokens }
 
   private static func defaultName(_ scope: FullTextScope) -> String {
@@ -30,18 +32,20 @@ public struct FullTextIndexDefinition: Sendable, Hashable {
     return fields + (scope.tokens == .words ? "_text" : "_substrings")
   }
 
-  /// Throws if there is no field, a path is not one, or a field stands twice.
-  package func validate() throws(StoreError) {
+  /// Checks that the index has fields, that their paths are valid, and that no field occurs twice.
+  ///
+  /// - Throws: ``StoreError`` if the definition is invalid.
+  public func validate() throws(StoreError) {
     do throws(StoreError) { try scope.validate() } catch { throw error.adding(.index, name) }
   }
 }
 
 extension Query {
-  /// The query with the fields of the text indexes that its searches name.
+  /// Returns the query with its searches resolved to the fields of the full-text indexes that they name.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` if there is no such index, or several where none
-  ///   is named.
-  package func resolvingSearches(
+  /// - Throws: ``StoreError/Code/invalidArgument`` if an index does not exist, or if a search names no index and
+  ///   the collection has several.
+  public func resolvingSearches(
     in indexes: [FullTextIndexDefinition]
   ) throws(StoreError) -> Query {
     guard condition.searches else { return self }
@@ -61,16 +65,16 @@ extension FullTextSearch {
     if let index {
       if let found = indexes.first(where: { $0.name.isSame(as: index) }) { return found.scope }
       throw StoreError(
-        .invalidArgument, "There is no text index of this name", [.index: index, .expected: names])
+        .invalidArgument, "No text index has this name", [.index: index, .expected: names])
     }
     guard let only = indexes.first else {
       throw StoreError(
-        .invalidArgument, "A collection without a text index cannot be searched by text",
-        [.hint: "make one with createTextIndex"])
+        .invalidArgument, "Full-text search needs a text index, and the collection has none",
+        [.hint: "create one with createTextIndex"])
     }
     guard indexes.count == 1 else {
       throw StoreError(
-        .invalidArgument, "A collection with several text indexes needs the name of one",
+        .invalidArgument, "The collection has several text indexes, and the search names none",
         [.expected: names])
     }
     return only.scope
@@ -78,6 +82,7 @@ extension FullTextSearch {
 }
 
 extension EngineWriter {
+  /// Throws ``StoreError/Code/unsupported``, the default for engines without full-text indexes.
   public func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     throw StoreError(
       .unsupported, "The engine has no text indexes", [.capability: "textIndexes"])

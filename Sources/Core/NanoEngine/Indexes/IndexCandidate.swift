@@ -3,19 +3,19 @@
 package import NanoDocument
 import NanoQuery
 
-/// What an index must have to serve a query, which several definitions may do.
+/// The requirements that an index must meet to serve a query. Several index definitions can meet them.
 package struct IndexCandidate: Sendable, Hashable {
-  /// What comes behind the fields that are compared for equality.
+  /// What follows the fields that are compared for equality.
   package enum Tail: Sendable, Hashable {
     case none
     /// A field that is compared with a range; an index in either direction serves it.
     case range(FieldPath)
-    /// The order of the results, with its directions.
+    /// The ordering of the results, with its directions.
     case order([IndexDefinition.Column])
   }
 
   package let kind: IndexDefinition.Kind
-  /// The fields that come first, sorted here, in any order in the index.
+  /// The leading fields. Sorted here; in the index, any order will do.
   package let equalities: [FieldPath]
   package let tail: Tail
 
@@ -25,10 +25,10 @@ package struct IndexCandidate: Sendable, Hashable {
     self.tail = tail
   }
 
-  /// How many fields an index for it has.
+  /// The number of fields of an index that meets the requirements.
   package var width: Int { equalities.count + tail.columns.count }
 
-  /// Whether a query that this was made for is answered by an index.
+  /// Returns whether an index serves the queries behind this candidate.
   package func isServed(by index: IndexDefinition) -> Bool {
     guard index.kind == kind, index.columns.count >= width else { return false }
     let first = index.columns.prefix(equalities.count)
@@ -41,17 +41,18 @@ package struct IndexCandidate: Sendable, Hashable {
     }
   }
 
-  /// Whether some index for this candidate may serve the other one too.
+  /// Returns whether some index for this candidate could serve the other candidate too.
   package func mayServe(_ other: IndexCandidate) -> Bool {
     self == other
       || kind == other.kind && width >= other.width
         && Set(other.equalities).isSubset(of: equalities)
   }
 
-  /// The index for this candidate, whose name no declared one is likely to have.
+  /// Returns an index definition for this candidate, with a name that is unlikely to collide with a declared
+  /// one.
   ///
-  /// - Parameter leading: Fields that come before the others among those compared for equality, so that
-  ///   the index serves queries on these alone as well.
+  /// - Parameter leading: Fields to put first among those compared for equality, so that the index also serves
+  ///   queries on these alone.
   package func definition(leading: [FieldPath] = [], reason: String? = nil) -> IndexDefinition {
     let first = leading.filter(equalities.contains)
     let paths = first + equalities.filter { !first.contains($0) }
@@ -64,7 +65,7 @@ package struct IndexCandidate: Sendable, Hashable {
 }
 
 extension IndexDefinition {
-  /// The fields as query text writes them: `[last], [first] DESC`.
+  /// The columns in query-text syntax: `[last], [first] DESC`.
   package var declaration: String {
     columns.map { Ordering($0.path, descending: $0.descending).queryText }.joined(separator: ", ")
   }
@@ -81,7 +82,7 @@ extension IndexCandidate.Tail {
 }
 
 extension IndexCandidate {
-  /// As JSON: `{"kind":"fields","equal":["city"],"order":[["age","desc"]]}`.
+  /// The candidate as JSON: `{"kind":"fields","equal":["city"],"order":[["age","desc"]]}`.
   package var text: String {
     var object: DocumentObject = ["kind": .string(kind.rawValue)]
     object["equal"] = .array(equalities.map { .string($0.description) })
@@ -100,7 +101,7 @@ extension IndexCandidate {
     return writer.text
   }
 
-  /// Reads what ``text`` wrote; nil for anything else.
+  /// Parses the output of ``text``; `nil` for anything else.
   package init?(text: String) {
     var text = text
     let value = text.withUTF8 { bytes in

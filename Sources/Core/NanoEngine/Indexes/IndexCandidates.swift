@@ -11,39 +11,39 @@ package import NanoQuery
 /// order      // nil: a range comes before the order
 /// ```
 ///
-/// Nothing comes of what no index answers (contains, patterns, expressions, NOT), nor of a choice
-/// unless each of its branches is served.
+/// Conditions that no index serves (contains, patterns, expressions, NOT) yield no candidates, and a disjunction
+/// yields them only if an index serves each of its branches.
 package struct IndexCandidates: Sendable, Hashable {
-  /// What together finds the documents: one index, or one for each branch of a choice.
+  /// The candidates that together find the documents: one index, or one per branch of a disjunction.
   package var condition: [IndexCandidate] = []
-  /// What finds them and gives them in order.
+  /// The candidate that finds the documents in the requested order.
   package var order: IndexCandidate?
-  /// The part of the condition that ``condition`` answers, if it is not the whole.
+  /// The part of the condition that ``condition`` covers, if it does not cover all of it.
   package private(set) var answered: Condition?
 
-  /// Whether no index would serve.
+  /// Whether no index would serve the query.
   package var isEmpty: Bool { condition.isEmpty && order == nil }
 
   /// - Parameters:
-  ///   - observed: What stands at a path in every document; nil if that is not known.
-  ///   - ordersText: Whether the database compares texts by code point.
-  ///   - defaults: What questions take for fields that a document does not have; indexes hold what is
-  ///     stored.
+  ///   - observed: Returns what is known about a path in all documents; `nil` if nothing is known.
+  ///   - ordersText: Whether the database compares strings by code point.
+  ///   - defaults: The values that queries use for fields that a document does not have; indexes contain stored
+  ///     values only.
   package init(
     _ query: Query, ordersText: Bool = true, defaults: FieldDefaults? = nil,
     observed: @escaping (FieldPath) -> PathSummary?
   ) {
-    let reading = Reading(ordersText: ordersText, defaults: defaults, observed: observed)
+    let finder = CandidateFinder(ordersText: ordersText, defaults: defaults, observed: observed)
     let parts = Self.conjuncts(query.condition)
-    let choice = reading.best(of: parts)
+    let choice = finder.best(of: parts)
     condition = choice?.candidates ?? []
-    order = reading.order(query, choice)
+    order = finder.order(query, choice)
     if let choice, choice.used.count < parts.count {
       answered = choice.used.count == 1 ? choice.used[0] : .all(choice.used)
     }
   }
 
-  /// Leaves out what indexes serve that are there.
+  /// Removes the candidates that existing indexes serve.
   package mutating func remove(servedBy indexes: [IndexDefinition]) {
     condition.removeAll { candidate in indexes.contains { candidate.isServed(by: $0) } }
     if let order, indexes.contains(where: { order.isServed(by: $0) }) { self.order = nil }
@@ -57,11 +57,12 @@ package struct IndexCandidates: Sendable, Hashable {
     }
   }
 
-  /// Fields of one index. Arbitrary: a further field saves little, and each makes entries longer.
+  /// The maximum number of fields in one index. Arbitrary: a further field saves little, and each makes entries
+  /// longer.
   static let maximumWidth = 4
 }
 
-/// How one part of a condition can be looked up.
+/// How an index can serve one part of a condition.
 private struct PartUse {
   enum Kind { case equality, list, range }
   var path: FieldPath
@@ -70,21 +71,21 @@ private struct PartUse {
   var part: Condition
 }
 
-/// What was chosen among the parts of a condition.
+/// The parts of a condition chosen for index use.
 private struct Choice {
   var candidates: [IndexCandidate]
   var used: [Condition]
-  /// Whether what an index finds can also come in order: one index, and no list of values.
+  /// Whether the index can also return its results in order: a single index, and no list of values.
   var canOrder: Bool
 }
 
-private struct Reading {
+private struct CandidateFinder {
   let ordersText: Bool
   let defaults: FieldDefaults?
   let observed: (FieldPath) -> PathSummary?
 
-  /// Equality before ranges, since it finds less as a rule; fields before elements, since an index on
-  /// several fields serves several parts at once; a choice only where nothing else is.
+  /// Prefers equality to ranges, since it usually matches fewer documents; scalar fields to elements, since a
+  /// compound index serves several parts at once; and a disjunction only if nothing else can be used.
   func best(of parts: [Condition]) -> Choice? {
     let uses = parts.compactMap { part in
       asStored(part).flatMap(use).map { use in
@@ -122,7 +123,7 @@ private struct Reading {
     }
     return Choice(
       candidates: [IndexCandidate(equalities: paths, tail: tail)], used: used,
-      // SQLite does not order by what stands behind a field that a range is asked of as well.
+      // SQLite does not order by a column that follows one with both an equality and a range condition.
       canOrder: !equalities.contains { $0.kind == .list }
         && !ranges.contains { paths.contains($0.path) })
   }
@@ -135,8 +136,8 @@ private struct Reading {
 
   private func branches(_ part: Condition) -> Choice? {
     guard case .any(let branches)? = asStored(part), !branches.isEmpty else { return nil }
-    // What stands for stored values is not translated again.
-    let stored = Reading(ordersText: ordersText, defaults: nil, observed: observed)
+    // A branch already refers to stored values and must not be translated again.
+    let stored = CandidateFinder(ordersText: ordersText, defaults: nil, observed: observed)
     var candidates: [IndexCandidate] = []
     for branch in branches {
       guard let choice = stored.best(of: IndexCandidates.conjuncts(branch)) else { return nil }
@@ -147,15 +148,15 @@ private struct Reading {
     return Choice(candidates: candidates, used: [part], canOrder: false)
   }
 
-  /// An index gives an order only if it sorts as we do, and if every document that is found stands in one
-  /// stretch of it.
+  /// Returns a candidate for the ordering. An index provides an ordering only if it sorts as the query semantics
+  /// require and if all matching documents are in one contiguous range of it.
   func order(_ query: Query, _ choice: Choice?) -> IndexCandidate? {
     guard !query.orderings.isEmpty, choice?.canOrder ?? true else { return nil }
     let found = choice?.candidates.first ?? IndexCandidate(equalities: [])
     var columns: [IndexDefinition.Column] = []
     for ordering in query.orderings {
       guard case .field(let path) = ordering.expression, isSortable(path) else { return nil }
-      // One value for all that is found sorts nothing; a field that stands twice sorts once.
+      // A column with a single value for all results does not affect the order; a repeated column has no effect.
       guard !found.equalities.contains(path), !columns.contains(where: { $0.path == path }) else {
         continue
       }
@@ -176,37 +177,39 @@ private struct Reading {
   }
 }
 
-extension Reading {
+extension CandidateFinder {
   private func use(_ part: Condition) -> PartUse? {
     switch part {
     case .comparison(.field(let path), let comparison, .value(let value)),
       .comparison(.value(let value), let comparison, .field(let path)):
       guard comparison != .notEqual, let lookUp = PathSummary.lookUp(value) else { return nil }
-      return made(path, comparison == .equal ? .equality : .range, [lookUp], part)
+      return partUse(path, comparison == .equal ? .equality : .range, [lookUp], part)
     case .between(.field(let path), .value(let low), .value(let high)):
       guard let lookUp = PathSummary.lookUp(low), lookUp == PathSummary.lookUp(high) else {
         return nil
       }
-      return made(path, .range, [lookUp], part)
+      return partUse(path, .range, [lookUp], part)
     case .membership(.field(let path), let list):
       var lookUps: [PathSummary.LookUp] = []
       for case .value(let value) in list {
         guard let lookUp = PathSummary.lookUp(value) else { return nil }
         lookUps.append(lookUp)
       }
-      guard lookUps.count == list.count, list.count <= Self.longestList else { return nil }
-      return made(path, .list, lookUps, part)
+      guard lookUps.count == list.count, list.count <= Self.maximumListCount else { return nil }
+      return partUse(path, .list, lookUps, part)
     case .text(.field(let path), .beginsWith, .value(.string(let prefix))):
       guard !prefix.isEmpty, !prefix.utf8.contains(0) else { return nil }
-      return made(path, .range, [.ordered(.text)], part)
+      return partUse(path, .range, [.ordered(.text)], part)
     case .isNull(.field(let path)), .not(.exists(let path)):
-      guard let made = made(path, .equality, [], part), !made.isElements else { return nil }
-      return made
+      guard let partUse = partUse(path, .equality, [], part), !partUse.isElements else {
+        return nil
+      }
+      return partUse
     default: return nil
     }
   }
 
-  private func made(
+  private func partUse(
     _ path: FieldPath, _ kind: PartUse.Kind, _ lookUps: [PathSummary.LookUp], _ part: Condition
   ) -> PartUse? {
     guard path.isIndexable, let facts = observed(path) else { return nil }
@@ -217,20 +220,22 @@ extension Reading {
     return PartUse(path: path, kind: kind, isElements: facts.entersArray, part: part)
   }
 
-  /// Values that the SQLite engine looks up at once; longer lists are compared document by document.
-  private static let longestList = 16_383
+  /// The maximum number of values that the SQLite engine looks up at once; longer lists are compared document by
+  /// document.
+  private static let maximumListCount = 16_383
 }
 
 extension FieldPath {
-  /// Whether databases can name the field in a path: SQLite's language of paths has no escape for quotes,
-  /// backslashes and controls.
+  /// Whether databases can name the field in a path: SQLite's path syntax has no escapes for quotes,
+  /// backslashes, and control characters.
   var isIndexable: Bool {
     components.allSatisfy { name in
       !name.isEmpty && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }
     }
   }
 
-  /// An index on elements has those of every list, and none by its number.
+  /// Whether an index on elements can serve the path: such an index contains the elements of every array,
+  /// without their positions.
   var canIndexElements: Bool {
     !addressesElement
   }

@@ -2,17 +2,17 @@
 
 import NanoDocument
 
-/// What a store does about indexes that nobody declared. docs/INDEXING.md says how it decides.
+/// How a store manages adaptive indexes. docs/INDEXING.md describes the algorithm.
 public enum IndexTuning: String, Sendable, Hashable, CaseIterable {
-  /// Makes the indexes that pay for the queries that are asked, and drops those that do not any more.
+  /// Creates the indexes that pay off for the queries being executed, and drops them when they no longer do.
   case automatic
-  /// Finds out the same, and leaves it to somebody to apply it.
+  /// Determines the same changes, but leaves it to the caller to apply them.
   case manual
-  /// Looks at nothing.
+  /// Observes nothing.
   case off
 }
 
-/// An index that is being filled.
+/// An index that is being built.
 package struct PendingIndex: Sendable, Hashable {
   package var collection: String {
     get { exactCollection.text }
@@ -26,20 +26,20 @@ package struct PendingIndex: Sendable, Hashable {
   }
 }
 
-/// What the store layer keeps of one possible index; engines do not look into it.
+/// A record that the store layer keeps about one possible index; engines do not interpret it.
 package struct IndexCostRecord: Sendable, Hashable {
   package var collection: String {
     get { exactCollection.text }
     set { exactCollection = ExactName(newValue) }
   }
   private var exactCollection: ExactName
-  /// What the row is about, different for each row of a collection.
+  /// What the record is about, unique within its collection.
   package var subject: String {
     get { exactSubject.text }
     set { exactSubject = ExactName(newValue) }
   }
   private var exactSubject: ExactName
-  /// A JSON object.
+  /// The record's content, a JSON object.
   package var state: String
   package init(collection: String, subject: String, state: String) {
     exactCollection = ExactName(collection)
@@ -48,7 +48,7 @@ package struct IndexCostRecord: Sendable, Hashable {
   }
 }
 
-/// What engines do that make every index in one step, and keep no ledger.
+/// The defaults for engines that build every index in one step and keep no index records.
 extension EngineReader {
   package func unfinishedIndexes() throws -> [PendingIndex] { [] }
   package func indexLedger() throws -> [IndexCostRecord] { [] }

@@ -3,10 +3,10 @@
 import Foundation
 package import NanoDocument
 
-/// What every document of a collection has at a path.
+/// What is known about the values at a path across all documents of a collection.
 package struct PathSummary: Sendable, Hashable {
   package var types: ObservedTypes
-  /// Whether an array ever stood on the way or at the end.
+  /// Whether any document ever had an array along the path or at its end.
   package var entersArray: Bool
 
   package init(types: ObservedTypes, entersArray: Bool) {
@@ -14,10 +14,11 @@ package struct PathSummary: Sendable, Hashable {
     self.entersArray = entersArray
   }
 
-  /// Types that SQLite compares as we do, as long as they are alone.
+  /// Value classes for which SQLite's comparison agrees with the query semantics, provided that no other class
+  /// is mixed in.
   package enum PlainClass: Sendable { case boolean, number, text, date }
 
-  /// The one class of values at this path, if there is only one and no array.
+  /// The only class of values at this path; `nil` if there are several classes or arrays.
   package var plainClass: PlainClass? {
     guard !entersArray, !types.contains(.irregular) else { return nil }
     let values = types.subtracting(.null)
@@ -33,16 +34,16 @@ package struct PathSummary: Sendable, Hashable {
 }
 
 extension PathSummary {
-  /// How a value may be looked up among the stored ones of a path.
+  /// How a value can be looked up among the stored values of a path.
   package enum LookUp: Sendable, Hashable {
-    /// Stored values of this class compare and sort as the documents' do.
+    /// Stored values of this class compare and sort like the values themselves.
     case ordered(PlainClass)
-    /// Equal ones can be found, but stored forms do not sort as the values do.
+    /// Equal values can be found, but stored forms do not sort like the values.
     case equality
   }
 
-  /// Nil for values that have no one stored form: null, URLs (texts, in conditions), containers, what is
-  /// not finite, texts with a NUL, and dates between two nanoseconds.
+  /// Returns how a value can be looked up; `nil` if it has no single stored form: null, URLs (which conditions
+  /// treat as text), containers, non-finite numbers, text with a NUL, and dates between two nanoseconds.
   package static func lookUp(_ value: DocumentValue) -> LookUp? {
     switch value {
     case .bool: return .ordered(.boolean)
@@ -62,8 +63,8 @@ extension PathSummary {
   /// `{"$date":"2026-11-20T21:17:00.123456789Z"}`
   private static let storedDateLength = 42
 
-  /// Whether looking for a stored form finds every document that has an equal value: a text is also
-  /// equal to a URL, a date to one whose exact interval stands beside it.
+  /// Returns whether looking up a stored form finds every document with an equal value: a string also equals a
+  /// URL, and a date also equals one that is stored with its exact interval.
   package func findsEqual(_ lookUp: LookUp) -> Bool {
     switch lookUp {
     case .ordered(.text): !types.contains(.url)
@@ -72,7 +73,7 @@ extension PathSummary {
     }
   }
 
-  /// Whether a range of stored forms holds every document whose value is in it.
+  /// Returns whether a range of stored forms contains every document whose value is in the range.
   package func findsRange(_ lookUp: LookUp, ordersText: Bool) -> Bool {
     guard case .ordered(let plain) = lookUp, findsEqual(lookUp) else { return false }
     return !types.contains(.irregular) && (plain != .text || ordersText)

@@ -3,20 +3,20 @@
 import NanoDocument
 package import Synchronization
 
-/// A query that looked through documents, or sorted them, where an index could have served.
+/// A report of a query that scanned or sorted documents although an index could have served it.
 package struct ScanReport: Sendable {
   package var collection: String
-  /// The indexes that are missing.
+  /// The missing indexes.
   package var candidates: IndexCandidates
-  /// Seconds of processor time that the database took, without what the caller did with the documents.
+  /// The CPU time that the database used, in seconds, without the caller's processing of the documents.
   package var seconds: Double
-  /// Documents that were looked at; 0 if an index found them and they were only sorted.
+  /// The number of documents scanned; 0 if an index found them and they were only sorted.
   package var rows: Int
-  /// Documents that fulfil the condition.
+  /// The number of documents that match the condition.
   package var matched: Int
-  /// Documents that were handed out.
+  /// The number of documents returned.
   package var found: Int
-  /// Whether they were removed as well, which an index does not make cheaper.
+  /// Whether the documents were also deleted, a cost that an index does not reduce.
   package var isRemoval: Bool
 
   package init(
@@ -33,32 +33,32 @@ package struct ScanReport: Sendable {
   }
 }
 
-/// What an engine tells whoever opened it about the queries that it runs.
+/// Receives an engine's reports about the queries that it executes.
 ///
-/// An engine without one looks at nothing. With one it asks after each query whether documents were
-/// looked through, and calls ``scanned`` if there were many; everything else is counted.
+/// An engine without an observer measures nothing. An engine with one checks after each query whether documents
+/// were scanned, calls ``scanned`` if there were many, and counts everything else.
 package final class QueryObserver: Sendable {
-  /// Called on the thread of the query, whose transaction may still run: it must not use the engine.
+  /// Called on the query's thread, possibly within its transaction: it must not use the engine.
   package let scanned: @Sendable (ScanReport) -> Void
-  /// Called after a commit now and then with how many documents of a collection were written since, in
-  /// how many transactions.
+  /// Called occasionally after a commit with the number of documents written to a collection since the last
+  /// call, and the number of transactions.
   package let written: @Sendable (_ collection: String, _ count: Int, _ commits: Int) -> Void
-  /// Called when a writer begins to wait for another one of this engine.
+  /// Called when a writer begins to wait for another writer of this engine.
   package let writerWaits: @Sendable () -> Void
-  /// Called on the thread of a query that is about to scan, before it has seen anything, while
-  /// ``isBuilding`` is set. It may wait for an index that is nearly there. The closure throws if the query was
-  /// stopped meanwhile.
+  /// Called on the thread of a query that is about to scan, before the query has read anything, while
+  /// ``isBuilding`` is set. It may wait for an index that is nearly complete. The `check` closure throws if the
+  /// query has been interrupted.
   package let willScan:
     @Sendable (
       _ collection: String, _ candidates: IndexCandidates, _ check: () throws -> Void
     ) throws -> Void
-  /// Whether an index is being made.
+  /// Whether an index is being built.
   package let isBuilding = Atomic(false)
-  /// Documents that a scan reads at least, to be told of.
+  /// The minimum number of documents that a scan must read to be reported.
   package let minimumRows: Int
-  /// Writers that wait now.
+  /// The number of writers that are waiting now.
   package let waiting = Atomic(0)
-  /// Transactions that were committed.
+  /// The number of committed transactions.
   package let commits = Atomic(0)
 
   private struct Subject: Hashable {
@@ -83,18 +83,18 @@ package final class QueryObserver: Sendable {
     self.writerWaits = writerWaits
   }
 
-  /// Where uses of an index are counted.
+  /// Returns the use counter of an index.
   package func uses(of index: String, in collection: String) -> UseCount {
     uses.withLock { uses in
       let subject = Subject(collection: ExactName(collection), index: ExactName(index))
-      if let known = uses[subject] { return known }
-      let made = UseCount()
-      uses[subject] = made
-      return made
+      if let existing = uses[subject] { return existing }
+      let counter = UseCount()
+      uses[subject] = counter
+      return counter
     }
   }
 
-  /// How often indexes were used since this was called last.
+  /// Returns the number of uses of each index since the last call, and resets the counters.
   package func takeUses() -> [(collection: String, index: String, count: Int)] {
     uses.withLock { uses in
       uses.compactMap { subject, use in
@@ -105,7 +105,7 @@ package final class QueryObserver: Sendable {
   }
 }
 
-/// Counts how often an index is used.
+/// Counts the uses of an index.
 package final class UseCount: Sendable {
   package let count = Atomic(0)
   init() {}

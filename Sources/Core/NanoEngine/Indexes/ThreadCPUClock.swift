@@ -8,10 +8,10 @@
   import Darwin
 #endif
 
-/// The processor time of the running thread: what a scan and a build cost, however busy the machine is
-/// with something else at that moment.
+/// The CPU time of the current thread: the cost of a scan or an index build, regardless of the machine's other
+/// load.
 package enum ThreadCPUClock {
-  /// Seconds; only differences mean something.
+  /// Seconds; only differences are meaningful.
   package static var seconds: Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -5,38 +5,38 @@ import NanoEngine
 import NanoQuery
 
 extension PathTrie {
-  /// The numbers of all places whose leaves a path may reach. A number in the path addresses an
-  /// element as well as a name; any element will do here.
+  /// Returns the numbers of all nodes whose scalar values a path may reach. A number in the path can address an
+  /// element or a name; any element is accepted here.
   package func attributes(at path: FieldPath) -> [Int32] {
-    var places: [Int32] = [Self.root]
+    var reached: [Int32] = [Self.root]
     var open: [Int32] = []
     for step in path.steps {
       let name = StoredName(step.name)
       let isIndex = step.index != nil
       var next: [Int32] = []
-      for place in places {
-        if isOpen(place) { open.append(place) }
-        let child = name.utf8.withUnsafeBytes { find(place, $0) }
+      for node in reached {
+        if isOpen(node) { open.append(node) }
+        let child = name.utf8.withUnsafeBytes { find(node, $0) }
         if child >= 0 { addWithElements(child, &next) }
-        let element = nodes[Int(place)].element
+        let element = nodes[Int(node)].element
         if isIndex, element >= 0 { addWithElements(element, &next) }
       }
-      places = next
+      reached = next
     }
-    open += places.filter(isOpen)
-    let numbers = (places.filter(hasLeaves) + open).map { nodes[Int($0)].attribute }
+    open += reached.filter(isOpen)
+    let numbers = (reached.filter(hasLeaves) + open).map { nodes[Int($0)].attribute }
     return Set(numbers).sorted()
   }
 
-  private func addWithElements(_ place: Int32, _ places: inout [Int32]) {
-    var place = place
-    while place >= 0 {
-      if !places.contains(place) { places.append(place) }
-      place = nodes[Int(place)].element
+  private func addWithElements(_ node: Int32, _ reached: inout [Int32]) {
+    var node = node
+    while node >= 0 {
+      if !reached.contains(node) { reached.append(node) }
+      node = nodes[Int(node)].element
     }
   }
 
-  /// Every place at which leaves stand, with its path as ``Attribute/leafPath`` gives it.
+  /// Returns every node that has scalar values, with its path as in ``Attribute/leafPath``.
   package func leafAttributes() -> [WildcardIndexPath] {
     var found: [WildcardIndexPath] = []
     for node in Int32(0)..<Int32(count) where nodes[Int(node)].attribute != Self.unnumbered {
@@ -57,8 +57,10 @@ extension PathTrie {
     return types & ~Self.containers != 0
   }
 
-  /// Whether leaves below, of names that are not kept, may be indexed here. What makes the root open
-  /// is not in the file, but the number of paths is; those of empty arrays are in memory only.
+  /// Whether scalar values below this node, under names that are not tracked, may be indexed here.
+  ///
+  /// The root's `open` mark is not stored in the file, but the number of paths is. Paths of empty arrays exist
+  /// only in memory.
   private func isOpen(_ node: Int32) -> Bool {
     if nodes[Int(node)].types & Int32(ObservedTypes.open.rawValue) != 0 { return true }
     return node == Self.root
@@ -76,7 +78,7 @@ extension PathTrie {
     return FieldPath(components: names.reversed()).description
   }
 
-  /// The name as documents have it, without the escapes of its stored form.
+  /// The name as it appears in documents, without the escapes of its stored form.
   private func plainName(_ node: Int32) -> String {
     var reader = JSONReader(quotedName(node))
     return (try? reader.rawName().text) ?? String(decoding: name(node), as: UTF8.self)

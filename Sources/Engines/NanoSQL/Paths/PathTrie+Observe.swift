@@ -4,11 +4,11 @@ package import NanoDocument
 import NanoEngine
 
 extension PathTrie {
-  /// Marks every path and type of a document, and gathers its leaves where they are indexed.
+  /// Records every path and type of a document, and collects its scalar values if they are indexed.
   ///
-  /// - Throws: ``StoreError/Code/corruptDocument`` if it is not an object.
+  /// - Throws: ``StoreError/Code/corruptDocument`` if the body is not an object.
   package func observe(
-    _ body: UnsafeRawBufferPointer, _ leaves: WildcardIndexBuffer? = nil
+    _ body: UnsafeRawBufferPointer, _ buffer: WildcardIndexBuffer? = nil
   ) throws(StoreError) {
     var reader = JSONReader(body)
     guard reader.kind() == .object else {
@@ -16,39 +16,39 @@ extension PathTrie {
         .corruptDocument, "A stored document is not an object", [.byteOffset: "0"])
     }
     depth = 0
-    try object(&reader, Self.root, leaves)
+    try object(&reader, Self.root, buffer)
   }
 
   private func object(
-    _ reader: inout JSONReader, _ node: Int32, _ leaves: WildcardIndexBuffer?
+    _ reader: inout JSONReader, _ node: Int32, _ buffer: WildcardIndexBuffer?
   ) throws(StoreError) {
     try enter(reader)
     defer { depth -= 1 }
     _ = reader.peekConsume(UInt8(ascii: "{"))
     if reader.peekConsume(UInt8(ascii: "}")) { return }
-    // The field that followed last time.
+    // The field that followed in the previous document.
     var predicted = nodes[Int(node)].firstChild
     repeat {
       if predicted >= 0, reader.match(quotedName(predicted)) {
         let child = predicted
-        try value(&reader, child, leaves)
+        try value(&reader, child, buffer)
         predicted = nodes[Int(child)].nextSibling
         continue
       }
       let name = try reader.rawName()
       let child: Int32
       if name.hasEscapes {
-        // Another program may have written it with other escapes than ours.
+        // Another program may have used different escapes.
         let stored = StoredName(try name.text)
-        child = stored.utf8.withUnsafeBytes { self.child(node, $0, leaves) }
+        child = stored.utf8.withUnsafeBytes { self.child(node, $0, buffer) }
       } else {
-        child = self.child(node, name.bytes, leaves)
+        child = self.child(node, name.bytes, buffer)
       }
       if child >= 0 {
-        try value(&reader, child, leaves)
+        try value(&reader, child, buffer)
         predicted = nodes[Int(child)].nextSibling
-      } else if let leaves {
-        try unfollowed(&reader, node, leaves)
+      } else if let buffer {
+        try untracked(&reader, node, buffer)
       } else {
         try reader.skipValue()
       }
@@ -56,44 +56,44 @@ extension PathTrie {
     try reader.expect(UInt8(ascii: "}"))
   }
 
-  /// The leaves of a document that goes away are looked for where they were put: under a name only if
-  /// it was kept then.
+  /// When a document is removed, its scalar values are looked up where they were indexed: under a name only if
+  /// that name was tracked at the time.
   private func child(
-    _ node: Int32, _ name: UnsafeRawBufferPointer, _ leaves: WildcardIndexBuffer?
+    _ node: Int32, _ name: UnsafeRawBufferPointer, _ buffer: WildcardIndexBuffer?
   ) -> Int32 {
-    leaves?.isRemoving == true ? find(node, name) : findOrMake(node, name)
+    buffer?.isRemoving == true ? find(node, name) : findOrMake(node, name)
   }
 
   private func value(
-    _ reader: inout JSONReader, _ node: Int32, _ leaves: WildcardIndexBuffer?
+    _ reader: inout JSONReader, _ node: Int32, _ buffer: WildcardIndexBuffer?
   ) throws(StoreError) {
     switch reader.kind() {
     case .string:
       let string = try reader.rawString()
-      // SQLite's JSON functions take a text to end at its first NUL.
+      // SQLite's JSON functions end a string at its first NUL.
       let isCut = string.isEscaped && string.text.utf8.contains(0)
       mark(node, Int32((isCut ? [.string, .irregular] : ObservedTypes.string).rawValue))
-      if let leaves { text(string, node, leaves) }
+      if let buffer { text(string, node, buffer) }
     case .number:
       let before = reader
       let isNegative = reader.next == UInt8(ascii: "-")
       let (isDouble, length) = reader.skipNumber()
       let digits = length - (isNegative ? 1 : 0)
       mark(node, Self.numberType(isDouble, digits: digits))
-      if let leaves { try number(before, node, isInteger: !isDouble && digits < 19, leaves) }
+      if let buffer { try number(before, node, isInteger: !isDouble && digits < 19, buffer) }
     case .bool:
       mark(node, Int32(ObservedTypes.bool.rawValue))
       let flag = try reader.bool()
-      if let leaves { leaves.add(nodes[Int(node)].attribute, integer: flag ? 1 : 0) }
+      if let buffer { buffer.add(nodes[Int(node)].attribute, integer: flag ? 1 : 0) }
     case .null:
       mark(node, Int32(ObservedTypes.null.rawValue))
       try reader.skipValue()
-      if let leaves { leaves.add(nodes[Int(node)].attribute, value: .null) }
-    case .array: try array(&reader, node, leaves)
+      if let buffer { buffer.add(nodes[Int(node)].attribute, value: .null) }
+    case .array: try array(&reader, node, buffer)
     case .object:
-      if reader.isStoredForm { return try storedForm(&reader, node, leaves) }
+      if reader.isStoredForm { return try storedForm(&reader, node, buffer) }
       mark(node, Int32(ObservedTypes.object.rawValue))
-      try object(&reader, node, leaves)
+      try object(&reader, node, buffer)
     case .none:
       throw StoreError(
         .corruptDocument, "A stored document does not decode",
@@ -102,36 +102,36 @@ extension PathTrie {
   }
 
   @inline(__always)
-  private func text(_ string: JSONReader.RawString, _ node: Int32, _ leaves: WildcardIndexBuffer) {
+  private func text(_ string: JSONReader.RawString, _ node: Int32, _ buffer: WildcardIndexBuffer) {
     let attribute = nodes[Int(node)].attribute
     if string.isEscaped {
-      leaves.add(attribute, value: .string(string.text))
+      buffer.add(attribute, value: .string(string.text))
     } else {
-      leaves.add(attribute, text: string.bytes)
+      buffer.add(attribute, text: string.bytes)
     }
   }
 
   private func number(
-    _ reader: JSONReader, _ node: Int32, isInteger: Bool, _ leaves: WildcardIndexBuffer
+    _ reader: JSONReader, _ node: Int32, isInteger: Bool, _ buffer: WildcardIndexBuffer
   ) throws(StoreError) {
     var reader = reader
     let attribute = nodes[Int(node)].attribute
     if isInteger {
-      leaves.add(attribute, integer: try reader.integer())
+      buffer.add(attribute, integer: try reader.integer())
     } else {
-      leaves.add(attribute, value: try reader.value())
+      buffer.add(attribute, value: try reader.value())
     }
   }
 
   @inline(__always)
   private static func numberType(_ isDouble: Bool, digits: Int) -> Int32 {
     if isDouble { return Int32(ObservedTypes.double.rawValue) }
-    // An integer beyond 64 bits can only come from another program; nothing is concluded from it.
+    // Only another program can write an integer beyond 64 bits; nothing is inferred from it.
     return Int32((digits > 19 ? ObservedTypes.int.union(.irregular) : .int).rawValue)
   }
 
   private func array(
-    _ reader: inout JSONReader, _ node: Int32, _ leaves: WildcardIndexBuffer?
+    _ reader: inout JSONReader, _ node: Int32, _ buffer: WildcardIndexBuffer?
   ) throws(StoreError) {
     mark(node, Int32(ObservedTypes.array.rawValue))
     let element = elementNode(node)
@@ -139,11 +139,11 @@ extension PathTrie {
     defer { depth -= 1 }
     _ = reader.peekConsume(UInt8(ascii: "["))
     if reader.peekConsume(UInt8(ascii: "]")) { return }
-    repeat { try value(&reader, element, leaves) } while reader.peekConsume(UInt8(ascii: ","))
+    repeat { try value(&reader, element, buffer) } while reader.peekConsume(UInt8(ascii: ","))
     try reader.expect(UInt8(ascii: "]"))
   }
 
-  /// Another program's document may be deeper than the stack.
+  /// Limits the depth: a document of another program could overflow the stack.
   @inline(__always)
   private func enter(_ reader: JSONReader) throws(StoreError) {
     depth += 1
@@ -153,12 +153,12 @@ extension PathTrie {
     }
   }
 
-  /// A value that JSON lacks. One whose text does not sort with the others of its type is marked as
+  /// Handles a value type that JSON lacks. A value whose text does not sort with others of its type is marked as
   /// irregular.
   private func storedForm(
-    _ reader: inout JSONReader, _ node: Int32, _ leaves: WildcardIndexBuffer?
+    _ reader: inout JSONReader, _ node: Int32, _ buffer: WildcardIndexBuffer?
   ) throws(StoreError) {
-    if leaves == nil, reader.skipStoredDate() {
+    if buffer == nil, reader.skipStoredDate() {
       return mark(node, Int32(ObservedTypes.date.rawValue))
     }
     var ahead = reader
@@ -170,26 +170,26 @@ extension PathTrie {
     case .data: types = .data
     case .url: types = .url
     case .double: types = [.double, .irregular]
-    // Only another program can have written a name with a single `$`.
+    // Only another program can have written a name that begins with a single `$`.
     case .object: types = [.object, .open]
     default: types = .irregular
     }
     mark(node, Int32(types.rawValue))
-    if let leaves { gather(value, node, leaves) }
+    if let buffer { collect(value, node, buffer) }
   }
 
-  /// A value whose name is not kept: its leaves are indexed together with others of the object.
-  private func unfollowed(
-    _ reader: inout JSONReader, _ node: Int32, _ leaves: WildcardIndexBuffer
+  /// Handles a value whose name is not tracked: its scalar values are indexed under the parent object.
+  private func untracked(
+    _ reader: inout JSONReader, _ node: Int32, _ buffer: WildcardIndexBuffer
   ) throws(StoreError) {
-    gather(try reader.value(), node, leaves)
+    collect(try reader.value(), node, buffer)
   }
 
-  private func gather(_ value: DocumentValue, _ node: Int32, _ leaves: WildcardIndexBuffer) {
+  private func collect(_ value: DocumentValue, _ node: Int32, _ buffer: WildcardIndexBuffer) {
     switch value {
-    case .array(let array): for element in array { gather(element, node, leaves) }
-    case .object(let object): for (_, value) in object { gather(value, node, leaves) }
-    default: leaves.add(nodes[Int(node)].attribute, value: value)
+    case .array(let array): for element in array { collect(element, node, buffer) }
+    case .object(let object): for (_, value) in object { collect(value, node, buffer) }
+    default: buffer.add(nodes[Int(node)].attribute, value: value)
     }
   }
 }

@@ -3,14 +3,13 @@
 package import NanoDocument
 package import NanoEngine
 
-/// Every path that documents of a collection hold, with the types seen there: the path catalogue in
-/// memory.
+/// The path catalog in memory: every path in a collection's documents, with the types observed there.
 ///
-/// Walking a document marks what it holds. Documents of one kind have their names in the same
-/// order, so each name is compared with the one that followed last time, and a document that
-/// brings nothing new costs a few nanoseconds a field.
+/// Walking a document records its paths. Documents of one kind have their names in the same order, so each name
+/// is first compared with the one that followed last time; a document that adds nothing new costs a few
+/// nanoseconds per field.
 ///
-/// Confined to the connection that made it.
+/// Confined to the connection that created it.
 package final class PathTrie {
   package struct Node {
     var nameOffset: Int32
@@ -19,12 +18,12 @@ package final class PathTrie {
     var firstChild: Int32 = -1
     var lastChild: Int32 = -1
     var nextSibling: Int32 = -1
-    /// The node of the elements, if an array ever stood here.
+    /// The node of the elements, if this path ever held an array.
     var element: Int32 = -1
     var childCount: Int32 = 0
     var parent: Int32
-    /// The number under which the leaves that stand here are indexed; ``unnumbered`` before a value
-    /// stood here.
+    /// The number under which scalar values at this path are indexed; ``unnumbered`` until the path has held a
+    /// value.
     package var attribute: Int32 = PathTrie.unnumbered
     var isChanged = false
   }
@@ -35,22 +34,22 @@ package final class PathTrie {
   private(set) var names: UnsafeMutablePointer<UInt8>
   private var nameCount = 0
   private var nameCapacity = 1024
-  /// Nodes whose types are not yet in the file.
+  /// Nodes whose types have not been written to the file yet.
   package private(set) var changed: [Int32] = []
 
-  /// Names below one object, and paths in all, beyond which a collection is not followed further:
-  /// its objects are then maps with user data as names, which nobody indexes. Arbitrary.
+  /// The limits on names per object and on paths per collection, beyond which no more are tracked: such objects
+  /// are maps with user data as names, which are not worth indexing. Arbitrary.
   static let maximumChildren: Int32 = 1_000
   static let maximumPaths = 20_000
 
   static let root: Int32 = 0
 
-  /// Leaves whose names are not kept because the document has too many.
+  /// The number for scalar values whose names are not tracked because the documents have too many.
   static let rootAttribute: Int32 = 0
   static let unnumbered: Int32 = -1
-  /// Objects and arrays around the value that is looked at.
+  /// The nesting depth of the current value.
   var depth = 0
-  /// The greatest number in use.
+  /// The largest number in use.
   private var lastAttribute = PathTrie.rootAttribute
 
   package init() {
@@ -66,7 +65,7 @@ package final class PathTrie {
     names.deallocate()
   }
 
-  /// Marks a type, and remembers the node for the next flush if it is new there.
+  /// Records a type, and adds the node to the next flush if the type is new there.
   @inline(__always)
   func mark(_ node: Int32, _ types: Int32) {
     if nodes[Int(node)].types & types != types { markNew(node, types) }
@@ -94,14 +93,14 @@ package final class PathTrie {
       start: names + Int(nodes[Int(node)].nameOffset) + 1, count: Int(nodes[Int(node)].nameLength))
   }
 
-  /// The name as it stands in a document: `"name":`.
+  /// The name as written in a document: `"name":`.
   @inline(__always)
   func quotedName(_ node: Int32) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(
       start: names + Int(nodes[Int(node)].nameOffset), count: Int(nodes[Int(node)].nameLength) + 3)
   }
 
-  /// The child of this name, looked for among all children.
+  /// Returns the child with this name by a linear search of all children, or -1.
   func find(_ parent: Int32, _ name: UnsafeRawBufferPointer) -> Int32 {
     var child = nodes[Int(parent)].firstChild
     while child >= 0 {
@@ -111,7 +110,7 @@ package final class PathTrie {
     return -1
   }
 
-  /// The child of this name, made if there is none; -1 if the parent is not followed further.
+  /// Returns the child with this name, creating it if necessary; -1 if the parent has reached its limit.
   func findOrMake(_ parent: Int32, _ name: UnsafeRawBufferPointer) -> Int32 {
     let found = find(parent, name)
     if found >= 0 { return found }
@@ -167,38 +166,38 @@ package final class PathTrie {
 }
 
 extension PathTrie {
-  /// What stands at a path in every document; nil if that is not known.
+  /// Returns what is known about the values at a path across all documents; `nil` if not every path is tracked.
   package func facts(at path: FieldPath) -> PathSummary? {
-    var places = [Self.root]
+    var reached = [Self.root]
     var entersArray = false
     for component in path.components {
       let name = StoredName(component)
       var next: [Int32] = []
-      for place in places {
-        if nodes[Int(place)].types & Int32(ObservedTypes.open.rawValue) != 0 { return nil }
-        let child = name.utf8.withUnsafeBytes { find(place, $0) }
+      for node in reached {
+        if nodes[Int(node)].types & Int32(ObservedTypes.open.rawValue) != 0 { return nil }
+        let child = name.utf8.withUnsafeBytes { find(node, $0) }
         if child >= 0 { next.append(child) }
       }
-      places = []
-      for place in next { spread(place, &places, &entersArray) }
+      reached = []
+      for node in next { spread(node, &reached, &entersArray) }
     }
     var types: Int32 = 0
-    for place in places { types |= nodes[Int(place)].types }
+    for node in reached { types |= nodes[Int(node)].types }
     return PathSummary(
       types: ObservedTypes(rawValue: Int(types)).subtracting(.open), entersArray: entersArray)
   }
 
-  /// The place itself and what it holds as elements.
-  private func spread(_ place: Int32, _ places: inout [Int32], _ entersArray: inout Bool) {
-    places.append(place)
-    let element = nodes[Int(place)].element
+  /// Adds a node and, recursively, its element nodes.
+  private func spread(_ node: Int32, _ reached: inout [Int32], _ entersArray: inout Bool) {
+    reached.append(node)
+    let element = nodes[Int(node)].element
     if element >= 0 {
       entersArray = true
-      spread(element, &places, &entersArray)
+      spread(element, &reached, &entersArray)
     }
   }
 
-  /// Every path with its types, by path.
+  /// Every path with its types, sorted by path.
   package var observed: [ObservedPath] {
     (1..<Int32(max(1, count))).filter { nodes[Int($0)].types != 0 }.map { node in
       ObservedPath(
@@ -207,7 +206,7 @@ extension PathTrie {
     }.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
   }
 
-  /// The path of a node as the file keeps it.
+  /// Returns the path of a node as stored in the file.
   package func path(of node: Int32) -> CatalogPath {
     var steps: [CatalogPath.Step] = []
     var node = node
@@ -221,7 +220,7 @@ extension PathTrie {
     return CatalogPath(steps: steps.reversed())
   }
 
-  /// After paths were read from a file: a full root may have left out others, which is not kept there.
+  /// Marks a full root as open after paths were read from a file, which does not store that names were omitted.
   package func settle() {
     let isFull = nodes[Int(Self.root)].childCount >= Self.maximumChildren
     if isFull || count >= Self.maximumPaths {
@@ -229,7 +228,7 @@ extension PathTrie {
     }
   }
 
-  /// Adds a path of the file.
+  /// Adds a path that was read from the file.
   package func add(_ path: CatalogPath, _ types: Int32, attribute: Int32) {
     var node = Self.root
     for step in path.steps {

@@ -9,11 +9,11 @@
 #endif
 
 extension WildcardIndexBuffer {
-  /// Whether an insertion or a removal is what remains of all changes of a leaf.
+  /// The net effect of all changes of one indexed value.
   package enum Change { case insert, remove }
 
-  /// Shows what is to be done, attribute by attribute, in the order of the table. What entries
-  /// point to stays until all are removed.
+  /// Passes the pending changes to a closure, attribute by attribute, in the order of the table. The bytes of
+  /// the entries stay valid until all entries are removed.
   package func drain(_ change: (Change, Entry) throws -> Void) rethrows {
     for attribute in 0..<attributes {
       try withBucket(attribute) { entries in
@@ -29,8 +29,8 @@ extension WildcardIndexBuffer {
     entries.sort(by: order.precedes)
   }
 
-  /// Of several changes of one leaf the last one counts. A leaf that is removed and added again,
-  /// because a document was saved with the same value, stands in the table already.
+  /// Only the last of several changes of a value counts. A value that is removed and added again, because a
+  /// document was saved with the same value, is already in the table.
   private func drain(
     _ entries: UnsafeBufferPointer<Entry>, _ change: (Change, Entry) throws -> Void
   ) rethrows {
@@ -38,7 +38,7 @@ extension WildcardIndexBuffer {
     var first = 0
     while first < entries.count {
       var last = first
-      while last + 1 < entries.count, order.isSameLeaf(entries[first], entries[last + 1]) {
+      while last + 1 < entries.count, order.isSameValue(entries[first], entries[last + 1]) {
         last += 1
       }
       if entries[last].isRemoval {
@@ -51,8 +51,9 @@ extension WildcardIndexBuffer {
   }
 }
 
-/// How entries of one attribute follow each other: nearly as in the database, which is near enough.
-/// Entries of one leaf stand together, the earlier one first.
+/// The sort order of entries with the same attribute, approximately that of the database, which is sufficient.
+///
+/// Entries of one value are adjacent, the earlier change first.
 private struct Order {
   let arena: UnsafeRawPointer
 
@@ -74,7 +75,7 @@ private struct Order {
       if order != 0 { return order < 0 }
     } else {
       if a.head != b.head { return a.head < b.head }
-      // Of numbers that are near each other any order will do.
+      // Numbers with the same approximation can be in any order.
       if a.kind != b.kind { return a.kind == .int }
       if a.payload != b.payload {
         return Int64(bitPattern: a.payload) < Int64(bitPattern: b.payload)
@@ -91,7 +92,7 @@ private struct Order {
   }
 
   @inline(__always)
-  func isSameLeaf(_ a: WildcardIndexBuffer.Entry, _ b: WildcardIndexBuffer.Entry) -> Bool {
+  func isSameValue(_ a: WildcardIndexBuffer.Entry, _ b: WildcardIndexBuffer.Entry) -> Bool {
     guard a.id == b.id, a.head == b.head, a.kind == b.kind else { return false }
     return a.isBytes ? compareBytes(a, b) == 0 : a.payload == b.payload
   }

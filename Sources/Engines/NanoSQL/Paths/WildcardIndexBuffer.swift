@@ -2,20 +2,20 @@
 
 import NanoDocument
 
-/// Entries of the table of all leaves that are not written yet: kept by attribute and sorted when
-/// they are written, so that neighbours in the B-tree are written together.
+/// Pending entries of the wildcard index, grouped by attribute and sorted when they are written, so that
+/// neighbors in the B-tree are written together.
 ///
-/// The leaves of one document are gathered first, and count when the document is written.
+/// The scalar values of a document are collected first and become pending when the document is written.
 ///
-/// Confined to the connection that made it.
+/// Confined to the connection that created it.
 package final class WildcardIndexBuffer {
   package struct Entry {
-    /// The value's beginning or the number, in an order that is nearly that of the database.
+    /// The start of the value or the number, in an order close to the database's.
     var head: UInt64
     package var id: Int64 = 0
-    /// Where the bytes stand, or the integer or double itself.
+    /// The offset of the bytes, or the integer or double itself.
     package var payload: UInt64
-    /// Later entries of the same leaf are later changes of it.
+    /// Orders the changes of one value.
     var sequence: UInt32 = 0
     package var attribute: Int32
     package var length: UInt16
@@ -25,24 +25,24 @@ package final class WildcardIndexBuffer {
 
   package enum Kind: UInt8 { case int, double, text, blob }
 
-  /// By attribute.
+  /// The entries, indexed by attribute.
   private var buckets: [[Entry]] = []
-  /// The leaves of the document that is looked at.
+  /// The scalar values of the current document.
   package private(set) var gathered: [Entry] = []
   package private(set) var count = 0
-  /// Whether the document that is looked at is the old one, whose entries are to be removed.
+  /// Whether the current document is an old one whose entries are to be removed.
   package var isRemoving = false
   private var sequence: UInt32 = 0
   private(set) var arena: UnsafeMutablePointer<UInt8>
   private var arenaCapacity = 1 << 16
   private var arenaCount = 0
 
-  /// Bytes of memory that a batch may take; as much as the pages that SQLite keeps. Arbitrary: a
-  /// larger batch writes fewer pages for each entry.
+  /// The maximum size of a batch in bytes; as much as SQLite's page cache. Arbitrary: a larger batch writes
+  /// fewer pages per entry.
   static let maximumSize = 16 << 20
 
-  /// Bytes that stay allocated between transactions. Arbitrary.
-  private static let keptArena = 1 << 18
+  /// The number of bytes that stay allocated between transactions. Arbitrary.
+  private static let retainedArenaCapacity = 1 << 18
 
   package init() { arena = .allocate(capacity: arenaCapacity) }
   deinit { arena.deallocate() }
@@ -62,7 +62,7 @@ package final class WildcardIndexBuffer {
     UnsafeRawBufferPointer(start: arena + Int(entry.payload), count: Int(entry.length))
   }
 
-  /// The document was written, or removed: what was gathered counts.
+  /// Makes the collected values pending, after the document was written or removed.
   package func commit(id: Int64) {
     for index in gathered.indices {
       var entry = gathered[index]
@@ -78,7 +78,7 @@ package final class WildcardIndexBuffer {
     discard()
   }
 
-  /// The document was not written.
+  /// Discards the collected values, because the document was not written.
   package func discard() {
     isRemoving = false
     if count == 0 { arenaCount = 0 }
@@ -86,12 +86,12 @@ package final class WildcardIndexBuffer {
   }
 
   package func removeAll() {
-    // What a load needed is not kept for the small transactions after it.
+    // Memory used by a bulk load is not kept for the small transactions that follow.
     if isFull { (buckets, gathered) = ([], []) }
     for index in buckets.indices { buckets[index].removeAll(keepingCapacity: true) }
     (count, sequence) = (0, 0)
     discard()
-    if arenaCapacity > Self.keptArena { shrink() }
+    if arenaCapacity > Self.retainedArenaCapacity { shrink() }
   }
 }
 
@@ -104,7 +104,7 @@ extension WildcardIndexBuffer {
         length: 0, kind: .int))
   }
 
-  /// As ``WildcardIndexValue`` has it: an integer if it is one.
+  /// Stores an integer if the value is one, as in ``WildcardIndexValue``.
   func add(_ attribute: Int32, number: Double) {
     if let integer = Int64(exactly: number) { return add(attribute, integer: integer) }
     gathered.append(
@@ -113,10 +113,10 @@ extension WildcardIndexBuffer {
         kind: .double))
   }
 
-  /// A text without escapes, as it stands in the document.
+  /// Adds a string without escapes, exactly as in the document.
   @inline(__always)
   func add(_ attribute: Int32, text: UnsafeRawBufferPointer) {
-    if text.count <= WildcardIndexValue.longest { return add(attribute, .text, text) }
+    if text.count <= WildcardIndexValue.maximumLength { return add(attribute, .text, text) }
     add(attribute, shortened: text)
   }
 
@@ -160,7 +160,7 @@ extension WildcardIndexBuffer {
 
   private func shrink() {
     arena.deallocate()
-    arenaCapacity = Self.keptArena
+    arenaCapacity = Self.retainedArenaCapacity
     arena = .allocate(capacity: arenaCapacity)
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// A path that has indexed values.
+/// A path with indexed values.
 package struct WildcardIndexPath: Sendable, Hashable {
   package var number: Int32
-  /// The text of the path, in which arrays add nothing; nil where leaves of many paths are kept
-  /// together because their names are not.
+  /// The path as text, without array steps; `nil` where the values of many paths are indexed together because
+  /// their names are not tracked.
   package var path: String?
 }

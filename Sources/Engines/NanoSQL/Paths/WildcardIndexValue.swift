@@ -3,26 +3,26 @@
 package import Foundation
 package import NanoDocument
 
-/// A value as the wildcard index of a collection stores it.
+/// A value as stored in the wildcard index.
 ///
-/// What it finds is checked on the document, so different values may look alike as long as equal
-/// ones do and the order is kept: rows stay small. Booleans are 0 and 1, dates the seconds since
-/// 2001, null is an empty blob, a long text or data its beginning and a hash.
+/// Matches are checked on the document, so different values may have the same index form as long as equal values
+/// do and the order is preserved. This keeps rows small: Booleans are 0 and 1, dates are seconds since 2001,
+/// null is an empty blob, and long strings and data are a prefix and a hash.
 package enum WildcardIndexValue {
   case int(Int64)
   case double(Double)
   case text(String)
   case data(Data)
 
-  /// Bytes of a text or of data that are kept as they are. Arbitrary: names, words and most
+  /// The maximum length in bytes of strings and data that are stored whole. Arbitrary: names, words, and most
   /// addresses are shorter.
-  static let longest = 32
-  /// Bytes that are kept of longer ones; up to three fewer where a character would be cut.
+  static let maximumLength = 32
+  /// The length of the prefix kept of longer ones; up to three bytes shorter to avoid splitting a character.
   static let prefix = 24
-  /// Bytes that are certainly kept of every text that has them, so that ranges look at no more.
+  /// The length of the prefix that is always kept, and therefore the most that ranges can compare.
   static let certainPrefix = 20
 
-  /// Converts a value to its indexed form; nil for arrays and objects, which are not leaves.
+  /// Converts a value to its index form; `nil` for arrays and objects, which are not scalar.
   package init?(_ value: DocumentValue) {
     switch value {
     case .null: self = .data(Data())
@@ -41,7 +41,7 @@ package enum WildcardIndexValue {
     }
   }
 
-  /// An integer where the number is one, which takes less space.
+  /// Uses an integer if the number is one, because it takes less space.
   private init(_ number: Double) {
     self = Int64(exactly: number).map { .int($0) } ?? .double(number)
   }
@@ -55,22 +55,22 @@ package enum WildcardIndexValue {
   }
 
   private static func data(_ data: Data) -> Data {
-    // One byte before it, so that no data looks like null.
+    // A leading byte distinguishes data from null.
     let kept = data.withUnsafeBytes { shortened($0, isText: false) } ?? Array(data)
     return Data([1] + kept)
   }
 
-  /// The beginning and a hash of a text that is too long; nil if it is kept as it is.
+  /// Returns the prefix and hash of a value that is too long; `nil` if it is stored whole.
   @inline(__always)
   static func shortened(
     _ bytes: UnsafeRawBufferPointer, isText: Bool = true
   ) -> [UInt8]? {
-    if bytes.count <= longest { return nil }
-    return cut(bytes, isText)
+    if bytes.count <= maximumLength { return nil }
+    return truncated(bytes, isText)
   }
 
   @inline(never)
-  private static func cut(_ bytes: UnsafeRawBufferPointer, _ isText: Bool) -> [UInt8] {
+  private static func truncated(_ bytes: UnsafeRawBufferPointer, _ isText: Bool) -> [UInt8] {
     var end = prefix
     if isText { end = characterBoundary(bytes, end) }
     // FNV-1a; eight hexadecimal digits of it.
@@ -81,12 +81,12 @@ package enum WildcardIndexValue {
     return bytes[..<end] + digits.map { $0 < 10 ? 0x30 + $0 : 0x57 + $0 }
   }
 
-  /// The last place up to this one where a character begins.
-  private static func characterBoundary(_ bytes: some RandomAccessCollection<UInt8>, _ place: Int)
+  /// Returns the last character boundary at or before an offset.
+  private static func characterBoundary(_ bytes: some RandomAccessCollection<UInt8>, _ limit: Int)
     -> Int
   {
-    var end = place
-    while end > max(0, place - 4),
+    var end = limit
+    while end > max(0, limit - 4),
       bytes[bytes.index(bytes.startIndex, offsetBy: end)] & 0xC0 == 0x80
     {
       end -= 1
@@ -94,7 +94,7 @@ package enum WildcardIndexValue {
     return end
   }
 
-  /// The beginning that a range of texts can count on.
+  /// Returns the prefix of a text that is always in the index, for use as a range bound.
   package static func certainPrefix(of text: String) -> String {
     let bytes = Array(text.utf8)
     guard bytes.count > certainPrefix else { return text }

@@ -4,24 +4,24 @@ import Foundation
 import GRDBSQLite
 import NanoEngine
 
-/// Writes down which rows a transaction changes, while somebody wants to know.
+/// Records the rows that a transaction changes, while there are observers.
 ///
-/// SQLite's update hook calls it for every row, also those that a condition or a trigger changed. It
-/// is not called for a table that is dropped, for one that is emptied as a whole, and for rows that
-/// `OR REPLACE` removes (https://www.sqlite.org/c3ref/update_hook.html). Our own code says so of the
-/// first two and does without the third; what the code of others does counts as everything.
+/// SQLite calls its update hook for every changed row, including changes by conditions and triggers. It does not
+/// call the hook when a table is dropped or truncated as a whole, nor for rows deleted by `OR REPLACE`
+/// (https://www.sqlite.org/c3ref/update_hook.html). The engine reports the first two cases itself and does not
+/// use the third; changes by other code count as a change of everything.
 ///
 /// Confined to its connection.
 final class ChangeRecorder {
-  /// A place in what was written down.
+  /// A position in the recorded changes.
   struct Mark { fileprivate let count: Int }
 
   private struct Table {
     let name: String
     let bytes: [CChar]
-    /// Not one of ours without documents.
+    /// `false` for internal tables without documents.
     let isWatched: Bool
-    /// Known once a transaction has changed it; other programs' tables are left out.
+    /// Set once a transaction has changed the collection's table; tables of other programs are excluded.
     var isCollection = false
     var count = 0
     var isWhole = false
@@ -29,35 +29,36 @@ final class ChangeRecorder {
   private struct Entry {
     let table: Int
     let rowID: Int64
-    /// Nil for the whole table.
+    /// `nil` for the whole table.
     let kind: Change.Kind?
   }
   private var tables: [Table] = []
   private var last = 0
   private var log: [Entry] = []
-  /// How often the hook was called.
+  /// The number of hook calls.
   private(set) var calls = 0
-  /// Whether no trigger of another program does what is not shown; nil if that is to be looked up.
-  var seesAll: Bool?
-  /// A row of which updates say nothing new.
-  private var passedOver: (table: String, rowID: Int64)?
-  /// Whether nothing was written down.
+  /// Whether the hook sees all changes because no other program has defined triggers; `nil` if that must be
+  /// checked again.
+  var seesAllChanges: Bool?
+  /// A row whose updates are not recorded.
+  private var ignoredRow: (table: String, rowID: Int64)?
+  /// Whether nothing was recorded.
   var isEmpty: Bool { log.isEmpty }
 
-  /// Forgets what was written down, before a transaction.
+  /// Clears the recorded changes before a transaction.
   func begin() { undo(to: Mark(count: 0)) }
 
-  /// Stands for every table.
+  /// The table index that stands for every table.
   private static let everything = -1
 
   fileprivate func record(
     _ operation: Int32, _ name: UnsafePointer<CChar>, _ rowID: Int64
   ) {
     calls &+= 1
-    let table = place(name)
+    let table = tableIndex(name)
     guard tables[table].isWatched, !tables[table].isWhole else { return }
-    if let passedOver, operation == SQLITE_UPDATE, rowID == passedOver.rowID,
-      tables[table].name == passedOver.table
+    if let ignoredRow, operation == SQLITE_UPDATE, rowID == ignoredRow.rowID,
+      tables[table].name == ignoredRow.table
     {
       return
     }
@@ -72,26 +73,26 @@ final class ChangeRecorder {
     log.append(Entry(table: table, rowID: rowID, kind: kind))
   }
 
-  private func place(_ name: UnsafePointer<CChar>) -> Int {
+  private func tableIndex(_ name: UnsafePointer<CChar>) -> Int {
     if last < tables.count, strcmp(tables[last].bytes, name) == 0 { return last }
-    if let known = tables.firstIndex(where: { strcmp($0.bytes, name) == 0 }) {
-      last = known
-      return known
+    if let index = tables.firstIndex(where: { strcmp($0.bytes, name) == 0 }) {
+      last = index
+      return index
     }
     return add(String(cString: name))
   }
 
   private func add(_ name: String) -> Int {
-    let isOurs = name.utf8.starts(with: "nano_".utf8)
+    let isInternal = name.utf8.starts(with: "nano_".utf8)
     tables.append(
       Table(
         name: name, bytes: Array(name.utf8CString),
-        isWatched: !isOurs || InternalCollection(named: name) != nil))
+        isWatched: !isInternal || InternalCollection(named: name) != nil))
     last = tables.count - 1
     return last
   }
 
-  /// Every document of a collection may have changed.
+  /// Records that every document of a collection may have changed.
   func noteWhole(_ name: String) {
     let table = tables.firstIndex { $0.name == name } ?? add(name)
     tables[table].isCollection = true
@@ -103,22 +104,22 @@ final class ChangeRecorder {
     log.append(Entry(table: table, rowID: 0, kind: nil))
   }
 
-  /// Anything may have changed.
+  /// Records that anything may have changed.
   func noteEverything() {
-    seesAll = nil
+    seesAllChanges = nil
     log.append(Entry(table: Self.everything, rowID: 0, kind: nil))
   }
 
-  /// Runs a block that updates a row and leaves what it means as it is.
-  func passingOver(_ rowID: Int64, of table: String, _ update: () throws -> Void) rethrows {
-    passedOver = (table, rowID)
-    defer { passedOver = nil }
+  /// Runs a block that updates a row without changing its meaning, and does not record the update.
+  func ignoringUpdates(_ rowID: Int64, of table: String, _ update: () throws -> Void) rethrows {
+    ignoredRow = (table, rowID)
+    defer { ignoredRow = nil }
     try update()
   }
 
-  /// A statement failed, and what it had done was undone. Which rows that were is not known.
+  /// Handles a statement that failed and was rolled back by SQLite: the affected rows are unknown.
   func noteFailure() {
-    guard passedOver == nil else { return }
+    guard ignoredRow == nil else { return }
     for table in tables.indices where tables[table].count > 0 && !tables[table].isWhole {
       noteWhole(table)
     }
@@ -126,7 +127,7 @@ final class ChangeRecorder {
 
   var mark: Mark { Mark(count: log.count) }
 
-  /// Forgets what came after a place, because it was undone.
+  /// Discards the changes recorded after a mark, because they were rolled back.
   func undo(to mark: Mark) {
     log.removeLast(log.count - mark.count)
     for table in tables.indices { (tables[table].count, tables[table].isWhole) = (0, false) }
@@ -139,21 +140,21 @@ final class ChangeRecorder {
     }
   }
 
-  /// Finds out which of the tables are collections. Only those that are stay known: another table may
-  /// become one.
+  /// Determines which of the changed tables are collections. Only positive results are cached: another table may
+  /// become a collection.
   func resolve(_ isCollection: (String) throws -> Bool) rethrows {
     for table in tables.indices where tables[table].count > 0 && !tables[table].isCollection {
       tables[table].isCollection = try isCollection(tables[table].name)
     }
   }
 
-  /// What the transaction changed.
+  /// The changes of the transaction.
   var commit: Commit {
     guard !log.contains(where: { $0.table == Self.everything }) else { return .everything }
     var rows: [[Int64: Change.Kind]] = Array(repeating: [:], count: tables.count)
     for entry in log {
       guard let kind = entry.kind, !tables[entry.table].isWhole else { continue }
-      rows[entry.table][entry.rowID] = Self.together(rows[entry.table][entry.rowID], kind)
+      rows[entry.table][entry.rowID] = Self.combined(rows[entry.table][entry.rowID], kind)
     }
     return Commit(
       zip(tables, rows).compactMap { table, rows in
@@ -162,8 +163,9 @@ final class ChangeRecorder {
       })
   }
 
-  /// What one transaction did to one row, of which nobody saw the states between; nil if nothing.
-  private static func together(_ first: Change.Kind?, _ second: Change.Kind) -> Change.Kind? {
+  /// Combines two changes of a row within one transaction, whose intermediate states were never visible; `nil`
+  /// if they cancel out.
+  private static func combined(_ first: Change.Kind?, _ second: Change.Kind) -> Change.Kind? {
     switch (first, second) {
     case (nil, _): second
     case (.inserted, .deleted): nil
@@ -175,20 +177,20 @@ final class ChangeRecorder {
 }
 
 extension SQLiteConnection {
-  /// Writes down what the next transaction changes, or nothing any more.
-  func record(_ isWanted: Bool) {
-    guard isWanted != (recorder != nil) else {
+  /// Starts recording the changes of the next transaction, or stops recording.
+  func record(_ isEnabled: Bool) {
+    guard isEnabled != (recorder != nil) else {
       recorder?.begin()
       return
     }
-    guard isWanted else {
+    guard isEnabled else {
       sqlite3_update_hook(handle, nil, nil)
       recorder = nil
       return
     }
     let recorder = ChangeRecorder()
     self.recorder = recorder
-    // The connection holds the recorder for as long as SQLite holds this pointer.
+    // The connection keeps the recorder alive while SQLite holds this pointer.
     sqlite3_update_hook(
       handle,
       { recorder, operation, _, table, rowID in

@@ -4,10 +4,10 @@ import Dispatch
 import NanoEngine
 import Synchronization
 
-/// Runs a closure again and again while somebody wants it; without anybody there is no timer.
+/// Runs a closure at a fixed interval while there are observations; without any, there is no timer.
 final class CommitPoller: Sendable {
   private struct State {
-    var wanted = 0
+    var observers = 0
     var timer: (any DispatchSourceTimer)?
   }
   private let state = Mutex(State())
@@ -16,21 +16,21 @@ final class CommitPoller: Sendable {
   /// - Parameter interval: Seconds.
   init(every interval: Double) { self.interval = interval }
 
-  /// Begins, or goes on if it runs already; ends with the last observation.
-  func begin(_ look: @escaping @Sendable () -> Void) -> CommitObservation {
+  /// Starts polling unless it is already running. Polling ends with the last observation.
+  func begin(_ poll: @escaping @Sendable () -> Void) -> CommitObservation {
     state.withLock { state in
-      state.wanted += 1
-      if state.timer == nil { state.timer = makeTimer(look) }
+      state.observers += 1
+      if state.timer == nil { state.timer = makeTimer(poll) }
     }
     return CommitObservation { [self] in
       state.withLock { state in
-        state.wanted -= 1
-        if state.wanted == 0 { Self.end(&state) }
+        state.observers -= 1
+        if state.observers == 0 { Self.end(&state) }
       }
     }
   }
 
-  /// Ends it for good, since the database is closed.
+  /// Stops polling permanently, because the database is closed.
   func end() { state.withLock { Self.end(&$0) } }
 
   private static func end(_ state: inout State) {
@@ -38,10 +38,10 @@ final class CommitPoller: Sendable {
     state.timer = nil
   }
 
-  private func makeTimer(_ look: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
+  private func makeTimer(_ poll: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
     let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "NanoStore.others"))
     timer.schedule(deadline: .now() + interval, repeating: interval, leeway: .milliseconds(5))
-    timer.setEventHandler(handler: look)
+    timer.setEventHandler(handler: poll)
     timer.resume()
     return timer
   }

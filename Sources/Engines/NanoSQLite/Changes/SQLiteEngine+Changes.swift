@@ -5,47 +5,46 @@ package import NanoEngine
 import NanoSQL
 
 extension SQLiteEngine {
-  /// Commits of other connections and processes are seen within
-  /// ``SQLiteConfiguration/changeInterval``: while there is an observer, SQLite's `data_version` is
-  /// asked for that often. Where the file cannot be another's, in memory and in temporary databases,
-  /// nothing is asked.
+  /// Commits of other connections and processes are detected within ``SQLiteConfiguration/changeInterval``:
+  /// while there is an observer, SQLite's `data_version` is polled at that interval. In-memory and temporary
+  /// databases cannot be shared, so they are not polled.
   package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation {
     guard !hasClosed else { throw Self.closed }
     guard path != nil else { return commits.observe(handler) }
-    // Before the handler is there: from here on, what others commit is another version. If the
-    // connection is not free, the next look may take everything for changed.
-    lookForOthers()
+    // Runs before the handler is registered: every later commit of another connection has a different version.
+    // If the connection is busy, the next poll may report that everything changed.
+    checkForOtherCommits()
     let observation = commits.observe(handler)
-    let watching = watch.begin { [weak self] in self?.lookForOthers() }
+    let polling = poller.begin { [weak self] in self?.checkForOtherCommits() }
     return CommitObservation {
       observation.cancel()
-      watching.cancel()
+      polling.cancel()
     }
   }
 
-  /// Tells observers if another connection has committed. If the writing connection is busy, it
-  /// sees for itself when it begins, or the next look does.
-  private func lookForOthers() {
-    var isOthers = false
+  /// Notifies observers if another connection has committed. If the writing connection is busy, its next
+  /// transaction or the next poll detects the commit.
+  private func checkForOtherCommits() {
+    var hasOtherCommits = false
     ifWriterIsFree { connection in
-      // Observers read again and get the error.
-      isOthers = (try? requireSameFile()) == nil
-      isOthers = isOthers || (try? connection.hasOthersCommitted()) ?? true
-      if isOthers { commits.post(.everything) }
+      // Observers read again and receive the error.
+      hasOtherCommits = (try? requireSameFile()) == nil
+      hasOtherCommits = hasOtherCommits || (try? connection.hasOthersCommitted()) ?? true
+      if hasOtherCommits { commits.post(.everything) }
     }
-    // Only then: what writers post, they tell themselves.
-    if isOthers { commits.deliver() }
+    // Only in this case: writers deliver their own commits.
+    if hasOtherCommits { commits.deliver() }
   }
 
-  /// What is to be told of a transaction that is about to be committed.
+  /// Returns the changes to report for a transaction that is about to be committed.
   func changes(_ connection: SQLiteConnection) throws -> Commit? {
     guard let recorder = connection.recorder else { return nil }
-    if recorder.seesAll == nil || !connection.isUnchanged {
-      recorder.seesAll = try !connection.hasForeignTriggers()
+    if recorder.seesAllChanges == nil || !connection.isUnchanged {
+      recorder.seesAllChanges = try !connection.hasForeignTriggers()
     }
-    guard recorder.seesAll == true || recorder.isEmpty else { return .everything }
+    guard recorder.seesAllChanges == true || recorder.isEmpty else { return .everything }
     try recorder.resolve { name in
       try connection.first(
         SQLFragment("SELECT 1 FROM nano_collections WHERE name = ?", [.text(name)])
@@ -54,25 +53,26 @@ extension SQLiteEngine {
     return recorder.commit
   }
 
-  /// Called after the commit, while the writing connection is ours.
+  /// Called after the commit, while the caller still holds the writing connection.
   func post(_ commit: Commit?, _ connection: SQLiteConnection) {
-    // Unless a look has told of the others' commit before this transaction began.
-    let isOthers =
+    // Unless a poll already reported the other connection's commit before this transaction began.
+    let hasOtherCommits =
       connection.sawOtherWriter && (try? connection.hasOthersCommitted()) ?? true
-    // Nothing was written down if the observer came when the transaction ran already.
-    commits.post(isOthers ? .everything : commit ?? .everything)
+    // Nothing was recorded if the observer was registered while the transaction was running.
+    commits.post(hasOtherCommits ? .everything : commit ?? .everything)
   }
 }
 
 extension SQLiteConnection {
-  /// Whether another connection has committed since this was asked last; true the first time.
+  /// Returns whether another connection has committed since the last call; `true` on the first call.
   func hasOthersCommitted() throws -> Bool {
     let version = try versionOfOthers()
     defer { othersVersion = version }
     return version != othersVersion
   }
 
-  /// Whether there are triggers of other programs. What they replace or empty is not shown.
+  /// Whether other programs have defined triggers. The update hook does not report what these replace or
+  /// truncate.
   func hasForeignTriggers() throws -> Bool {
     try first(
       SQLFragment(
@@ -81,7 +81,7 @@ extension SQLiteConnection {
     ) { _ in true } ?? false
   }
 
-  /// Another number after each commit of another connection, the same one after ours
+  /// A number that changes with each commit of another connection but not with this connection's own commits
   /// (https://www.sqlite.org/pragma.html#pragma_data_version).
   private func versionOfOthers() throws -> Int64? {
     try first(SQLFragment("PRAGMA data_version")) { $0.int(0) }

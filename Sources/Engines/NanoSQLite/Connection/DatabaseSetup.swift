@@ -5,7 +5,7 @@ import GRDBSQLite
 import NanoDocument
 import NanoSQL
 
-/// What is done with a database when it is opened.
+/// The steps performed on a database when it is opened.
 struct DatabaseSetup {
   private let connection: SQLiteConnection
   private let configuration: SQLiteConfiguration
@@ -17,13 +17,13 @@ struct DatabaseSetup {
     self.isFile = isFile
   }
 
-  /// Settings that each connection has for itself.
+  /// Applies the settings that SQLite keeps per connection.
   static func apply(
     _ configuration: SQLiteConfiguration, to connection: SQLiteConnection, isFile: Bool
   ) throws(StoreError) {
-    // With a rollback journal, a power failure may damage the file under NORMAL; and under FULL it may bring back a
-    // journal that was deleted to commit, which undoes the commit, and damages a file that has been made shorter since
-    // (https://www.sqlite.org/pragma.html#pragma_synchronous).
+    // With a rollback journal, a power failure can corrupt the file under NORMAL. Under FULL, it can restore a
+    // journal that was deleted to commit, which rolls back the commit and corrupts a file that has been
+    // truncated since (https://www.sqlite.org/pragma.html#pragma_synchronous).
     let needsMore = [.delete, .truncate, .persist].contains(configuration.journalMode)
     let synchronous =
       switch configuration.durability {
@@ -38,8 +38,8 @@ struct DatabaseSetup {
       PRAGMA mmap_size = \(configuration.mappedSize);
       PRAGMA temp_store = \(configuration.temporaryStorage.rawValue);
       """)
-    // SQLite before 3.41 takes its own JSON functions for unsafe ones, which our indexes on elements
-    // need. None of ours can stand in a schema either way.
+    // SQLite before 3.41 considers its own JSON functions unsafe, which indexes on elements need. The store's
+    // functions cannot be used in a schema either way.
     if sqlite3_libversion_number() >= 3_041_000 {
       try connection.execute("PRAGMA trusted_schema = OFF")
     }
@@ -56,11 +56,11 @@ struct DatabaseSetup {
     } catch let error as StoreError {
       throw error
     } catch {
-      throw StoreError(.database, "The size of the file cannot be limited")
+      throw StoreError(.database, "The maximum size of the file cannot be set")
     }
   }
 
-  /// Checks that the file is ours, or makes it so if it is new.
+  /// Checks that the file is a store, or initializes it as one if it is new.
   func run() throws {
     let application = try number("PRAGMA application_id")
     let version = try number("PRAGMA user_version")
@@ -71,7 +71,7 @@ struct DatabaseSetup {
     }
     guard !configuration.isReadOnly else { return }
     try requireWritable()
-    // Only effective while the database is empty, and before its first page is written.
+    // Takes effect only while the database is empty and before its first page is written.
     try connection.execute("PRAGMA page_size = \(configuration.pageSize)")
     if application != Schema.applicationID {
       try connection.execute("PRAGMA encoding = '\(configuration.encoding.rawValue)'")
@@ -81,14 +81,15 @@ struct DatabaseSetup {
     if application != Schema.applicationID { try createInternalTables() }
   }
 
-  /// SQLite opens a file for reading when it cannot open it for writing. That is meant for files without the
-  /// permission; after a passing failure of the system every write would be refused until the store is reopened.
+  /// Rejects a file that SQLite opened read-only because opening it for writing failed. This fallback is meant
+  /// for files without write permission; after a transient system failure, every write would fail until the
+  /// store is reopened.
   private func requireWritable() throws(StoreError) {
     guard isFile, sqlite3_db_readonly(connection.handle, "main") == 1,
       let name = sqlite3_db_filename(connection.handle, "main"), access(name, W_OK) == 0
     else { return }
     throw StoreError(
-      .cannotOpen, "The file could not be opened for writing, which its permissions allow",
+      .cannotOpen, "The file could not be opened for writing, although its permissions allow it",
       [.hint: "try again"])
   }
 
@@ -109,26 +110,28 @@ struct DatabaseSetup {
     let tables = try number("SELECT count(*) FROM sqlite_schema")
     guard application == 0, tables == 0 else {
       throw StoreError(
-        .notADatabase, "The file is a database of another program",
+        .notADatabase, "The file is a database created by another program",
         [.hint: "import its documents into a new store"])
     }
     guard !configuration.isReadOnly else {
       throw StoreError(
-        .notADatabase, "The file is empty and holds no store",
+        .notADatabase, "The file is empty and contains no store",
         [.hint: "the first write creates one"])
     }
   }
 
   private func setJournalMode() throws {
-    let wanted = isFile ? configuration.journalMode.rawValue : "memory"
-    let actual = try connection.first(SQLFragment("PRAGMA journal_mode = \(wanted)")) { $0.text(0) }
-    guard isFile, actual != wanted else { return }
+    let requested = isFile ? configuration.journalMode.rawValue : "memory"
+    let actual = try connection.first(SQLFragment("PRAGMA journal_mode = \(requested)")) {
+      $0.text(0)
+    }
+    guard isFile, actual != requested else { return }
     throw StoreError(
       .readOnly, "The journal mode of the file cannot be set",
-      [.expected: wanted, .actual: (actual ?? nil) ?? ""])
+      [.expected: requested, .actual: (actual ?? nil) ?? ""])
   }
 
-  /// Another process may do the same at this moment.
+  /// Creates the internal tables. Another process may be doing the same concurrently.
   private func createInternalTables() throws {
     try connection.transaction("BEGIN IMMEDIATE") {
       guard try number("PRAGMA application_id") != Schema.applicationID else { return }

@@ -8,59 +8,61 @@ import NanoEngine
 import NanoSQL
 import Synchronization
 
-/// One connection: its handle, its statements, and what it knows of the collections.
+/// A SQLite connection with its handle, prepared statements, and cached metadata about collections.
 ///
-/// Confined to one call at a time, on the thread of the caller: the writing connection while `SQLiteEngine.writing` is held, a
-/// reader while `ReaderPool` has lent it to a call.
+/// Confined to one call at a time, on the caller's thread: the writing connection while `SQLiteEngine.writing`
+/// is held, a reader while `ReaderPool` has lent it to a call.
 final class SQLiteConnection {
   let handle: OpaquePointer
   private var statements: [ExactName: SQLiteStatement] = [:]
-  /// The statements that begin and end transactions, found without hashing their texts.
+  /// The statements that begin and end transactions, found without hashing their text.
   private var boundaries: [(text: String, statement: SQLiteStatement)] = []
-  /// Ends a transaction that failed. Prepared before one begins: if memory ran out, there may be none to prepare
-  /// it when it is needed, and the lock would stay.
+  /// The statement that ends a failed transaction.
+  ///
+  /// Prepared before a transaction begins: if memory runs out, it may be impossible to prepare it when it is
+  /// needed, and the lock would be held forever.
   private var rollbackStatement: SQLiteStatement?
-  /// Whether memory ran out. SQLite undoes what it wrote then, but its text indexes may keep pages in mind that
-  /// are not in the file, and a snapshot that is long past (seen with 3.40).
+  /// Whether memory ran out. SQLite rolls back in that case, but its full-text indexes may cache pages that are
+  /// not in the file, and an outdated snapshot (seen with 3.40).
   private var ranOutOfMemory = false
   var tables: [ExactName: CollectionTable] = [:] {
     didSet { last = nil }
   }
-  /// The collection that the running call asked about last, for errors.
-  var asked: String?
+  /// The collection that the running call used last, for error details.
+  var currentCollection: String?
   /// The table that was used last, found without hashing its name.
   private var last: (name: String, table: CollectionTable)?
   let isReadOnly: Bool
-  /// Who is told of scans; nil if nobody wants to know.
+  /// Receives reports about scans; `nil` if they are not observed.
   let observer: QueryObserver?
   /// Whether no other connection has committed since this one did.
   private(set) var isUnchanged = false
-  /// Whether another connection has.
+  /// Whether another connection has committed since this one did.
   private(set) var sawOtherWriter = false
   private var versionAfterCommit: UInt32?
-  /// Whether texts are kept in UTF-8, so that they can be read where they stand.
+  /// Whether the database stores text as UTF-8, so that it can be read in place.
   let isUTF8: Bool
-  private var knownEncoding: String?
-  /// What may stop the call that runs on this connection.
+  private var cachedEncoding: String?
+  /// The interruption of the call that runs on this connection.
   var interruption: Interruption?
   fileprivate var isTransactionOpen = false
-  /// Why SQLite undid the transaction before its block ended.
+  /// The reason why SQLite rolled back the transaction before its block ended.
   fileprivate var loss: StoreError?
 
-  /// Writes down what a transaction changes, while somebody wants to know.
+  /// Records what a transaction changes, while there are observers.
   var recorder: ChangeRecorder?
-  /// The state of the file after the last commit of another connection that was told of.
+  /// The state of the file after the last commit of another connection that was reported to observers.
   var othersVersion: Int64?
-  /// Different for each connection of the process.
+  /// Unique among the connections of the process.
   private let number = SQLiteConnection.lastNumber.add(1, ordering: .relaxed).newValue
   private static let lastNumber = Atomic<UInt32>(0)
 
   private let logger: Logger?
-  /// Refuses statements of the caller's own; nil where they may do everything.
+  /// Rejects user-supplied statements; `nil` if they are unrestricted.
   let statementGuard: StatementGuard?
 
-  /// - Parameter logger: Gets every statement at the level `trace`, with its parameters' places but
-  ///   never their values, when it has ended.
+  /// - Parameter logger: Receives every completed statement at the level `trace`, with its parameter
+  ///   placeholders but never their values.
   init(
     _ handle: OpaquePointer, isReadOnly: Bool, isGuarded: Bool = false, logger: Logger? = nil,
     observer: QueryObserver? = nil
@@ -84,13 +86,13 @@ final class SQLiteConnection {
     if last?.table !== table { last = (name, table) }
   }
 
-  /// Lets statements find out anew how they run.
+  /// Makes statements determine their plans again.
   func forgetPlans() {
     guard observer != nil else { return }
     for statement in statements.values { statement.plan = nil }
   }
 
-  /// Forgets statements and tables, as must be done before the connection closes.
+  /// Releases all statements and tables, as required before the connection closes.
   func removeAll() {
     statements.removeAll()
     boundaries.removeAll()
@@ -98,7 +100,7 @@ final class SQLiteConnection {
     tables.removeAll()
   }
 
-  /// Lets go of every statement, without which the connection could not close.
+  /// Releases every statement; an open statement would keep the connection from closing.
   func prepareToClose() {
     record(false)
     removeAll()
@@ -106,13 +108,13 @@ final class SQLiteConnection {
     FieldAccess.unregister(on: handle)
   }
 
-  /// Runs a block with a prepared statement and takes it back. A statement that is in use, because
-  /// the block of an outer call runs the same query, is prepared a second time.
+  /// Runs a block with a prepared statement from the cache. A statement that is in use, because the block of an
+  /// outer call runs the same query, is prepared a second time.
   @inline(__always)
   func with<Result>(
     _ sql: String, _ work: (SQLiteStatement) throws -> Result
   ) throws -> Result {
-    if ranOutOfMemory { renew() }
+    if ranOutOfMemory { resetSchemaCache() }
     let text = ExactName(sql)
     if let statement = statements[text], !statement.isInUse {
       return try use(statement, work)
@@ -156,7 +158,7 @@ final class SQLiteConnection {
     }
   }
 
-  /// Logs a statement that was run, and the time it took with all that was done with its rows.
+  /// Logs a completed statement with its duration, which includes the processing of its rows.
   @inline(__always)
   func logged<Result>(_ statement: SQLiteStatement, _ work: () throws -> Result) rethrows -> Result
   {
@@ -176,10 +178,11 @@ final class SQLiteConnection {
       ])
   }
 
-  /// Statements kept for one connection. Arbitrary; a program has rarely more kinds of queries.
+  /// The maximum number of cached statements per connection. Arbitrary; a program rarely has more kinds of
+  /// queries.
   private static let maximumStatements = 256
 
-  /// Runs statements without parameters and rows, such as definitions.
+  /// Runs statements without parameters and result rows, such as schema definitions.
   func execute(_ sql: String) throws(StoreError) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else {
@@ -190,10 +193,10 @@ final class SQLiteConnection {
     }
   }
 
-  /// Runs `COMMIT`, or one of the statements that begin a transaction.
+  /// Runs `COMMIT` or one of the statements that begin a transaction.
   fileprivate func runBoundary(_ text: String) throws {
-    if let known = boundaries.first(where: { $0.text == text }) {
-      return try use(known.statement) { try $0.run() }
+    if let cached = boundaries.first(where: { $0.text == text }) {
+      return try use(cached.statement) { try $0.run() }
     }
     let statement = try SQLiteStatement(text, on: self)
     boundaries.append((text, statement))
@@ -204,12 +207,12 @@ final class SQLiteConnection {
     if (error as? StoreError)?.code == .outOfMemory { ranOutOfMemory = true }
   }
 
-  /// Forgets everything that SQLite keeps in mind of the file, between transactions.
-  private func renew() {
+  /// Discards everything that SQLite caches about the file; has an effect only between transactions.
+  private func resetSchemaCache() {
     guard !isInTransaction else { return }
     removeAll()
-    // Nothing was writable; what counts is that the schema goes, and with it the state of text indexes.
-    // Beginning and ending to read lets go of a snapshot.
+    // `writable_schema` was never on; the reset is used because it discards the schema, and with it the state of
+    // full-text indexes. Beginning and ending a read releases a snapshot.
     let code = sqlite3_exec(
       handle, "PRAGMA writable_schema = RESET; BEGIN; SELECT 1 FROM sqlite_schema; COMMIT", nil,
       nil, nil)
@@ -218,35 +221,35 @@ final class SQLiteConnection {
   }
 
   fileprivate func prepareRollback() throws {
-    // One that could not be undone when it failed.
+    // A transaction whose rollback failed.
     if isInTransaction { rollback() }
-    if ranOutOfMemory { renew() }
+    if ranOutOfMemory { resetSchemaCache() }
     if rollbackStatement == nil { rollbackStatement = try SQLiteStatement("ROLLBACK", on: self) }
   }
 
-  /// Undoes the open transaction, if SQLite has not done so already, as after a full disk. Not by way of
-  /// ``use(_:_:)``, which refuses a call that was stopped.
+  /// Rolls back the open transaction, unless SQLite has already done so, as after a full disk. Does not call
+  /// ``use(_:_:)``, which rejects an interrupted call.
   fileprivate func rollback() {
     guard isInTransaction else { return }
     if let rollbackStatement {
       sqlite3_step(rollbackStatement.handle)
       rollbackStatement.reset()
     }
-    // Statements are prepared anew after the schema has changed, which takes memory too.
+    // After a schema change, SQLite prepares the statement again, which can run out of memory.
     if isInTransaction { try? execute("ROLLBACK") }
   }
 
   func run(_ fragment: SQLFragment) throws { try with(fragment) { try $0.run() } }
 
-  /// How the file keeps texts: `UTF-8`, `UTF-16le` or `UTF-16be`.
+  /// The text encoding of the file: `UTF-8`, `UTF-16le`, or `UTF-16be`.
   func encoding() throws -> String {
-    if let knownEncoding { return knownEncoding }
+    if let cachedEncoding { return cachedEncoding }
     let encoding = try first(SQLFragment("PRAGMA encoding")) { $0.text(0) } ?? nil
-    knownEncoding = encoding
+    cachedEncoding = encoding
     return encoding ?? ""
   }
 
-  /// The first row of a query, nil if there is none.
+  /// Returns the first row of a query, or `nil` if there is none.
   func first<Result>(
     _ fragment: SQLFragment, _ read: (SQLiteStatement) throws -> Result
   ) throws -> Result? {
@@ -263,24 +266,25 @@ final class SQLiteConnection {
     }
   }
 
-  /// Counts the commits of every connection; known only inside a transaction that has begun to read.
+  /// Counts the commits of all connections; valid only inside a transaction that has begun to read.
   private var dataVersion: UInt32 {
     var version: UInt32 = 0
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
     return version
   }
 
-  /// What this connection sees; nil if it has not begun to read.
+  /// The committed state that this connection sees; `nil` if it has not begun to read.
   var committedState: CommittedState? {
     guard sqlite3_txn_state(handle, "main") != SQLITE_TXN_NONE else { return nil }
     return CommittedState(observer: number, count: dataVersion)
   }
 
-  /// Asked when a writing transaction has begun.
+  /// Called when a writing transaction has begun.
   func noteBegin() {
     isUnchanged = dataVersion == versionAfterCommit
     sawOtherWriter = !isUnchanged && versionAfterCommit != nil
-    // Also those that this transaction does not touch: the next one sees no change in between.
+    // Includes tables that this transaction does not use, because the next transaction will detect no commit in
+    // between.
     if !isUnchanged { for table in tables.values { table.isPrepared = false } }
   }
   func noteCommit() { versionAfterCommit = dataVersion }
@@ -295,7 +299,7 @@ final class SQLiteConnection {
 }
 
 extension SQLiteConnection {
-  /// Runs a block between BEGIN and COMMIT; an error rolls back.
+  /// Runs a block between BEGIN and COMMIT; rolls back if it throws.
   func transaction<Result>(_ begin: String, _ work: () throws -> Result) throws -> Result {
     try prepareRollback()
     try runBoundary(begin)
@@ -320,16 +324,16 @@ extension SQLiteConnection {
     isInTransaction ? try work() : try transaction("BEGIN DEFERRED", work)
   }
 
-  /// - Throws: What made SQLite undo the transaction. A block that caught that error must not write
-  ///   on: each statement would be committed by itself.
+  /// - Throws: The error that made SQLite roll back the transaction. A block that caught that error must not
+  ///   continue to write: each statement would be committed separately.
   @inline(__always)
   func requireTransaction() throws(StoreError) {
     guard !isInTransaction else { return }
     throw loss ?? StoreError(.database, "The transaction was ended by a statement inside it")
   }
 
-  /// Undoes a part of a transaction. Where that fails, as after an error of reading, the whole is undone: a caller
-  /// who catches the error must not commit what is left of the part.
+  /// Rolls back to a savepoint. If that fails, for example after a read error, rolls back the whole transaction:
+  /// a caller that catches the error must not commit what remains of the savepoint's changes.
   func undo(to savepoint: String) {
     do {
       try execute("ROLLBACK TO \(savepoint); RELEASE \(savepoint)")
@@ -339,8 +343,9 @@ extension SQLiteConnection {
     }
   }
 
-  /// Keeps why a transaction was lost, for statements that are not run by ``with(_:_:)``.
-  func noting<Result>(_ work: () throws -> Result) throws -> Result {
+  /// Runs a block and records the reason if its transaction is lost, for statements that are not run by
+  /// ``with(_:_:)``.
+  func recordingLoss<Result>(_ work: () throws -> Result) throws -> Result {
     try interruption?.check()
     do {
       return try work()

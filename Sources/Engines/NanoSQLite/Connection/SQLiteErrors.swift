@@ -5,17 +5,17 @@ import GRDB
 import GRDBSQLite
 import NanoDocument
 
-/// SQLite's result codes in our words.
+/// Translates SQLite's result codes to errors of the store.
 enum SQLiteErrors {
   static func error(_ code: Int32, _ message: String?, operation: String) -> StoreError {
     if let error = readOnly(code, operation) { return error }
     let primary = code & 0xFF
     if let table = missingTable(message) {
       return StoreError(
-        .corruptFile, "A table of the store's own is missing",
+        .corruptFile, "An internal table of the store is missing",
         [
           .table: table, .operation: operation, .engineCode: "\(code)",
-          .hint: "restore a backup, or save the documents into a new file with recover",
+          .hint: "restore a backup, or extract the documents into a new file with recover",
         ])
     }
     let (kind, sentence) = meaning(primary, message)
@@ -27,9 +27,9 @@ enum SQLiteErrors {
       ])
   }
 
-  /// What this user would have to write before anything can be read
-  /// (https://www.sqlite.org/rescode.html#readonly_recovery). The extended codes are macros that Swift does
-  /// not import.
+  /// Returns the error for a file that must be written before it can be read
+  /// (https://www.sqlite.org/rescode.html#readonly_recovery). The extended codes are macros that Swift does not
+  /// import.
   private static func readOnly(_ code: Int32, _ operation: String) -> StoreError? {
     let sentence =
       switch code & 0xFF == SQLITE_READONLY ? code >> 8 : 0 {
@@ -44,7 +44,7 @@ enum SQLiteErrors {
       .cannotOpen, sentence,
       [
         .operation: operation, .engineCode: "\(code)",
-        .hint: "open the store once as a user who may write to the file and its folder",
+        .hint: "open the store once as a user who has write access to the file and its folder",
       ])
   }
 
@@ -54,12 +54,12 @@ enum SQLiteErrors {
     return name.flatMap { Schema.internalNames.contains($0) ? $0 : nil }
   }
 
-  /// The last error of a connection.
+  /// Returns the last error of a connection.
   static func error(of connection: OpaquePointer, operation: String) -> StoreError {
     let code = sqlite3_extended_errcode(connection)
     let message = String(cString: sqlite3_errmsg(connection))
-    // A write that finds no room fails as full, but making the shared memory of a WAL larger fails
-    // as an error of reading or writing.
+    // A write on a full disk fails with `SQLITE_FULL`, but enlarging the shared memory of a WAL fails with
+    // `SQLITE_IOERR`.
     if code & 0xFF == SQLITE_IOERR, sqlite3_system_errno(connection) == ENOSPC {
       return error(SQLITE_FULL, message, operation: operation)
     }
@@ -69,25 +69,25 @@ enum SQLiteErrors {
   private static func meaning(_ primary: Int32, _ message: String?) -> (StoreError.Code, String) {
     switch primary {
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
-      (.locked, "Another connection holds the lock for longer than the busy timeout")
-    case SQLITE_READONLY: (.readOnly, "The database can only be read")
+      (.locked, "Another connection held the lock for longer than the busy timeout")
+    case SQLITE_READONLY: (.readOnly, "The database is read-only")
     case SQLITE_FULL: (.full, "No space is left for the database")
-    case SQLITE_NOMEM: (.outOfMemory, "There is no memory for the database")
-    case SQLITE_INTERRUPT: (.interrupted, "The operation was cancelled")
+    case SQLITE_NOMEM: (.outOfMemory, "The database ran out of memory")
+    case SQLITE_INTERRUPT: (.interrupted, "The operation was canceled")
     case SQLITE_CORRUPT: (.corruptFile, "The database file is damaged")
     case SQLITE_NOTADB: (.notADatabase, "The file is not a database")
     case SQLITE_CANTOPEN: (.cannotOpen, "The database file cannot be opened")
     case SQLITE_PERM, SQLITE_AUTH: (.cannotOpen, "Access to the database is not permitted")
     case SQLITE_IOERR: (.inputOutput, "The database file cannot be read or written")
-    case SQLITE_TOOBIG: (.documentTooLarge, "A value is larger than the database takes")
-    // The extended code of one in a trigger, which keeps an index on elements, does not tell.
+    case SQLITE_TOOBIG: (.documentTooLarge, "A value exceeds the database's size limit")
+    // The extended code of a violation in a trigger, which maintains an index on elements, is not specific.
     case SQLITE_CONSTRAINT where message?.hasPrefix("UNIQUE constraint failed") == true:
       (.uniqueViolation, "A unique index has this value already")
-    default: (.database, "The database refused a statement")
+    default: (.database, "The database rejected a statement")
     }
   }
 
-  /// Errors of GRDB's own calls, and ours unchanged.
+  /// Translates errors thrown by GRDB, and returns the store's own errors unchanged.
   static func translated(_ error: any Error, operation: String) -> any Error {
     guard let error = error as? DatabaseError else { return error }
     return self.error(

@@ -5,29 +5,29 @@ import GRDBSQLite
 import NanoDocument
 import NanoSQL
 
-/// A prepared statement, stepped through the C API: GRDB's own argument and row layers cost 1.5 to
-/// 2 times as much on the hot paths.
+/// A prepared statement, stepped through the C API: GRDB's argument and row layers take 1.5 to 2 times as long
+/// on hot paths.
 ///
-/// Confined to the connection that made it.
+/// Confined to the connection that created it.
 final class SQLiteStatement {
   let handle: OpaquePointer
   private let connection: OpaquePointer
-  /// What bound parameters point to, kept until they are bound anew.
-  private(set) var held: [Program] = []
-  /// The parameters that are NULL, a bit each; a new statement's are.
+  /// The objects that bound parameters point to, kept until the parameters are bound again.
+  private(set) var boundObjects: [Program] = []
+  /// A bit for each parameter that is NULL, as all parameters of a new statement are.
   private var nulls = UInt64.max
-  /// Where the bytes of UUIDs stand while they are bound, two words for each parameter.
+  /// Storage for the bytes of bound UUIDs, two words per parameter.
   private let uuids: UnsafeMutablePointer<UInt64>
-  /// Where the digits of a foreign key stand while its row is shown.
+  /// Storage for the digits of a foreign key while its row is read.
   private var foreignKeyText: UnsafeMutableRawBufferPointer?
-  /// Whether the database keeps its texts in UTF-8.
+  /// Whether the database stores text as UTF-8.
   let isUTF8: Bool
   var isInUse = false
-  /// How it runs, where an observer wants to know.
+  /// The statement's plan, if it is observed.
   var plan: StatementPlan?
-  /// How often SQLite had prepared it anew when ``notePreparation()`` was called.
-  private var knownPreparations: Int32 = -1
-  /// What stood behind the first statement of the text.
+  /// SQLite's re-prepare count when ``notePreparation()`` was last called.
+  private var notedPreparations: Int32 = -1
+  /// The text after the first statement.
   private(set) var tail = ""
 
   init(
@@ -66,16 +66,16 @@ final class SQLiteStatement {
     foreignKeyText?.deallocate()
   }
 
-  /// Whether the tables are still those that it was prepared for when ``notePreparation()`` was
-  /// called.
+  /// Whether SQLite has not re-prepared the statement, because of a schema change, since ``notePreparation()``
+  /// was called.
   @inline(__always)
-  var isPreparedAsKnown: Bool { preparations == knownPreparations }
-  func notePreparation() { knownPreparations = preparations }
+  var isUnchangedSinceNoted: Bool { preparations == notedPreparations }
+  func notePreparation() { notedPreparations = preparations }
   private var preparations: Int32 {
     sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
   }
 
-  /// True if there is a row.
+  /// Advances to the next row; returns `false` at the end.
   @inline(__always)
   func step() throws(StoreError) -> Bool {
     let code = sqlite3_step(handle)
@@ -84,7 +84,7 @@ final class SQLiteStatement {
     throw failure(code)
   }
 
-  /// Runs to the end, ready to be run again.
+  /// Runs the statement to the end and resets it.
   func run() throws(StoreError) {
     defer { reset() }
     while try step() {}
@@ -94,7 +94,7 @@ final class SQLiteStatement {
   func reset() { sqlite3_reset(handle) }
 
   func failure(_ code: Int32) -> StoreError {
-    for program in held {
+    for program in boundObjects {
       if let failure = program.failure { return failure }
     }
     return SQLiteErrors.error(of: connection, operation: "step")
@@ -129,7 +129,7 @@ extension SQLiteStatement {
     sqlite3_bind_double(handle, index, value)
   }
 
-  /// Text that stays where it is until the statement is reset.
+  /// Binds text that remains valid until the statement is reset.
   @inline(__always)
   func bind(borrowedText bytes: UnsafeRawBufferPointer, at index: Int32) throws(StoreError) {
     markBound(index)
@@ -180,10 +180,10 @@ extension SQLiteStatement {
     }
   }
 
-  /// An object of ours that one of our functions takes out again.
+  /// Binds an object that one of the store's SQL functions retrieves.
   func bind(object: Program, kind: StaticString, at index: Int32) {
     object.isUTF8 = isUTF8
-    held.append(object)
+    boundObjects.append(object)
     markBound(index)
     sqlite3_bind_pointer(
       handle, index, Unmanaged.passUnretained(object).toOpaque(),
@@ -191,7 +191,7 @@ extension SQLiteStatement {
   }
 
   func bind(_ bindings: [SQLBinding]) throws(StoreError) {
-    held.removeAll(keepingCapacity: true)
+    boundObjects.removeAll(keepingCapacity: true)
     for (offset, binding) in bindings.enumerated() {
       let index = Int32(offset + 1)
       switch binding {
@@ -223,16 +223,16 @@ extension SQLiteStatement {
     withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Data($0) }
   }
 
-  /// Lets go of what the parameters point to; none of them may be used afterwards.
+  /// Releases the objects that parameters point to; they must not be used afterwards.
   func clear() {
     reset()
-    guard !held.isEmpty else { return }
+    guard !boundObjects.isEmpty else { return }
     sqlite3_clear_bindings(handle)
     nulls = .max
-    held.removeAll(keepingCapacity: true)
+    boundObjects.removeAll(keepingCapacity: true)
   }
 
-  /// `SQLITE_TRANSIENT`, which the C header writes as a cast that is not imported.
+  /// `SQLITE_TRANSIENT`, which the C header defines as a cast that Swift does not import.
   static let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
   private static var empty: UnsafePointer<CChar> {
     UnsafeRawPointer(("" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
@@ -253,8 +253,8 @@ extension SQLiteStatement {
     sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : int(column)
   }
 
-  /// The bytes of a text as the database keeps it, without the copy that SQLite makes to put a NUL
-  /// behind them. Valid until the next step.
+  /// The bytes of a text in the database's encoding, without the copy that SQLite makes to append a NUL. Valid
+  /// until the next step.
   @inline(__always)
   func storedBytes(_ column: Int32) -> UnsafeRawBufferPointer {
     guard isUTF8 else { return bytes(column) }
@@ -263,14 +263,14 @@ extension SQLiteStatement {
       start: start, count: Int(sqlite3_column_bytes(handle, column)))
   }
 
-  /// A number that is rarely NULL, or rarely anything but.
+  /// A number that is rarely NULL, or that is almost always NULL.
   @inline(__always)
   func optionalNumber(_ column: Int32) -> Int64? {
     let value = int(column)
     return value != 0 || sqlite3_column_type(handle, column) != SQLITE_NULL ? value : nil
   }
 
-  /// Valid until the next step.
+  /// The bytes of a text as UTF-8. Valid until the next step.
   @inline(__always)
   func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
     let start = sqlite3_column_text(handle, column)
@@ -290,7 +290,7 @@ extension SQLiteStatement {
     return Data(bytes: start, count: count)
   }
 
-  /// The bytes of a text, nil for NULL. Valid until the next step.
+  /// The bytes of a text, `nil` for NULL. Valid until the next step.
   @inline(__always)
   func optionalBytes(_ column: Int32) -> UnsafeRawBufferPointer? {
     guard let start = sqlite3_column_text(handle, column) else { return nil }
@@ -298,7 +298,7 @@ extension SQLiteStatement {
       start: start, count: Int(sqlite3_column_bytes(handle, column)))
   }
 
-  /// A key column: 16 bytes of a UUID, or text. Valid until the next step.
+  /// A key column: the 16 bytes of a UUID, or text. Valid until the next step.
   @inline(__always)
   func borrowedKey(_ column: Int32) -> BorrowedKey {
     switch sqlite3_column_type(handle, column) {
@@ -312,13 +312,13 @@ extension SQLiteStatement {
     case SQLITE_NULL: return .none
     default:
       let text = bytes(column)
-      // As another program may have written one.
+      // Another program may have written a UUID as text.
       if text.count == 36, let (high, low) = DocumentKey.uuid(text) { return .uuid(high, low) }
       return .text(text)
     }
   }
 
-  /// A blob that is no UUID can only come from another program; its hexadecimal form is shown.
+  /// Returns a key for a blob that is not a UUID, as only another program can write: its hexadecimal form.
   @inline(never)
   private func foreignKey(_ column: Int32) -> BorrowedKey {
     let digits = (data(column) ?? Data()).withUnsafeBytes { Self.hexadecimal($0) }
@@ -329,7 +329,7 @@ extension SQLiteStatement {
     return .text(UnsafeRawBufferPointer(text))
   }
 
-  /// How a key is shown that is neither a text nor a UUID.
+  /// The text form of a key that is neither a string nor a UUID.
   static func hexadecimal(_ bytes: UnsafeRawBufferPointer) -> String {
     let digits = Array("0123456789abcdef".utf8)
     return String(
@@ -338,7 +338,7 @@ extension SQLiteStatement {
 
   func key(_ column: Int32) -> DocumentKey? { borrowedKey(column).key }
 
-  /// The values of so many columns from the first on.
+  /// Returns the values of the first columns.
   func values(_ count: Int) -> [DocumentValue] { (0..<Int32(count)).map { value($0) } }
 
   func value(_ column: Int32) -> DocumentValue {

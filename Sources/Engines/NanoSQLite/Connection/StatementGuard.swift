@@ -4,23 +4,23 @@ import GRDBSQLite
 import NanoDocument
 import NanoEngine
 
-/// Keeps statements of the caller's own from damaging what the store keeps.
+/// Prevents user-supplied statements from damaging the store's data.
 ///
-/// SQLite asks it about each step of a statement while the statement is prepared. Ours may do
-/// everything. One of the caller's own may read everything, and write to the tables of collections
-/// and to tables of its own, but not to those of the store, nor to definitions of the store, nor to
-/// settings. A trigger of the caller's own is held to the same, whoever sets it off; those of the
-/// store are not.
+/// SQLite's authorizer callback calls it for each step of a statement while the statement is prepared. The
+/// store's own statements are unrestricted. A user-supplied statement may read everything, and write to the
+/// tables of collections and to user-defined tables, but not to the store's internal tables, schema definitions,
+/// and settings. The same applies to a user-defined trigger, whichever statement fires it; the store's triggers
+/// are unrestricted.
 ///
-/// It takes the place of GRDB's authorizer, which finds out what statements of GRDB's observe. It is
-/// set once, since SQLite prepares every statement anew when that changes.
+/// It replaces GRDB's authorizer, which determines what GRDB's statements observe. It is set once, because
+/// SQLite re-prepares every statement when the authorizer changes.
 ///
-/// Confined: only code that uses the connection may touch it.
+/// Confined: only code that uses the connection may access it.
 final class StatementGuard {
   private let handle: OpaquePointer
-  /// Whether the statement that is prepared is the caller's own.
-  private var isForeign = false
-  /// The names of the collections, in small letters.
+  /// Whether the statement being prepared is user-supplied.
+  private var isUserSupplied = false
+  /// The names of the collections in lowercase.
   private var collections: Set<ExactName> = []
   private var refusal: StoreError?
 
@@ -31,26 +31,26 @@ final class StatementGuard {
       { context, action, first, second, database, source in
         guard let context else { return SQLITE_OK }
         return Unmanaged<StatementGuard>.fromOpaque(context).takeUnretainedValue()
-          .answer(action, first, second, database, source)
+          .authorize(action, first, second, database, source)
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// As must be done before the connection closes.
+  /// Removes the authorizer, as required before the connection closes.
   func remove() { sqlite3_set_authorizer(handle, nil, nil) }
 
-  /// Prepares a statement of the caller's own.
+  /// Prepares a user-supplied statement.
   ///
   /// - Throws: ``StoreError/Code/notPermitted`` if it must not run.
   func preparing(
     with collections: Set<ExactName>, _ prepare: () throws -> SQLiteStatement
   ) throws -> SQLiteStatement {
     self.collections = collections
-    isForeign = true
-    defer { isForeign = false }
+    isUserSupplied = true
+    defer { isUserSupplied = false }
     return try prepare()
   }
 
-  /// Why the last statement was refused, told once.
+  /// Returns the reason why the last statement was rejected, and clears it.
   func takeRefusal() -> StoreError? {
     defer { refusal = nil }
     return refusal
@@ -60,13 +60,13 @@ final class StatementGuard {
 extension StatementGuard {
   private typealias Text = UnsafePointer<CChar>
 
-  private func answer(
+  private func authorize(
     _ action: Int32, _ first: Text?, _ second: Text?, _ database: Text?, _ source: Text?
   ) -> Int32 {
-    // What is read is asked for every column of every statement.
+    // Reads are authorized for every column of every statement, so they are allowed first.
     if action == SQLITE_READ || action == SQLITE_SELECT { return SQLITE_OK }
-    // Views have a name here too, and are as little ours.
-    guard source.map({ !Self.isInternal($0) }) ?? isForeign else { return SQLITE_OK }
+    // `source` may also name a view, which is not internal either.
+    guard source.map({ !Self.isInternal($0) }) ?? isUserSupplied else { return SQLITE_OK }
     let step = Step(
       action: action, first: first.map { String(cString: $0) },
       second: second.map { String(cString: $0) }, database: database.map { String(cString: $0) })
@@ -79,7 +79,7 @@ extension StatementGuard {
     sqlite3_strnicmp(name, "nano_", 5) == 0
   }
 
-  /// A step of a statement as SQLite describes it (https://sqlite.org/c3ref/c_alter_table.html).
+  /// A step of a statement as described by SQLite (https://sqlite.org/c3ref/c_alter_table.html).
   private struct Step {
     let action: Int32
     let first: String?
@@ -100,7 +100,7 @@ extension StatementGuard {
         SQLITE_DROP_VTABLE:
         return Self.isInternal(first) ? refusal(.definition, first) : nil
       case SQLITE_CREATE_TEMP_TABLE, SQLITE_CREATE_TEMP_VIEW:
-        // It would be found in place of the collection's.
+        // It would shadow the collection's table.
         return Self.isInternal(first) || isCollection(first) ? refusal(.definition, first) : nil
       case SQLITE_CREATE_INDEX, SQLITE_CREATE_TRIGGER, SQLITE_CREATE_TEMP_TRIGGER,
         SQLITE_CREATE_TEMP_INDEX, SQLITE_DROP_INDEX, SQLITE_DROP_TRIGGER:
@@ -109,7 +109,7 @@ extension StatementGuard {
       case SQLITE_DROP_TABLE:
         return Self.isInternal(first) || isCollection(first) ? refusal(.definition, first) : nil
       case SQLITE_ALTER_TABLE:
-        // A temporary table may get any name, also that of a collection.
+        // A temporary table can be renamed to any name, including a collection's.
         return Self.isInternal(second) || isCollection(second) || first == "temp"
           ? refusal(.definition, second) : nil
       case SQLITE_PRAGMA:
@@ -119,14 +119,14 @@ extension StatementGuard {
       }
     }
 
-    /// Tables of ours, and the one that gives every page of the file.
+    /// Whether a name is that of an internal table, or of the virtual table that exposes every page of the file.
     private static func isInternal(_ name: String?) -> Bool {
       guard let name = name?.foldingASCII else { return false }
       return name.hasExactPrefix("nano_") || name == "sqlite_dbpage"
     }
 
-    /// Those that take an argument and set nothing that lasts; the others belong to the
-    /// configuration, or make the file one that is not ours.
+    /// The pragmas that take an argument and set nothing persistent; the others belong to the configuration, or
+    /// would make the file incompatible with the store.
     private static let readingPragmas: Set<String> = [
       "analysis_limit", "foreign_key_check", "foreign_key_list", "incremental_vacuum", "index_info",
       "index_list", "index_xinfo", "integrity_check", "optimize", "quick_check", "table_info",
@@ -136,22 +136,22 @@ extension StatementGuard {
     private enum Kind { case write, revision, definition, setting }
 
     private func refusal(_ kind: Kind, _ name: String?) -> StoreError {
-      let permit = "allowsInternalWrites of the configuration permits it"
+      let permit = "allowsInternalWrites in the configuration permits it"
       let (message, hint) =
         switch kind {
-        case .write: ("A statement would write to a table of the store's own", permit)
+        case .write: ("A statement would write to an internal table of the store", permit)
         case .revision:
           (
             "A statement would write the revision of documents",
-            "leave the column out, the store keeps it; \(permit)"
+            "omit the column, which the store maintains; \(permit)"
           )
         case .definition:
           (
-            "A statement would change a definition of the store's own",
-            "collections and indexes are made and dropped by calls; \(permit)"
+            "A statement would change a schema definition of the store",
+            "use the API to create and drop collections and indexes; \(permit)"
           )
         case .setting:
-          ("A statement would change a setting", "the configuration has settings; \(permit)")
+          ("A statement would change a setting", "use the configuration instead; \(permit)")
         }
       guard kind != .setting else {
         return StoreError(.notPermitted, message, [.actual: "PRAGMA \(name ?? "")", .hint: hint])

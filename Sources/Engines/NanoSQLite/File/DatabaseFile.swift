@@ -5,24 +5,26 @@ import GRDB
 import GRDBSQLite
 import NanoDocument
 
-/// Paths and connections.
+/// Functions that resolve paths and open connections.
 enum DatabaseFile {
-  /// The path with its tilde expanded and its folder created, nil for databases without a file; and whether there is
-  /// no file yet.
+  /// Validates a location and creates the file's folder.
+  ///
+  /// - Returns: The absolute path with its tilde expanded, `nil` for databases without a file; and whether the
+  ///   file does not exist yet.
   static func prepare(
     _ location: SQLiteConfiguration.Location, _ configuration: SQLiteConfiguration
   ) throws -> (path: String?, isNew: Bool) {
     guard case .file(let given) = location else { return (nil, false) }
     guard !given.isEmpty, !given.utf8.contains(0) else {
       throw StoreError(
-        .invalidArgument, "The path of a store is empty, of no file, or holds a NUL")
+        .invalidArgument, "The path of a store is empty, is not a file URL, or contains a NUL")
     }
     let path = try absolute(given)
     switch try FileStatus(path) {
     case .folder:
       throw StoreError(.cannotOpen, "The path of a store is a folder", [.path: path])
     case .file(let size, _):
-      // SQLite takes a file of one byte for an empty one and would write over it.
+      // SQLite treats a one-byte file as empty and would overwrite it.
       guard size != 1 else {
         throw StoreError(.notADatabase, "The file is not a database", [.path: path])
       }
@@ -30,7 +32,8 @@ enum DatabaseFile {
     case .missing: break
     }
     guard !configuration.isReadOnly else {
-      throw StoreError(.cannotOpen, "There is no file to open for reading", [.path: path])
+      throw StoreError(
+        .cannotOpen, "The file does not exist and cannot be opened for reading", [.path: path])
     }
     let folder = NSString(string: path).deletingLastPathComponent
     if !folder.isEmpty { try NewFile.createFolder(folder) }
@@ -38,17 +41,20 @@ enum DatabaseFile {
     return (path, true)
   }
 
-  /// Removes a file that this process created and could not set up. One that holds a commit is not empty.
+  /// Removes a file that this process created but could not set up. A file with a commit is not empty and is
+  /// kept.
   static func removeIfEmpty(_ path: String) {
     guard case .file(0, _) = try? FileStatus(path) else { return }
     unlink(path)
   }
 
-  /// An absolute path: connections are opened later too, when the process may have another current
-  /// folder. And no path looks like `:memory:` or `file:` any more, which mean something else to SQLite.
+  /// Returns the absolute form of a path.
+  ///
+  /// Connections are also opened later, when the process may have a different current folder. An absolute path
+  /// also cannot be mistaken for `:memory:` or `file:`, which are special to SQLite.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` for a relative path if the name of the current folder is not
-  ///   UTF-8, since the path as text would lead to another folder.
+  ///   UTF-8, because the path as text would lead to a different folder.
   static func absolute(_ path: String) throws(StoreError) -> String {
     let expanded = NSString(string: path).expandingTildeInPath
     guard !expanded.hasPrefix("/") else { return expanded }
@@ -66,7 +72,7 @@ enum DatabaseFile {
     return NSString(string: folder).appendingPathComponent(expanded)
   }
 
-  /// What a symbolic link leads to: logs lie beside the file, not beside the link.
+  /// Resolves symbolic links: log files are stored next to the file, not next to the link.
   static func resolved(_ path: String) -> String {
     let found = realpath(path, nil)
     defer { free(found) }
@@ -82,13 +88,13 @@ enum DatabaseFile {
     settings.readonly = isReader || configuration.isReadOnly
     settings.busyMode = .timeout(max(0, configuration.busyTimeout))
     settings.foreignKeysEnabled = false
-    // Transactions are begun and ended by statements of our own.
+    // The engine begins and ends transactions with its own statements.
     settings.allowsUnsafeTransactions = true
     let isReadOnly = settings.readonly
     settings.prepareDatabase { db in
       guard let handle = db.sqliteConnection else { return }
       sqlite3_extended_result_codes(handle, 1)
-      // GRDB's observation asks on which of its queues it is called; we use the connection without.
+      // GRDB's observation requires its dispatch queues, and the engine uses the connection without them.
       sqlite3_commit_hook(handle, nil, nil)
       sqlite3_rollback_hook(handle, nil, nil)
       try QueryFunctions.register(on: handle)
@@ -107,28 +113,29 @@ enum DatabaseFile {
     }
     switch location {
     case .memory: return try DatabaseQueue(named: nil, configuration: settings)
-    // SQLite makes a nameless file that is gone when it is closed.
+    // SQLite creates an anonymous file that is deleted when it is closed.
     default: return try DatabaseQueue(path: "", configuration: settings)
     }
   }
 
-  /// The URI that makes SQLite read a file without locks and logs (https://www.sqlite.org/uri.html).
+  /// Returns the URI that makes SQLite read a file without locks and logs (https://www.sqlite.org/uri.html).
   private static func immutable(_ path: String) throws(StoreError) -> String {
     guard let name = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) else {
-      throw StoreError(.invalidArgument, "The path of a store is no text", [.path: path])
+      throw StoreError(.invalidArgument, "The path of a store is not valid text", [.path: path])
     }
     return "file:\(name)?immutable=1"
   }
 
-  /// An error of opening, with the path and what can be done.
+  /// Adds the path and a hint to an error of opening.
   static func explained(_ error: any Error, _ path: String?) -> any Error {
     guard let error = SQLiteErrors.translated(error, operation: "open") as? StoreError else {
       return error
     }
-    let known = path.map { error.adding(.path, $0) } ?? error
-    guard error.code == .cannotOpen else { return known }
-    return known.adding(
+    let located = path.map { error.adding(.path, $0) } ?? error
+    guard error.code == .cannotOpen else { return located }
+    return located.adding(
       .hint,
-      "the file, and its folder with a write-ahead log, must permit this user to read and write")
+      "this user needs permission to read and write the file and, with a write-ahead log, its folder"
+    )
   }
 }

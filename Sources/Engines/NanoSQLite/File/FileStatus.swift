@@ -3,14 +3,14 @@
 import Foundation
 import NanoDocument
 
-/// What a path leads to.
+/// What exists at a path.
 enum FileStatus: Equatable {
   case missing
   case folder
   case file(size: Int64, FileIdentity)
 
-  /// - Throws: ``StoreError/Code/cannotOpen`` where the system does not say, as for a folder that this
-  ///   user may not enter.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the system cannot tell, for example because this user may not
+  ///   enter a folder.
   init(_ path: String) throws(StoreError) {
     var status = stat()
     guard stat(path, &status) != 0 else {
@@ -18,14 +18,14 @@ enum FileStatus: Equatable {
       self = isFolder ? .folder : .file(size: Int64(status.st_size), FileIdentity(status))
       return
     }
-    // A missing last name, or a file where a folder should be.
+    // The file is missing, or a path component is a file.
     guard errno != ENOENT, errno != ENOTDIR else {
       self = .missing
       return
     }
     let hint =
       errno == EACCES
-      ? "each folder of the path must permit this user to enter it (permission x)" : ""
+      ? "this user needs search permission (x) for each folder of the path" : ""
     throw StoreError(
       .cannotOpen, "The path of a store cannot be reached",
       [.path: path, .engineMessage: String(cString: strerror(errno)), .hint: hint])
@@ -37,7 +37,7 @@ enum FileStatus: Equatable {
   }
 }
 
-/// Tells one file from another that got its path.
+/// Distinguishes a file from another file that replaced it at the same path.
 struct FileIdentity: Hashable {
   private let device: UInt64
   private let inode: UInt64

@@ -4,10 +4,11 @@ import Foundation
 import GRDBSQLite
 import NanoDocument
 
-/// What SQLite keeps beside a database: the write-ahead log, its index, a rollback journal.
+/// The files that SQLite keeps next to a database: the write-ahead log, its index, and a rollback journal.
 struct LogFiles {
   private let path: String
-  /// The name under which SQLite looks for them: it follows symbolic links. In bytes, which need not be UTF-8.
+  /// The path from which SQLite derives their names: it follows symbolic links. In bytes, which need not be
+  /// UTF-8.
   private let resolved: [CChar]
 
   init(of path: String) {
@@ -23,10 +24,12 @@ struct LogFiles {
 
   private func beside(_ suffix: String) -> [CChar] { resolved + suffix.bytes + [0] }
 
-  /// Reading a database in WAL mode takes the log and its index, through which readers and writers see each
-  /// other. Where they do not exist, SQLite creates them, even for a connection that only reads. This user must
-  /// be permitted to do so, and own the database or be permitted to write to it: otherwise its owner could not
-  /// write to a log that belongs to another user.
+  /// Checks that this user can open the write-ahead log.
+  ///
+  /// Reading a database in WAL mode requires the log and its index, through which readers and writers see each
+  /// other. If they do not exist, SQLite creates them, even for a read-only connection. This user must have
+  /// permission to create them, and must own the database or have write access to it: otherwise its owner could
+  /// not write to a log that belongs to a different user.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen``.
   func requireAccess() throws(StoreError) {
@@ -39,16 +42,16 @@ struct LogFiles {
     guard !mayCreate, try usesLog() else { return }
     throw StoreError(
       .cannotOpen,
-      "Reading the file takes a write-ahead log, which this user is not permitted to create",
+      "Reading the file requires a write-ahead log, which this user is not permitted to create",
       [
         .path: path,
         .hint:
-          "open it while its owner has it open, as a user who may write to the file and its folder, or, "
+          "open it while its owner has it open, as a user with write access to the file and its folder, or, "
           + "if nothing changes the file meanwhile, as immutable",
       ])
   }
 
-  /// An immutable open ignores logs, and with them commits.
+  /// Checks that there are no logs, because an immutable open ignores them and the commits in them.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen``.
   func requireNone() throws(StoreError) {
@@ -63,10 +66,11 @@ struct LogFiles {
     return stat(path, &status) == 0 && status.st_uid == geteuid()
   }
 
-  /// Removes a log that holds nothing, with its index.
+  /// Removes an empty log and its index.
   ///
-  /// A connection that only reads creates both and does not remove them. SQLite removes them itself when the
-  /// last connection that may write closes, under its locks; so this opens and closes one. What others use stays.
+  /// A read-only connection creates both and does not remove them. SQLite removes them, under its locks, when
+  /// the last connection with write access closes; so this opens and closes one. Files that other connections
+  /// use remain.
   func removeIfEmpty() {
     guard access(log, F_OK) == 0, Self.size(log) == 0, access(path, W_OK) == 0 else { return }
     var handle: OpaquePointer?
@@ -75,12 +79,13 @@ struct LogFiles {
     sqlite3_exec(handle, "SELECT 1 FROM sqlite_schema", nil, nil, nil)
   }
 
-  /// Whether the header says that the database is in WAL mode; false for an empty file
+  /// Whether the header specifies WAL mode; `false` for an empty file
   /// (https://www.sqlite.org/fileformat2.html#file_format_version_numbers).
   ///
-  /// Read through SQLite: closing a descriptor of ours would release every lock that the process holds on
-  /// the file (https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_).
-  /// Nothing asks for the schema, so SQLite does not look for the log.
+  /// Reads through SQLite: closing a separate file descriptor would release every lock that the process holds on
+  /// the file
+  /// (https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_).
+  /// The schema is not read, so SQLite does not open the log.
   private func usesLog() throws(StoreError) -> Bool {
     var handle: OpaquePointer?
     defer { sqlite3_close_v2(handle) }
@@ -95,7 +100,7 @@ struct LogFiles {
     return read(file, &versions, 2, 18) == SQLITE_OK && versions.contains(2)
   }
 
-  /// Bytes; 0 for a file that does not exist.
+  /// The size in bytes; 0 for a file that does not exist.
   private static func size(_ path: [CChar]) -> Int64 {
     var status = stat()
     return stat(path, &status) == 0 ? Int64(status.st_size) : 0

@@ -3,9 +3,9 @@
 import Foundation
 import NanoDocument
 
-/// Files whose permissions are settled before SQLite opens them.
+/// Functions that create files and folders with the right permissions before SQLite opens them.
 enum NewFile {
-  /// Makes an empty file, which SQLite takes for a new database. What it keeps beside it has the same mode.
+  /// Creates an empty file, which SQLite treats as a new database. SQLite gives the log files the same mode.
   static func create(_ path: String, mode: mode_t) throws(StoreError) {
     let file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode)
     if file >= 0 {
@@ -15,7 +15,7 @@ enum NewFile {
     }
   }
 
-  /// Makes a folder, and those above it that are missing. Foundation's errors do not say why that failed.
+  /// Creates a folder and its missing parents. Foundation's errors do not state why this failed.
   static func createFolder(_ path: String) throws(StoreError) {
     var missing: [String] = []
     var folder = path

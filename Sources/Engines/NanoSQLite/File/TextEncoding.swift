@@ -4,10 +4,10 @@ import GRDBSQLite
 import NanoDocument
 import NanoEngine
 
-/// How a database keeps its texts.
+/// The text encoding of a database.
 enum TextEncoding {
-  /// Asked once for a connection; a new database may still become UTF-16, so not before its first
-  /// table is made.
+  /// Returns whether the encoding is UTF-8. Checked once per connection, and not before the first table is
+  /// created, because a new database may still become UTF-16.
   static func isUTF8(_ handle: OpaquePointer) -> Bool {
     var statement: OpaquePointer?
     guard sqlite3_prepare_v2(handle, "PRAGMA encoding", -1, &statement, nil) == SQLITE_OK,
@@ -20,8 +20,8 @@ enum TextEncoding {
     return String(cString: name) == "UTF-8"
   }
 
-  /// SQLite puts another character in place of U+FFFE and U+FFFF when it makes UTF-16 of UTF-8, so
-  /// that a document with one of them would not come back as it was.
+  /// Rejects documents with characters that a UTF-16 database does not preserve. SQLite replaces U+FFFE and
+  /// U+FFFF when it converts UTF-8 to UTF-16.
   ///
   /// - Throws: ``StoreError/Code/valueNotStorable``.
   static func requireUTF16(_ document: NewDocument) throws(StoreError) {
@@ -38,6 +38,6 @@ enum TextEncoding {
   }
 
   private static let refusal = StoreError(
-    .valueNotStorable, "A text holds a character that a UTF-16 database does not keep",
+    .valueNotStorable, "A string contains a character that a UTF-16 database does not preserve",
     [.actual: "U+FFFE or U+FFFF", .hint: "use a UTF-8 database, the default"])
 }

@@ -3,14 +3,14 @@
 import Foundation
 import NanoDocument
 
-/// A file that is made beside its destination, as `library.db.nanostore-<UUID>`, and moved there when it is whole.
+/// A file created next to its destination, as `library.db.nanostore-<UUID>`, and renamed when it is complete.
 ///
-/// It is locked as long as it is being made. A process that is killed leaves it, without the lock; the next one
-/// that makes a file for the same destination removes it.
+/// It is locked while it is being written. If its process is killed, the file remains without the lock, and the
+/// next process that creates a file for the same destination removes it.
 final class UnfinishedFile {
   /// The destination.
   let path: String
-  /// The file that becomes the destination.
+  /// The path of the temporary file that becomes the destination.
   private(set) var copy: String
   private var descriptor: Int32 = -1
 
@@ -24,12 +24,12 @@ final class UnfinishedFile {
   deinit { remove() }
 
   private static let mark = ".nanostore-"
-  /// What SQLite keeps beside a file.
+  /// The suffixes of the database file and of the files that SQLite keeps next to it.
   static let suffixes = ["", "-wal", "-shm", "-journal"]
-  /// The copy of a damaged file while it is recovered.
+  /// The suffix of the copy of a damaged file during recovery.
   static let damaged = ".damaged"
 
-  /// Makes it, empty, and removes what is left of earlier ones.
+  /// Creates the empty file and removes leftovers of earlier ones.
   func create(mode: mode_t) throws(StoreError) {
     removeLeftovers()
     repeat {
@@ -41,9 +41,9 @@ final class UnfinishedFile {
       guard descriptor >= 0 else {
         throw SystemError.error("The file cannot be created", path: path, errno)
       }
-      // Where the file system knows no locks, what is left is not removed.
+      // On file systems without locks, leftovers are not removed.
       flock(descriptor, LOCK_EX | LOCK_NB)
-      // Another process may have taken it for an abandoned one before it was locked.
+      // Another process may have considered it abandoned before it was locked.
     } while isRemoved
   }
 
@@ -52,9 +52,9 @@ final class UnfinishedFile {
     return fstat(descriptor, &status) == 0 && status.st_nlink == 0
   }
 
-  /// Gives it the name of the destination, in place of a file that is there.
+  /// Renames the file to its destination, replacing an existing file.
   func moveIntoPlace() throws(StoreError) {
-    // The log of the file that was there must not be taken for one of the new file.
+    // The log of the replaced file must not be applied to the new one.
     for suffix in Self.suffixes.dropFirst() { unlink(path + suffix) }
     guard rename(copy, path) == 0 else {
       throw SystemError.error("The file cannot be moved into place", path: path, errno)
@@ -62,18 +62,19 @@ final class UnfinishedFile {
     try syncFolder()
   }
 
-  /// Only then does the new name survive a power loss. File systems that cannot do it say `EINVAL`, and folders that
-  /// may be written to and not read `EACCES`; there nothing better can be had.
+  /// Syncs the folder, which makes the rename durable. File systems that do not support it return `EINVAL`, and
+  /// folders that are writable but not readable return `EACCES`; there is no alternative in these cases.
   private func syncFolder() throws(StoreError) {
     let folder = open(NSString(string: path).deletingLastPathComponent, O_RDONLY)
     defer { if folder >= 0 { close(folder) } }
     let isSynced = folder >= 0 && fsync(folder) == 0
     guard !isSynced, errno != EINVAL, errno != EACCES else { return }
     throw SystemError.error(
-      "The file is in place, but may be missing after a power loss", path: path, errno)
+      "The file is in place, but the rename may not survive a power loss", path: path, errno)
   }
 
-  /// Removes what is not in place. Closed last: closing ends the locks of SQLite on the file too.
+  /// Removes the file unless it was renamed. The descriptor is closed last, because closing it also releases
+  /// SQLite's locks on the file.
   func remove() {
     guard descriptor >= 0 else { return }
     Self.remove(copy)
@@ -104,7 +105,7 @@ final class UnfinishedFile {
 
   private static func isAbandoned(_ copy: String) -> Bool {
     let file = open(copy, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    // What is beside it is removed after it.
+    // Its companion files are removed after it.
     guard file >= 0 else { return errno == ENOENT }
     defer { close(file) }
     return flock(file, LOCK_EX | LOCK_NB) == 0

@@ -5,20 +5,20 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// The definitions that make a text index: a view of the texts, a table of FTS5 that reads them there, and
-/// the triggers that keep it. docs/SCHEMA.md describes them.
+/// The schema of a full-text index: a view of the text, an FTS5 table that reads from the view, and the triggers
+/// that maintain it. docs/SCHEMA.md describes them.
 ///
-/// FTS5 gives up what it has gathered at the end of every statement with triggers in a transaction
-/// (https://sqlite.org/fts5.html#external_content_tables), so that one by one documents cost thirty times
-/// as much as together. Our writer therefore adds new documents by itself, many at once; the trigger is for
-/// other programs, whose rows have no revision.
+/// FTS5 flushes its buffer at the end of every statement with triggers in a transaction
+/// (https://sqlite.org/fts5.html#external_content_tables), so adding documents one at a time costs thirty times
+/// as much as adding them in bulk. The writer therefore adds new documents itself, many at once; the insert
+/// trigger is only for other programs, whose rows have no revision.
 struct FullTextIndexSchema {
   let collection: String
   let index: FullTextIndexDefinition
-  /// The name of the table of FTS5.
+  /// The name of the FTS5 table.
   let sqlName: String
 
-  /// Names that tell what they are for; the first that is free is taken.
+  /// Candidate names for the FTS5 table; the first unused one is taken.
   static func sqlNames(_ collection: String, _ index: FullTextIndexDefinition) -> some Sequence<
     String
   > {
@@ -26,7 +26,7 @@ struct FullTextIndexSchema {
     return sequence(first: 1) { $0 + 1 }.lazy.map { $0 == 1 ? base : "\(base)_\($0)" }
   }
 
-  /// What stands behind the name in those of its other definitions and of FTS5's own tables.
+  /// The suffixes of the index's other definitions and of FTS5's shadow tables.
   static let suffixes = [
     "", "_view", "_insert", "_update", "_delete", "_data", "_idx", "_content", "_docsize",
     "_config",
@@ -39,7 +39,7 @@ struct FullTextIndexSchema {
   private var columns: [String] { index.fields.indices.map(FullTextMatchExpression.column) }
   private var columnList: String { columns.joined(separator: ", ") }
 
-  /// The tokenizer, as FTS5 takes it.
+  /// The tokenizer in FTS5's syntax.
   private var tokenizer: String {
     switch index.tokens {
     case .words: "unicode61 remove_diacritics 2"
@@ -47,7 +47,7 @@ struct FullTextIndexSchema {
     }
   }
 
-  /// The options that every table with the same tokens has.
+  /// The options shared by all tables with the same tokenizer.
   func options(content: String) -> String {
     "\(columnList), content = \(SQLName.literal(content)), content_rowid = 'id', "
       + "tokenize = \(SQLName.literal(tokenizer))"
@@ -58,7 +58,7 @@ struct FullTextIndexSchema {
     let old = try expressions(of: "OLD").joined(separator: ", ")
     let remove =
       "INSERT INTO \(textTable)(\(textTable), rowid, \(columnList)) VALUES ('delete', OLD.id, \(old));"
-    let isKnown = "EXISTS (SELECT 1 FROM \(sizes) WHERE id = OLD.id)"
+    let isIndexed = "EXISTS (SELECT 1 FROM \(sizes) WHERE id = OLD.id)"
     func trigger(_ name: String, _ event: String, when condition: String, _ body: String) -> String
     {
       "CREATE TRIGGER \(SQLName.quoted("\(sqlName)_\(name)")) AFTER \(event) ON \(table) "
@@ -71,8 +71,8 @@ struct FullTextIndexSchema {
       \(trigger("insert", "INSERT", when: "NEW.revision IS NULL", add(new)))
       \(trigger(
         "update", "UPDATE OF body, id",
-        when: "\(isKnown) AND (OLD.id, \(old)) IS NOT (NEW.id, \(new))", remove + add(new)))
-      \(trigger("delete", "DELETE", when: isKnown, remove))
+        when: "\(isIndexed) AND (OLD.id, \(old)) IS NOT (NEW.id, \(new))", remove + add(new)))
+      \(trigger("delete", "DELETE", when: isIndexed, remove))
       """
   }
 
@@ -82,14 +82,14 @@ struct FullTextIndexSchema {
     }.joined() + "DROP TABLE IF EXISTS \(textTable);DROP VIEW IF EXISTS \(view);"
   }
 
-  /// Adds the texts of rows whose ids lie in a range, the first two parameters, and that it does not have.
+  /// Adds the text of rows that are not indexed yet and whose row IDs are in a range, the first two parameters.
   var addRange: String {
     "INSERT INTO \(textTable)(rowid, \(columnList)) SELECT id, \(columnList) FROM \(view) AS v "
       + "WHERE id BETWEEN ?1 AND ?2 "
       + "AND NOT EXISTS (SELECT 1 FROM \(sizes) AS s WHERE s.id = v.id)"
   }
 
-  /// Makes the contents anew. FTS5's own `rebuild` reads no view in which `json_tree` stands.
+  /// Rebuilds the contents. FTS5's own `rebuild` cannot read a view that uses `json_tree`.
   func rebuild() -> String {
     "INSERT INTO \(textTable)(\(textTable)) VALUES ('delete-all');" + fill()
   }
@@ -98,8 +98,8 @@ struct FullTextIndexSchema {
     "INSERT INTO \(textTable)(rowid, \(columnList)) SELECT id, \(columnList) FROM \(view);"
   }
 
-  /// Adds the new row. One that it has already was replaced without a trigger, as OR REPLACE does, and its
-  /// old texts are gone: only making everything anew is right then.
+  /// Adds the new row. If the row is already indexed, it was replaced without a trigger, as by OR REPLACE, and
+  /// its old text is gone: only a full rebuild is correct then.
   private func add(_ new: String) -> String {
     "INSERT INTO \(textTable)(\(textTable)) SELECT 'delete-all' "
       + "WHERE EXISTS (SELECT 1 FROM \(sizes) WHERE id = NEW.id); "
@@ -109,7 +109,7 @@ struct FullTextIndexSchema {
       + "INSERT INTO \(textTable)(rowid, \(columnList)) VALUES (NEW.id, \(new));"
   }
 
-  /// A query that says whether two bodies, its parameters, have the same texts.
+  /// Returns a query that compares the indexed text of two bodies, its parameters.
   func sameEntries() throws(StoreError) -> String {
     let first = try expressions(of: "a").joined(separator: ", ")
     let second = try expressions(of: "b").joined(separator: ", ")
@@ -127,8 +127,8 @@ struct FullTextIndexSchema {
     return all
   }
 
-  /// The texts that a path reaches as one text, NULL if there are none. Arrays are walked only where one
-  /// is in the way.
+  /// Returns an expression for all text at a path joined into one, NULL if there is none. Arrays are traversed
+  /// only where the document has one along the path.
   private func expression(_ path: FieldPath, of row: String) throws(StoreError) -> String {
     let body = "\(row).body"
     let readable = readable(body)
@@ -153,8 +153,8 @@ struct FullTextIndexSchema {
       + "WHEN 'array' THEN \(list)\(otherwise) END"
   }
 
-  /// The body without NULs in texts, at which SQLite's JSON functions end a text. Escaped backslashes are
-  /// written otherwise first, so that one of them does not make a NUL of the text `\u0000`.
+  /// Returns the body without NULs in strings, at which SQLite's JSON functions would end the string. Escaped
+  /// backslashes are rewritten first, so that the text `\u0000` after one is not mistaken for a NUL.
   private func readable(_ body: String) -> String {
     let scalar = FullTextMatchExpression.replacement(forNULIn: index.tokens)
     let escape = #"\u"# + String(scalar.value + 0x10000, radix: 16).dropFirst()
@@ -164,14 +164,14 @@ struct FullTextIndexSchema {
 }
 
 extension FullTextIndexSchema {
-  /// Whether it has texts of rows that are gone.
+  /// Returns whether the index contains text of rows that no longer exist.
   func hasOrphans(_ connection: SQLiteConnection) throws -> Bool {
     try connection.first(
       SQLFragment("SELECT 1 FROM \(sizes) WHERE id NOT IN (SELECT id FROM \(table)) LIMIT 1")
     ) { _ in true } ?? false
   }
 
-  /// Makes a second index of the documents as they are, and counts in how many entries the two differ.
+  /// Builds a second index from the current documents, and returns the number of entries that differ.
   func difference(_ connection: SQLiteConnection) throws -> Int64 {
     let check = "nano_check"
     try connection.execute(

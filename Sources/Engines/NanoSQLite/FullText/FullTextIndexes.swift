@@ -5,22 +5,22 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// The text indexes of one collection on a connection, and the new rows that they do not have yet.
+/// The full-text indexes of one collection on a connection, with the new rows that are not indexed yet.
 ///
 /// Confined to its connection.
 final class FullTextIndexes {
   let schemas: [FullTextIndexSchema]
-  /// The ids of rows that our writer added since the indexes were written. All rows between the two are
-  /// among them, as ids go up.
+  /// The row IDs that the writer added since the indexes were last flushed. Row IDs increase, so all rows
+  /// between the bounds are new.
   private var added: ClosedRange<Int64>?
 
-  /// Nil for none.
+  /// Returns `nil` if there are no schemas.
   init?(_ schemas: [FullTextIndexSchema]) {
     guard !schemas.isEmpty else { return nil }
     self.schemas = schemas
   }
 
-  /// As queries find them.
+  /// The metadata that queries use to find the indexes.
   var facts: [FullTextIndexMetadata] {
     schemas.map { FullTextIndexMetadata(table: $0.sqlName, scope: $0.index.scope) }
   }
@@ -43,7 +43,7 @@ final class FullTextIndexes {
     }
   }
 
-  /// Makes those anew that have texts of rows which OR REPLACE removed without a trigger.
+  /// Rebuilds the indexes that contain text of rows that OR REPLACE deleted without a trigger.
   func removeOrphans(_ connection: SQLiteConnection) throws {
     for schema in schemas where try schema.hasOrphans(connection) {
       try connection.execute(schema.rebuild())
@@ -52,7 +52,7 @@ final class FullTextIndexes {
 }
 
 extension CollectionTable {
-  /// A query with the fields of the text indexes that it names.
+  /// Resolves the searches of a query to the fields of the text indexes that they name.
   func resolved(_ query: Query) throws(StoreError) -> Query {
     guard query.condition.searches else { return query }
     return try query.resolvingSearches(in: text?.schemas.map(\.index) ?? [])

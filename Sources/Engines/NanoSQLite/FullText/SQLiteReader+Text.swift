@@ -5,36 +5,36 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// Searches by text and how well what they find fits.
+/// Full-text searches and the ranking of their results.
 extension SQLiteReader {
   func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
     try connection.table(collection)?.text?.schemas.map(\.index) ?? []
   }
 
   func findRanked(
-    _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument, Double) throws -> Bool
   ) throws {
     try querying(query, collection) { table, query in
       guard let search = query.condition.rankingSearch else {
-        return try findUnranked(query, in: collection) { try show($0, 0) }
+        return try findUnranked(query, in: collection) { try visit($0, 0) }
       }
       let ranks = try ranks(search, query.ranking ?? FullTextRanking(), table)
       guard query.isRanked, let ranks else {
-        // A damaged index may give one twice.
+        // A damaged index may return a row twice.
         let ranks = Dictionary((ranks ?? []).map { ($0.rowID, $0.rank) }) { first, _ in first }
-        return try findUnranked(query, in: collection) { try show($0, ranks[$0.rowID] ?? 0) }
+        return try findUnranked(query, in: collection) { try visit($0, ranks[$0.rowID] ?? 0) }
       }
-      try showBest(ranks, query, table, show)
+      try visitRanked(ranks, query, table, visit)
     }
   }
 
-  /// In the order of orderings, or of row ids.
+  /// Passes the documents in the order of the query's orderings, or by row ID.
   private func findUnranked(
-    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument) throws -> Bool
   ) throws {
     var query = query
     query.ranking = nil
-    try find(query, in: collection, show)
+    try find(query, in: collection, visit)
   }
 
   private struct Ranked {
@@ -42,7 +42,7 @@ extension SQLiteReader {
     let rowID: Int64
   }
 
-  /// Every document that the index finds, without a look at the documents; nil without an index.
+  /// Returns every row that the index finds, without reading the documents; `nil` if there is no index.
   private func ranks(
     _ search: FullTextSearch, _ ranking: FullTextRanking, _ table: CollectionTable
   ) throws -> [Ranked]? {
@@ -50,38 +50,38 @@ extension SQLiteReader {
     var found: [Ranked] = []
     try connection.with(statement) { row in
       while try row.step() {
-        // SQLite's are negative, so that the best one is the smallest.
+        // SQLite's ranks are negative: the smallest is the best.
         found.append(Ranked(rank: -row.double(1), rowID: row.int(0)))
       }
     }
     return found
   }
 
-  /// Rows of other programs that the index does not have, which come last.
+  /// Returns the rows of other programs that are not in the index; they rank last.
   private func foreign(besides ranks: [Ranked], _ table: CollectionTable) throws -> [Ranked] {
     guard table.hasForeignRows else { return [] }
-    let known = Set(ranks.lazy.map(\.rowID))
+    let indexed = Set(ranks.lazy.map(\.rowID))
     let name = SQLName.quoted(table.description.name)
     return try connection.all(SQLFragment("SELECT id FROM \(name) WHERE revision IS NULL")) {
       $0.int(0)
-    }.filter { !known.contains($0) }.map { Ranked(rank: 0, rowID: $0) }
+    }.filter { !indexed.contains($0) }.map { Ranked(rank: 0, rowID: $0) }
   }
 
-  /// One after the other from the best on, so that no more documents are read than are shown or do not
-  /// fulfil the rest of the condition.
-  private func showBest(
+  /// Reads documents in rank order, so that none are read beyond those passed to the closure and those that do
+  /// not satisfy the rest of the condition.
+  private func visitRanked(
     _ ranks: [Ranked], _ query: Query, _ table: CollectionTable,
-    _ show: (StoredDocument, Double) throws -> Bool
+    _ visit: (StoredDocument, Double) throws -> Bool
   ) throws {
     let ranks = try (ranks + foreign(besides: ranks, table))
       .sorted { $0.rank > $1.rank || ($0.rank == $1.rank && $0.rowID < $1.rowID) }
     let compiler = QueryCompiler(table.facts)
     let (rest, isWhole) = compiler.withoutRankingSearch(query)
-    // What fulfils the condition as a whole is left out without being read.
+    // If the search is the whole condition, skipped documents are not read.
     let skipped = isWhole ? min(query.offset, ranks.count) : 0
     var toSkip = query.offset - skipped
-    var left = query.limit ?? .max
-    guard left > 0 else { return }
+    var remaining = query.limit ?? .max
+    guard remaining > 0 else { return }
     let compiled = compiler.candidate(rest).sql
     let layout = table.facts.parts.layout
     try connection.with(compiled) { row in
@@ -93,9 +93,9 @@ extension SQLiteReader {
           toSkip -= 1
           continue
         }
-        guard try show(Self.document(row, table.incarnation, layout), ranked.rank) else { return }
-        left -= 1
-        if left == 0 { return }
+        guard try visit(Self.document(row, table.incarnation, layout), ranked.rank) else { return }
+        remaining -= 1
+        if remaining == 0 { return }
         try connection.interruption?.check()
       }
     }

@@ -4,15 +4,15 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// Text indexes, one by one.
+/// Creation of full-text indexes.
 extension SQLiteWriter {
   func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
     try index.validate()
     try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection)
     let name = table.description.name
-    if let known = table.text?.schemas.first(where: { $0.index.name.isSame(as: index.name) }) {
-      guard known.index == index else { throw Self.isTaken(index.name, name) }
+    if let existing = table.text?.schemas.first(where: { $0.index.name.isSame(as: index.name) }) {
+      guard existing.index == index else { throw Self.isTaken(index.name, name) }
       return
     }
     guard !table.allSchemas.contains(where: { $0.index.name.isSame(as: index.name) }) else {
@@ -21,8 +21,8 @@ extension SQLiteWriter {
     try flush()
     let schema = FullTextIndexSchema(
       collection: name, index: index, sqlName: try freeName(for: index, in: name))
-    // Made by several statements, of which the first would remain.
-    try savepoint { try connection.noting { try connection.execute(try schema.create()) } }
+    // Runs in a savepoint, because a failure could otherwise leave the first of several statements applied.
+    try savepoint { try connection.recordingLoss { try connection.execute(try schema.create()) } }
     try connection.run(
       SQLFragment(
         "INSERT INTO nano_indexes(collection, name, kind, is_unique, columns, sql_name, origin) "

@@ -3,21 +3,22 @@
 import GRDBSQLite
 import NanoDocument
 
-/// `json_extract(body, '$."a"."b"')` that finds the field in the bytes without parsing the rest.
+/// An implementation of `json_extract(body, '$."a"."b"')` that finds the field in the bytes without parsing the
+/// rest.
 ///
-/// SQLite prefers a function of exactly two arguments over its own of any number, so the schema
-/// stays that of plain SQLite, and indexes and queries of our connections become faster: a scan
-/// takes about a quarter of the time. Whatever is not done here exactly as SQLite does it is handed
-/// to SQLite's own operators.
+/// SQLite prefers a function of exactly two arguments to its own variadic one, so the schema stays that of plain
+/// SQLite while indexes and queries on the store's connections become faster: a scan takes about a quarter of
+/// the time. Everything that this implementation does not handle exactly as SQLite does is delegated to SQLite's
+/// own operators.
 enum FieldAccess {
-  /// What the function keeps for one connection: SQLite's own way of answering.
+  /// The per-connection state of the function: statements that call SQLite's own implementation.
   private final class Fallback {
     private let connection: OpaquePointer
     private var text: OpaquePointer?
     private var json: OpaquePointer?
     private var refusal: OpaquePointer?
 
-    /// Found out at the first call, when the database has a table and its encoding is settled.
+    /// Determined at the first call, when the database has a table and its encoding is fixed.
     private(set) lazy var isUTF8 = TextEncoding.isUTF8(connection)
 
     init(_ connection: OpaquePointer) { self.connection = connection }
@@ -28,10 +29,12 @@ enum FieldAccess {
       sqlite3_finalize(refusal)
     }
 
-    /// `->>` gives scalars as `json_extract` does; an array or object must be marked as JSON. A path
-    /// that does not begin with `$` is one for `->>` alone; with two of them it is still SQLite's own
-    /// function that is called, and refuses it.
-    func answer(_ arguments: FunctionArguments, isContainer: Bool) {
+    /// Returns SQLite's own result.
+    ///
+    /// `->>` returns scalars as `json_extract` does; an array or object must be marked as JSON. Only `->>`
+    /// accepts a path that does not begin with `$`; passing such a path twice calls SQLite's own `json_extract`,
+    /// which rejects it.
+    func setResult(_ arguments: FunctionArguments, isContainer: Bool) {
       let statement =
         isContainer
         ? prepared(&json, "SELECT ?1 -> ?2")
@@ -49,7 +52,7 @@ enum FieldAccess {
         return
       }
       sqlite3_result_value(arguments.context, sqlite3_column_value(statement, 0))
-      // What SQLite's JSON functions take for JSON rather than text.
+      // The subtype by which SQLite's JSON functions distinguish JSON from text.
       if isContainer { sqlite3_result_subtype(arguments.context, UInt32(UInt8(ascii: "J"))) }
     }
 
@@ -71,7 +74,7 @@ enum FieldAccess {
       connection)
   }
 
-  /// Finalizes the statements, without which the connection could not close.
+  /// Finalizes the statements; an open statement would keep the connection from closing.
   static func unregister(on connection: OpaquePointer) {
     sqlite3_create_function_v2(
       connection, "json_extract", 2, SQLITE_UTF8, nil, nil, nil, nil, nil)
@@ -87,7 +90,7 @@ enum FieldAccess {
     guard let arguments = FunctionArguments(context, values) else { return }
     let fallback = Unmanaged<Fallback>.fromOpaque(sqlite3_user_data(context))
     guard sqlite3_value_type(arguments.values[0]) == SQLITE_TEXT else {
-      return fallback._withUnsafeGuaranteedRef { $0.answer(arguments, isContainer: false) }
+      return fallback._withUnsafeGuaranteedRef { $0.setResult(arguments, isContainer: false) }
     }
     let isUTF8 = fallback._withUnsafeGuaranteedRef(\.isUTF8)
     let body = arguments.storedText(0, isUTF8: isUTF8)
@@ -95,21 +98,21 @@ enum FieldAccess {
     case .nothing: sqlite3_result_null(context)
     case .unsure:
       fallback._withUnsafeGuaranteedRef { fallback in
-        fallback.answer(
+        fallback.setResult(
           arguments, isContainer: arguments.isPath(1) && isContainer(arguments, fallback))
       }
     case .value(let reader):
-      if !give(reader, context) {
+      if !setScalarResult(reader, context) {
         var reader = reader
         let kind = reader.kind()
         fallback._withUnsafeGuaranteedRef {
-          $0.answer(arguments, isContainer: kind == .array || kind == .object)
+          $0.setResult(arguments, isContainer: kind == .array || kind == .object)
         }
       }
     }
   }
 
-  /// Asks SQLite, where our scanner is not sure of the place.
+  /// Uses SQLite where the scanner cannot determine the result.
   private static func isContainer(_ arguments: FunctionArguments, _ fallback: Fallback) -> Bool {
     let connection = sqlite3_context_db_handle(arguments.context)
     var statement: OpaquePointer?
@@ -173,8 +176,8 @@ enum FieldAccess {
     return isQuoted || at == start ? nil : UnsafeRawBufferPointer(rebasing: path[start..<at])
   }
 
-  /// An escape in any name before the one looked for makes unsure: whether SQLite compares names
-  /// with or without their escapes depends on its version.
+  /// Finds a field of an object. An escape in any earlier name makes the result unsure: whether SQLite compares
+  /// names with or without their escapes depends on its version.
   private static func findField(
     _ name: UnsafeRawBufferPointer, _ reader: inout JSONReader
   ) throws(StoreError) -> Found {
@@ -183,7 +186,7 @@ enum FieldAccess {
     repeat {
       let found = try reader.rawName()
       if found.hasEscapes { return .unsure }
-      // To SQLite a name with one `$` is never the same as one with two.
+      // SQLite never considers a name with one `$` equal to one with two.
       if found.matches(name), found.bytes.count == name.count { return .value(reader) }
       try reader.skipValue()
     } while reader.peekConsume(UInt8(ascii: ","))
@@ -191,13 +194,13 @@ enum FieldAccess {
     return .nothing
   }
 
-  /// Gives a scalar to SQLite; false for what must be left to SQLite's own functions.
-  private static func give(_ reader: JSONReader, _ context: OpaquePointer?) -> Bool {
+  /// Returns a scalar to SQLite; `false` for values that must be left to SQLite's own functions.
+  private static func setScalarResult(_ reader: JSONReader, _ context: OpaquePointer?) -> Bool {
     var reader = reader
     switch reader.kind() {
     case .string:
       guard let string = try? reader.rawString(), !string.isEscaped else { return false }
-      // A null pointer would give NULL instead of an empty text.
+      // A null pointer would return NULL instead of an empty string.
       let start = string.bytes.baseAddress ?? UnsafeRawPointer(("" as StaticString).utf8Start)
       sqlite3_result_text64(
         context, start.assumingMemoryBound(to: CChar.self), UInt64(string.bytes.count),
@@ -208,7 +211,7 @@ enum FieldAccess {
       let length = reader.offset - first
       switch value {
       case .int(let number) where length <= 18: sqlite3_result_int64(context, number)
-      // SQLite reads a double of more digits with another rounding on some machines.
+      // For doubles with more digits, SQLite's rounding differs on some machines.
       case .double(let number) where length <= 17: sqlite3_result_double(context, number)
       default: return false
       }

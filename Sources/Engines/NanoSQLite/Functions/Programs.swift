@@ -3,20 +3,20 @@
 import NanoDocument
 import NanoQuery
 
-/// An object of ours that a statement's parameter points to and one of our functions takes out.
+/// An object that a statement's parameter points to, retrieved by one of the store's SQL functions.
 ///
-/// A function can only give SQLite a text as its error, so what it met is kept here and thrown when
-/// the statement fails.
+/// A function can report an error to SQLite only as text, so the original error is kept here and thrown when the
+/// statement fails.
 class Program {
   var failure: StoreError?
-  /// Whether the database keeps its texts in UTF-8, so that they are read where they stand.
+  /// Whether the database stores text as UTF-8, so that it can be read in place.
   var isUTF8 = false
 }
 
 final class MatchProgram: Program {
   static let kind: StaticString = "nano_condition"
   let condition: ConditionMatcher
-  /// Documents that fulfilled it.
+  /// The number of documents that satisfied the condition.
   var matches = 0
   init(_ condition: Condition, _ defaults: FieldDefaults?) throws(StoreError) {
     self.condition = try ConditionMatcher(condition, defaults: defaults)

@@ -4,7 +4,7 @@ import GRDBSQLite
 import NanoDocument
 import NanoQuery
 
-/// The functions that our queries call. They exist on our connections only and never stand in a
+/// The SQL functions used by generated queries. They exist only on the store's connections and never appear in a
 /// schema.
 enum QueryFunctions {
   static func register(on connection: OpaquePointer) throws(StoreError) {
@@ -64,7 +64,7 @@ enum QueryFunctions {
     }
   }
 
-  /// The bytes to sort by; SQL NULL never, since null has bytes too.
+  /// Returns the sort key; never SQL NULL, because a null value has a key too.
   private static let sort: Scalar = { context, count, values in
     guard let arguments = FunctionArguments(context, values),
       let program: SortProgram = arguments.object(0, SortProgram.kind)
@@ -105,10 +105,10 @@ enum QueryFunctions {
     }
   }
 
-  /// The result is taken from the program, which the caller holds.
+  /// The result is read from the program, which the caller holds.
   private static let finish: Final = { context in sqlite3_result_null(context) }
 
-  /// `text REGEXP pattern` in SQL of the user's own.
+  /// Implements `text REGEXP pattern` for user-supplied SQL.
   private static let regexp: Scalar = { context, _, values in
     guard let arguments = FunctionArguments(context, values) else { return }
     let pattern = String(decoding: arguments.text(0), as: UTF8.self)

@@ -4,17 +4,18 @@ import GRDBSQLite
 import NanoDocument
 import NanoQuery
 
-/// Entries in a nameless database of their own, which SQLite deletes when it is closed or the process ends.
+/// An external sorter in a separate anonymous database, which SQLite deletes when it is closed or the process
+/// ends.
 ///
 /// Confined to one thread at a time.
 final class TemporarySorter: ExternalSorter {
   private let connection: OpaquePointer
   private let insertion: OpaquePointer
 
-  /// Bytes of it in memory. Arbitrary.
+  /// The cache size in bytes. Arbitrary.
   private static let cacheSize = 8 << 20
 
-  /// Whether a connection keeps what it needs for a moment in files (`temp_store` is not 2, memory).
+  /// Returns whether a connection stores temporary data in files (`temp_store` is not 2, memory).
   static func isPermitted(on connection: OpaquePointer) -> Bool {
     var statement: OpaquePointer?
     defer { sqlite3_finalize(statement) }
@@ -46,7 +47,7 @@ final class TemporarySorter: ExternalSorter {
       sqlite3_prepare_v2(handle, "INSERT INTO entries VALUES (?, ?)", -1, &insertion, nil)
         == SQLITE_OK, let insertion
     else {
-      let failure = SQLiteErrors.error(of: handle, operation: "make a temporary database")
+      let failure = SQLiteErrors.error(of: handle, operation: "create a temporary database")
       sqlite3_close(handle)
       throw failure
     }
@@ -61,7 +62,7 @@ final class TemporarySorter: ExternalSorter {
 
   func add(_ key: [UInt8], _ content: UnsafeRawBufferPointer) throws(StoreError) {
     let code = key.withUnsafeBytes { key in
-      // A null pointer would bind NULL instead of no bytes.
+      // A null pointer would bind NULL instead of an empty blob.
       let start = key.baseAddress ?? UnsafeRawPointer(("" as StaticString).utf8Start)
       sqlite3_bind_blob64(insertion, 1, start, UInt64(key.count), nil)
       sqlite3_bind_blob64(insertion, 2, content.baseAddress, UInt64(content.count), nil)
@@ -74,7 +75,7 @@ final class TemporarySorter: ExternalSorter {
   }
 
   func each(
-    _ show: (_ key: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer) throws -> Bool
+    _ visit: (_ key: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer) throws -> Bool
   ) throws {
     var statement: OpaquePointer?
     let sql = "SELECT key, content FROM entries ORDER BY key, rowid"
@@ -89,7 +90,7 @@ final class TemporarySorter: ExternalSorter {
     }
     while true {
       switch sqlite3_step(statement) {
-      case SQLITE_ROW: if try !show(bytes(0), bytes(1)) { return }
+      case SQLITE_ROW: if try !visit(bytes(0), bytes(1)) { return }
       case SQLITE_DONE: return
       default: throw SQLiteErrors.error(of: connection, operation: "read a temporary database")
       }

@@ -8,18 +8,18 @@ package import NanoEngine
 import NanoSQL
 
 extension SQLiteEngine {
-  /// Copies page by page beside the destination, then moves the copy into place, so that a backup
-  /// is there whole or not at all.
+  /// Copies the pages into a temporary file next to the destination, then renames it, so that a backup is
+  /// complete or absent.
   package func backup(
     to destination: BackupDestination, progress: ((Double) throws -> Void)?
   ) throws {
     let target = try BackupTarget(destination, source: path)
     defer { target.file.remove() }
     do {
-      try target.makeCopy(isPrivate: configuration.isPrivate)
+      try target.createFile(isPrivate: configuration.isPrivate)
       let copy = try DatabaseQueue(path: target.file.copy)
       do {
-        // SQLite opens a file for reading when the system does not let it write.
+        // SQLite opens a file read-only if the system denies write access.
         let isReadOnly = copy.unsafeRead { sqlite3_db_readonly($0.sqliteConnection, "main") } != 0
         guard !isReadOnly else {
           throw StoreError(.cannotOpen, "The copy could not be opened for writing")
@@ -36,11 +36,11 @@ extension SQLiteEngine {
     try target.file.moveIntoPlace()
   }
 
-  /// Pages that one step copies: about 4 MB, so that others wait a few milliseconds at most.
+  /// The number of pages per step: about 4 MB, so that other connections wait a few milliseconds at most.
   private static let pagesPerStep: Int32 = 1_000
 
-  /// With a WAL one snapshot is read, beside the writer. Otherwise the writing connection is used
-  /// for one step after the other; what it writes in between reaches the copy too.
+  /// Copies one snapshot while writers continue, if there is a WAL. Otherwise uses the writing connection for
+  /// one step at a time; changes that it makes between steps reach the copy too.
   private func copyAll(
     to copy: DatabaseQueue, at target: String, _ progress: ((Double) throws -> Void)?
   ) throws {
@@ -49,14 +49,14 @@ extension SQLiteEngine {
     }
     let source = try DatabaseFile.open(path, .file(path), configuration, isReader: true)
     defer { try? source.close() }
-    // Opened by its path, which may lead to another file by now.
+    // It was opened by its path, at which there may be a different file by now.
     try requireSameFile()
     try source.unsafeRead { db in
       let connection = SQLiteConnection(db.sqliteConnection!, isReadOnly: true)
       defer { connection.removeAll() }
       try connection.transaction("BEGIN DEFERRED") {
-        // The snapshot is that of the first read; without one each step would take its own, and
-        // begin again after every write.
+        // The first read determines the snapshot; without it, each step would use a new one and restart after
+        // every write.
         _ = try connection.first(SQLFragment("SELECT 1 FROM sqlite_schema")) { _ in true }
         let steps = try BackupSteps(from: connection.handle, to: copy, at: target)
         defer { steps.finish() }
@@ -74,8 +74,8 @@ extension SQLiteEngine {
     var reached = 0.0
     var pages = Self.pagesPerStep
     while try !onWriter(nil, { _ in try steps.step(pages) }) {
-      // SQLite begins again when a store without a file, or another process, was written to; then
-      // all is copied at once, or it might never end.
+      // SQLite restarts the backup when another process, or a store without a file, was written to. In that case
+      // everything is copied in one step, because the backup might otherwise never finish.
       if steps.progress <= reached { pages = -1 }
       reached = max(reached, steps.progress)
       try progress?(reached)
@@ -84,14 +84,14 @@ extension SQLiteEngine {
   }
 }
 
-/// SQLite's own copying, a few pages at a time.
+/// SQLite's online backup, a few pages at a time.
 private final class BackupSteps {
   private var backup: OpaquePointer?
   private let target: OpaquePointer
   private let path: String
   private(set) var progress = 0.0
 
-  /// - Parameter path: The destination that the caller knows, for errors of writing.
+  /// - Parameter path: The destination as specified by the caller, for write errors.
   init(from source: OpaquePointer, to copy: DatabaseQueue, at path: String) throws {
     self.path = path
     target = copy.unsafeRead { $0.sqliteConnection! }
@@ -99,7 +99,7 @@ private final class BackupSteps {
     guard backup != nil else { throw SQLiteErrors.error(of: target, operation: "backup") }
   }
 
-  /// True when everything is copied.
+  /// Copies the next pages; returns `true` when everything is copied.
   func step(_ pages: Int32) throws -> Bool {
     guard let backup else { throw SQLiteEngine.closed }
     let code = sqlite3_backup_step(backup, pages)
@@ -112,7 +112,7 @@ private final class BackupSteps {
       return true
     default:
       let error = SQLiteErrors.error(code, nil, operation: "backup")
-      // The rest is of reading the source.
+      // Other errors are caused by reading the source.
       throw [.full, .readOnly].contains(error.code) ? error.adding(.path, path) : error
     }
   }
@@ -123,7 +123,7 @@ private final class BackupSteps {
   }
 }
 
-/// Where a new file goes that is made of a store, and the file beside it that becomes it when it is whole.
+/// The destination of a file created from a store, with the temporary file that is renamed to it.
 struct BackupTarget {
   let path: String
   let file: UnfinishedFile
@@ -131,7 +131,7 @@ struct BackupTarget {
 
   init(_ destination: BackupDestination, source: String?) throws(StoreError) {
     guard !destination.path.isEmpty, !destination.path.utf8.contains(0) else {
-      throw StoreError(.invalidArgument, "The path of a backup is empty or holds a NUL")
+      throw StoreError(.invalidArgument, "The path of a backup is empty or contains a NUL")
     }
     self.source = source
     path = Self.file(try DatabaseFile.absolute(destination.path), source)
@@ -144,23 +144,26 @@ struct BackupTarget {
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return }
     guard !isFolder.boolValue else {
       throw StoreError(
-        .cannotOpen, "A folder has the name that the backup was to have", [.path: path])
+        .cannotOpen, "A folder exists at the path of the backup", [.path: path])
     }
     guard destination.replacing else {
       throw StoreError(
-        .alreadyExists, "A file is there already; a backup does not replace it unless told",
+        .alreadyExists,
+        "A file exists at the path of the backup, which does not replace it by default",
         [.path: path])
     }
   }
 
-  /// Not readable for more people than the source; written to by its owner, also where that may only be read.
-  func makeCopy(isPrivate: Bool) throws(StoreError) {
+  /// Creates the temporary file. It is readable by no more users than the source, and writable by its owner even
+  /// if the source is not.
+  func createFile(isPrivate: Bool) throws(StoreError) {
     var source = stat()
-    let isThere = self.source.map { stat($0, &source) == 0 } ?? false
-    try file.create(mode: isPrivate ? 0o600 : isThere ? source.st_mode & 0o666 | 0o600 : 0o644)
+    let hasSource = self.source.map { stat($0, &source) == 0 } ?? false
+    try file.create(mode: isPrivate ? 0o600 : hasSource ? source.st_mode & 0o666 | 0o600 : 0o644)
   }
 
-  /// In a folder, a file with the name of the source, or "store.db" if that has none.
+  /// Returns the destination file; in a folder, a file with the source's name, or "store.db" if the source has
+  /// none.
   private static func file(_ path: String, _ source: String?) -> String {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue
@@ -169,7 +172,7 @@ struct BackupTarget {
     return URL(fileURLWithPath: path).appendingPathComponent(name).path
   }
 
-  /// Whether both lead to one file, by whatever links and detours.
+  /// Returns whether both paths lead to the same file, through any links.
   private static func isSame(_ a: String, _ b: String) -> Bool {
     var first = stat()
     var second = stat()

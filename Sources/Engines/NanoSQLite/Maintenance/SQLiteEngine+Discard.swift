@@ -7,8 +7,9 @@ import NanoSQL
 extension SQLiteEngine {
   /// Closes the database, and deletes the file if nothing was ever stored in it.
   ///
-  /// Under an exclusive lock, so that nothing can be stored in between: a store of another process that waits
-  /// for it finds its file replaced and writes nothing. If another connection uses the file, it stays.
+  /// This happens under an exclusive lock, so that nothing can be stored in between: a store in another process
+  /// that waits for the lock finds its file replaced and writes nothing. A file that another connection uses is
+  /// kept.
   package func closeDiscardingUnused() throws {
     try close { connection in
       guard let path, !configuration.isReadOnly else { return }

@@ -8,13 +8,13 @@ import NanoSQL
 extension SQLiteEngine {
   package func compact() throws {
     guard !configuration.isReadOnly else {
-      throw StoreError(.readOnly, "The store was opened for reading only")
+      throw StoreError(.readOnly, "The store was opened read-only")
     }
     try onWriter(nil) { connection in
       do throws(StoreError) {
         try connection.execute("VACUUM")
       } catch {
-        // A definition that SQLite cannot run, for example.
+        // For example, a schema definition that SQLite cannot run.
         throw path.map { error.adding(.path, $0) } ?? error
       }
       if path != nil { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
@@ -38,7 +38,7 @@ extension SQLiteEngine {
       ] { settings[name] = try text("PRAGMA \(name)") }
       return EngineStatistics(
         collections: try reader.collections().map { collection in
-          connection.asked = collection.name
+          connection.currentCollection = collection.name
           return EngineStatistics.Collection(
             name: collection.name,
             documents: try number("SELECT count(*) FROM \(SQLName.quoted(collection.name))"),

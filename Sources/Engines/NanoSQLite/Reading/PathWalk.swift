@@ -3,19 +3,19 @@
 import NanoDocument
 import NanoSQL
 
-/// The tables of a SELECT of every value that a path reaches in a row, elements of arrays included and
-/// arrays themselves and nulls left out.
+/// The FROM and WHERE clauses of a SELECT of every value at a path of a row. Elements of arrays are included;
+/// arrays themselves and nulls are not.
 ///
-/// Each name is one step: the value is wrapped into an array and walked with `json_tree`; what it finds
-/// without passing through an object is what the path reaches, since only keys below objects have a
-/// period. (The column `path` would be that of the container, which has none for the fields of an
-/// element.)
+/// Each name is one step: the value is wrapped in an array and walked with `json_tree`. The entries that
+/// `json_tree` finds without passing through an object are the values at the path, because only keys below
+/// objects contain a period. (The column `path` would be that of the container, which contains none for the
+/// fields of an element.)
 struct PathWalk {
-  /// What stands behind FROM.
+  /// The FROM clause.
   let tables: String
-  /// What stands behind WHERE.
+  /// The WHERE clause.
   let condition: String
-  /// The table whose `value` and `type` are those of what is reached.
+  /// The table whose `value` and `type` columns are those of the values found.
   let last: String
 
   init(_ path: FieldPath, in body: String, index: String) throws(StoreError) {
@@ -23,8 +23,8 @@ struct PathWalk {
     var value = body
     guard !path.addressesElement else {
       throw StoreError(
-        .unsupported, "An index on elements cannot address one element by number",
-        [.index: index, .field: path.description, .hint: "a name of digits stands in quotes"])
+        .unsupported, "An index on elements cannot address an element by position",
+        [.index: index, .field: path.description, .hint: "quote a name that consists of digits"])
     }
     for (step, name) in path.components.enumerated() {
       guard let literal = FieldExpression.literal(FieldPath(components: [name])) else {
@@ -42,10 +42,10 @@ struct PathWalk {
 
   static func notIndexable(_ path: FieldPath, _ index: String) -> StoreError {
     StoreError(
-      .unsupported, "A field of this name cannot be indexed",
+      .unsupported, "A field with this name cannot be indexed",
       [
         .index: index, .field: path.description,
-        .hint: "SQLite's path language has no escape for quotes, backslashes and controls",
+        .hint: "SQLite's path syntax cannot express quotes, backslashes, and control characters",
       ])
   }
 }

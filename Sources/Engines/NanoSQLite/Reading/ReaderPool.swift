@@ -6,15 +6,15 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
-/// Connections that only read, opened when they are first needed and lent to one call at a time.
+/// Read-only connections, opened on first use and lent to one call at a time.
 ///
-/// GRDB's own pool begins a transaction for every read, which costs a lone get 2.6 times as much.
+/// GRDB's pool begins a transaction for every read, which makes a single get 2.6 times as slow.
 final class ReaderPool: Sendable {
   // @unchecked: `connection` is touched only by the call that the reader is lent to.
   final class Reader: @unchecked Sendable {
     let queue: DatabaseQueue
     let connection: SQLiteConnection
-    /// Reads single documents, outside a transaction.
+    /// Reads single documents outside a transaction.
     let getter: SQLiteReader
     init(
       _ queue: DatabaseQueue, _ configuration: SQLiteConfiguration, _ observer: QueryObserver?
@@ -37,7 +37,7 @@ final class ReaderPool: Sendable {
 
   private struct State {
     var idle: [Reader] = []
-    /// Lent out or idle.
+    /// The number of readers, lent or idle.
     var count = 0
     var waiting = 0
     var isClosed = false
@@ -59,25 +59,25 @@ final class ReaderPool: Sendable {
 
   func with<Result>(_ work: (Reader) throws -> Result) throws -> Result {
     let reader = try take()
-    defer { give(reader) }
+    defer { putBack(reader) }
     return try work(reader)
   }
 
   private enum Offer {
     case reader(Reader)
-    case place
+    case slot
     case wait
   }
 
   func take() throws -> Reader {
     while true {
       let offer: Offer = try state.withLock { state throws(StoreError) in
-        // A call that waited here while the pool was closed must not open a connection again.
+        // A call that was waiting here when the pool was closed must not open a connection.
         if state.isClosed { throw SQLiteEngine.closed }
         if let reader = state.idle.popLast() { return .reader(reader) }
         if state.count < configuration.maximumReaders {
           state.count += 1
-          return .place
+          return .slot
         }
         state.waiting += 1
         return .wait
@@ -85,7 +85,7 @@ final class ReaderPool: Sendable {
       switch offer {
       case .reader(let reader): return reader
       case .wait: returned.wait()
-      case .place:
+      case .slot:
         do {
           return try Reader(open(), configuration, observer)
         } catch {
@@ -96,7 +96,7 @@ final class ReaderPool: Sendable {
     }
   }
 
-  func give(_ reader: Reader) { free { $0.idle.append(reader) } }
+  func putBack(_ reader: Reader) { free { $0.idle.append(reader) } }
 
   private func free(_ change: (inout State) -> Void) {
     let wakes = state.withLock { state in
@@ -108,9 +108,9 @@ final class ReaderPool: Sendable {
     if wakes { returned.signal() }
   }
 
-  /// Waits until no reader is lent out, then closes them.
+  /// Waits until no reader is lent, then closes all readers.
   func close() throws {
-    // Those that wait for a reader wake up one after the other and find the pool closed.
+    // Waiting calls wake up one by one and find the pool closed.
     let waiting = state.withLock { state in
       state.isClosed = true
       defer { state.waiting = 0 }

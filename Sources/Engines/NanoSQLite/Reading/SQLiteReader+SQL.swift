@@ -8,39 +8,40 @@ import NanoSQL
 
 extension SQLiteReader: SQLReader {
   func sql(
-    _ text: String, _ arguments: SQLArguments, _ show: (SQLRow) throws -> Bool
+    _ text: String, _ arguments: SQLArguments, _ visit: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
-    try sql(text, arguments, explaining: false, show)
+    try sql(text, arguments, explaining: false, visit)
   }
 
-  /// - Parameter explaining: Whether the plan of the statement is shown, which needs no arguments.
+  /// - Parameter explaining: Whether to return the plan of the statement instead of running it, which requires
+  ///   no arguments.
   func sql(
     _ text: String, _ arguments: SQLArguments, explaining: Bool,
-    _ show: (SQLRow) throws -> Bool
+    _ visit: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
     try SQLText(text).refuseTransactionControl()
     return try aroundForeignStatement {
-      try connection.noting {
+      try connection.recordingLoss {
         let statement = try prepare(explaining ? "EXPLAIN QUERY PLAN \(text)" : text)
-        return try run(statement, explaining ? nil : arguments, show)
+        return try run(statement, explaining ? nil : arguments, visit)
       }
     }
   }
 
   private func run(
-    _ statement: SQLiteStatement, _ arguments: SQLArguments?, _ show: (SQLRow) throws -> Bool
+    _ statement: SQLiteStatement, _ arguments: SQLArguments?, _ visit: (SQLRow) throws -> Bool
   ) throws -> SQLSummary {
     guard SQLText(statement.tail).isEmpty else {
       throw StoreError(
-        .invalidArgument, "A text holds more than one statement",
-        [.hint: "run one after the other in a write block", .text: statement.tail])
+        .invalidArgument, "The text contains more than one statement",
+        [.hint: "run them one at a time in a write block", .text: statement.tail])
     }
-    // An explained statement counts as one that writes if it would, run by itself.
+    // `EXPLAIN` is reported as writing if the explained statement would write.
     let isWriting =
       sqlite3_stmt_readonly(statement.handle) == 0 && sqlite3_stmt_isexplain(statement.handle) == 0
     guard self is SQLiteWriter || !isWriting else {
       throw StoreError(
-        .readOnly, "A statement that writes must stand in a write block", [.operation: "sql"])
+        .readOnly, "A statement that writes must run in a write block", [.operation: "sql"])
     }
     if isWriting { noteForeignWrite() }
     if let arguments { try bind(arguments, statement) }
@@ -50,7 +51,7 @@ extension SQLiteReader: SQLReader {
     try connection.logged(statement) {
       while try statement.step() {
         let values = columns.indices.map { statement.value(Int32($0)) }
-        if try !show(SQLRow(columns: columns, values: values)) { break }
+        if try !visit(SQLRow(columns: columns, values: values)) { break }
       }
     }
     return SQLSummary(columns: columns, changes: isWriting ? connection.changes : 0)
@@ -60,7 +61,7 @@ extension SQLiteReader: SQLReader {
     guard let statementGuard = connection.statementGuard else {
       return try SQLiteStatement(text, on: connection, persistent: false)
     }
-    // What is read needs no permission.
+    // Reading requires no permission.
     let names =
       SQLText(text).isReading ? [] : try collections().map { $0.name.folded }
     return try statementGuard.preparing(with: Set(names)) {
@@ -76,7 +77,8 @@ extension SQLiteReader: SQLReader {
     for index in stride(from: Int32(1), through: count, by: 1) {
       let name = sqlite3_bind_parameter_name(statement.handle, index).map { String(cString: $0) }
       if let name, name.utf8.first != UInt8(ascii: "?") {
-        // By scalars: a mark at the beginning of a name would make one character with the sign before it.
+        // By Unicode scalars: a combining mark at the start of a name forms a single character with the prefix
+        // before it.
         let plain = ExactName(String(name.unicodeScalars.dropFirst()))
         guard let value = named[plain] else { throw Self.missing(name) }
         unused.remove(plain)
@@ -89,18 +91,18 @@ extension SQLiteReader: SQLReader {
     }
     guard position >= arguments.positional.count, unused.isEmpty else {
       throw StoreError(
-        .invalidArgument, "A statement has fewer parameters than arguments",
+        .invalidArgument, "The statement has fewer parameters than arguments",
         [.expected: "\(position)", .actual: "\(arguments.positional.count)"])
     }
   }
 
   private static func missing(_ name: String) -> StoreError {
-    StoreError(.invalidArgument, "A parameter has no argument", [.expected: name])
+    StoreError(.invalidArgument, "A parameter of the statement has no argument", [.expected: name])
   }
 }
 
 extension SQLiteStatement {
-  /// Binds what SQLite knows as it is, and everything else as fields hold it.
+  /// Binds SQLite's own types directly, and all others in stored form.
   fileprivate func bind(_ value: DocumentValue, at index: Int32) throws {
     switch value {
     case .null: bindNull(at: index)

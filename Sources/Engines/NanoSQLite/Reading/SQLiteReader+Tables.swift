@@ -5,7 +5,7 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// What stands in the file, and how statements of the caller's own run on it.
+/// Lists the tables of the file and explains user-supplied statements.
 extension SQLiteReader {
   func tables() throws -> [SQLTable] {
     try connection.consistently {

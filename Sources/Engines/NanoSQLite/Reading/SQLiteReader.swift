@@ -6,22 +6,22 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// A snapshot on one connection.
+/// A snapshot of the database on one connection.
 class SQLiteReader: EngineReader {
   let connection: SQLiteConnection
   init(_ connection: SQLiteConnection) { self.connection = connection }
 
-  /// Makes sure that what is known of the documents is in the tables that a query looks at.
+  /// Flushes pending index entries and paths that a query on this table relies on.
   func prepareForQuery(_ table: CollectionTable) throws {}
 
-  /// Runs a statement of the caller's own.
+  /// Runs a block around a user-supplied statement.
   func aroundForeignStatement<Result>(_ work: () throws -> Result) throws -> Result { try work() }
 
-  /// A statement of the caller's own is about to write.
+  /// Called before a user-supplied statement writes.
   func noteForeignWrite() {}
 
   func collections() throws -> [CollectionDescription] {
-    // Sorted here: a database that keeps texts in UTF-16 sorts them by their bytes.
+    // Sorted in Swift: a UTF-16 database sorts text by its UTF-16 bytes.
     try connection.collectionNames().map { name, identity in
       CollectionDescription(
         name: name, identity: identity.flatMap(CollectionIdentity.init) ?? .key,
@@ -35,16 +35,16 @@ class SQLiteReader: EngineReader {
 
   @discardableResult
   func get(
-    _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
+    _ identity: Identity, in collection: String, _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool {
-    // The table that was known last is tried at once: the statement fails if it is gone.
+    // Tries the cached table first: the statement fails if the table was dropped.
     guard
       let table = try connection.lastTable(collection) ?? connection.tables[ExactName(collection)]
         ?? connection.table(collection)
     else { return false }
     connection.noteLast(collection, table)
     do {
-      return try get(identity, table, show)
+      return try get(identity, table, visit)
     } catch let error as StoreError where error.code == .database {
       guard try connection.table(collection) == nil else { throw error }
       return false
@@ -52,51 +52,51 @@ class SQLiteReader: EngineReader {
   }
 
   private func get(
-    _ identity: Identity, _ table: CollectionTable, _ show: (StoredDocument) throws -> Void
+    _ identity: Identity, _ table: CollectionTable, _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool {
     switch identity {
     case .key(let key):
       let isFound = try connection.with(table, .getByKey) { statement in
         try statement.bind(key, at: 1)
-        return try showRow(statement, table, show)
+        return try visitRow(statement, table, visit)
       }
       if isFound { return true }
       return try connection.with(table, .getForeignByKey) { statement in
         try statement.bind(key.description, at: 1)
-        return try showRow(statement, table, show)
+        return try visitRow(statement, table, visit)
       }
     case .rowID(let id):
       return try connection.with(table, .getByRowID) { statement in
         statement.bind(id, at: 1)
-        return try showRow(statement, table, show)
+        return try visitRow(statement, table, visit)
       }
     }
   }
 
-  private func showRow(
+  private func visitRow(
     _ statement: SQLiteStatement, _ table: CollectionTable,
-    _ show: (StoredDocument) throws -> Void
+    _ visit: (StoredDocument) throws -> Void
   ) throws -> Bool {
     guard try statement.step() else { return false }
-    try show(Self.document(statement, try incarnation(of: table, for: statement)))
+    try visit(Self.document(statement, try incarnation(of: table, for: statement)))
     return true
   }
 
-  /// The incarnation of the collection whose row the statement stands at. The table that is known may
-  /// have been dropped and made again by others; then SQLite has prepared the statement anew.
+  /// Returns the incarnation of the collection that the statement's current row belongs to. Another connection
+  /// may have dropped and re-created the cached table; in that case SQLite has re-prepared the statement.
   @inline(__always)
   private func incarnation(
     of table: CollectionTable, for statement: SQLiteStatement
   ) throws -> Int64? {
-    if statement.isPreparedAsKnown { return table.incarnation }
-    // The statement is not at its end, so that this reads the same snapshot.
+    if statement.isUnchangedSinceNoted { return table.incarnation }
+    // The statement is still active, so this reads the same snapshot.
     let current = try connection.table(table.description.name)
     guard current?.incarnation == table.incarnation else { return current?.incarnation }
     statement.notePreparation()
     return table.incarnation
   }
 
-  /// The columns of ``AttributeUsage/columns(body:)``.
+  /// Creates a document from the columns of ``AttributeUsage/columns(body:)``.
   @inline(__always)
   static func document(
     _ row: SQLiteStatement, _ incarnation: Int64?, _ layout: AttributeUsage.Layout = .all
@@ -126,10 +126,10 @@ class SQLiteReader: EngineReader {
       incarnation: incarnation, body: row.storedBytes(6))
   }
 
-  /// A row of another program, whose columns may hold values of any type.
+  /// Creates a document from a row of another program, whose columns may hold values of any type.
   @inline(never)
   private static func foreign(_ row: SQLiteStatement, _ incarnation: Int64?) -> StoredDocument {
-    // Before anything is read: reading a value as text may change its type.
+    // Checked first: reading a value as text may change its type.
     let types = (0..<5).map { sqlite3_column_type(row.handle, $0) }
     var document = whole(row, incarnation)
     if types[3] != SQLITE_INTEGER { document.version = nil }
@@ -141,23 +141,24 @@ class SQLiteReader: EngineReader {
   }
 
   func find(
-    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument) throws -> Bool
   ) throws {
-    try find(query, in: collection, ordered: true, show)
+    try find(query, in: collection, ordered: true, visit)
   }
 
-  /// SQLite's sorter copies whole rows, so that a range of an index took half as long again.
+  /// Lets the caller sort: SQLite's sorter copies whole rows, which made reading an index range take half as
+  /// long again.
   func findInAnyOrder(
-    _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
+    _ query: Query, in collection: String, _ visit: (StoredDocument) throws -> Bool
   ) throws {
-    try find(query, in: collection, ordered: !query.isWholeByRowID, show)
+    try find(query, in: collection, ordered: !query.isWholeByRowID, visit)
   }
 
   private func find(
     _ query: Query, in collection: String, ordered: Bool,
-    _ show: (StoredDocument) throws -> Bool
+    _ visit: (StoredDocument) throws -> Bool
   ) throws {
-    if query.isRanked { return try findRanked(query, in: collection) { row, _ in try show(row) } }
+    if query.isRanked { return try findRanked(query, in: collection) { row, _ in try visit(row) } }
     try querying(query, collection) { table, query in
       let facts = table.facts
       let layout = facts.parts.layout
@@ -165,7 +166,7 @@ class SQLiteReader: EngineReader {
       let compiled = QueryCompiler(facts).select(query, ordered: ordered)
       try connection.with(compiled.sql) { statement in
         try eachRow(statement, table, query) {
-          try show(Self.document($0, incarnation, layout))
+          try visit(Self.document($0, incarnation, layout))
         }
       }
     }
@@ -173,12 +174,12 @@ class SQLiteReader: EngineReader {
 
   func contents(
     _ query: Query, in collection: String, withKeys: Bool,
-    _ show: (StoredContent) throws -> Bool
+    _ visit: (StoredContent) throws -> Bool
   ) throws {
     if query.isRanked {
       return try findRanked(query, in: collection) { row, _ in
         let key = withKeys ? row.borrowedKey : .none
-        return try show(StoredContent(key: key, version: row.version, body: row.body))
+        return try visit(StoredContent(key: key, version: row.version, body: row.body))
       }
     }
     try querying(query, collection) { table, query in
@@ -188,7 +189,7 @@ class SQLiteReader: EngineReader {
       let compiled = QueryCompiler(table.facts).select(query, columns: columns)
       try connection.with(compiled.sql) { statement in
         try eachRow(statement, table, query) { row in
-          try show(
+          try visit(
             StoredContent(
               key: hasKeys ? row.borrowedKey(1) : .none,
               version: hasVersions && row.isInt(hasKeys ? 2 : 1) ? row.int(hasKeys ? 2 : 1) : nil,
@@ -198,36 +199,36 @@ class SQLiteReader: EngineReader {
     }
   }
 
-  /// Steps through what a query finds, until the closure says false.
+  /// Passes the rows of a query to a closure until the closure returns `false`.
   @inline(__always)
   private func eachRow(
     _ statement: SQLiteStatement, _ table: CollectionTable, _ query: Query,
-    _ show: (SQLiteStatement) throws -> Bool
+    _ visit: (SQLiteStatement) throws -> Bool
   ) throws {
-    guard var watch = connection.watch(statement, table, query) else {
+    guard var scanTimer = connection.scanTimer(statement, table, query) else {
       while try statement.step() {
-        if try !show(statement) { return }
+        if try !visit(statement) { return }
       }
       return
     }
     while try statement.step() {
-      if try !watch.showing({ try show(statement) }) { break }
+      if try !scanTimer.timing({ try visit(statement) }) { break }
     }
-    watch.end()
+    scanTimer.end()
   }
 
   func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult {
     try querying(query, collection) { table, query in
       var ids: [Int64] = []
-      // An index gives them in order for each of its values, which is sorted here in a fraction of the
-      // time that SQLite needs.
+      // An index returns them in order within each of its values. Sorting them in Swift takes a fraction of
+      // SQLite's time.
       let sorts = query.isWholeByRowID
       let compiler = QueryCompiler(table.facts)
-      // No other column, so that SQLite has no need of the row where an index gives the id.
+      // Selects no other column, so that SQLite need not read the row if an index contains the row ID.
       try connection.with(compiler.select(query, columns: "id", ordered: !sorts).sql) { row in
-        let watch = connection.watch(row, table, query)
+        let scanTimer = connection.scanTimer(row, table, query)
         while try row.step() { ids.append(row.int(0)) }
-        watch?.end(found: ids.count)
+        scanTimer?.end(found: ids.count)
       }
       if sorts { ids.sort() }
       return RowIDResult(ids, incarnation: table.incarnation, state: try committedState())
@@ -249,8 +250,10 @@ class SQLiteReader: EngineReader {
 
   func committedState() throws -> CommittedState? { connection.committedState }
 
-  /// Runs a block with a collection's table, nil if there is none. What the table knows of paths and
-  /// indexes and what the query finds are of one state; two locks fewer make it faster besides.
+  /// Runs a block with a collection's table; returns `nil` if there is no such collection.
+  ///
+  /// The transaction ensures that the table's metadata and the query's results belong to one state. It also
+  /// saves two lock operations.
   func querying<Result>(
     _ query: Query, _ collection: String, _ work: (CollectionTable, Query) throws -> Result
   ) throws -> Result? {
@@ -267,9 +270,9 @@ class SQLiteReader: EngineReader {
   func count(_ query: Query, in collection: String) throws -> Int {
     try querying(query, collection) { table, query in
       try connection.with(QueryCompiler(table.facts).count(query).sql) { statement in
-        let watch = connection.watch(statement, table, query)
+        let scanTimer = connection.scanTimer(statement, table, query)
         let count = try statement.step() ? Int(statement.int(0)) : 0
-        watch?.end(found: count)
+        scanTimer?.end(found: count)
         return count
       }
     } ?? 0
@@ -285,23 +288,23 @@ class SQLiteReader: EngineReader {
   }
 
   func aggregate(
-    _ query: AggregateQuery, in collection: String, _ show: (AggregateRow) throws -> Bool
+    _ query: AggregateQuery, in collection: String, _ visit: (AggregateRow) throws -> Bool
   ) throws {
-    let isThere: Void? = try querying(query.query, collection) { table, asked in
+    let found: Void? = try querying(query.query, collection) { table, resolved in
       var query = query
-      query.query = asked
+      query.query = resolved
       try connection.with(QueryCompiler(table.facts).aggregate(query).sql) { statement in
-        let watch = connection.watch(statement, table, query.query)
+        let scanTimer = connection.scanTimer(statement, table, query.query)
         try statement.finish()
-        watch?.end(found: nil)
-        let program = statement.held.lazy.compactMap { $0 as? AggregateProgram }.first
+        scanTimer?.end(found: nil)
+        let program = statement.boundObjects.lazy.compactMap { $0 as? AggregateProgram }.first
         try program?.aggregation.eachRow {
           try connection.interruption?.check()
-          return try show($0)
+          return try visit($0)
         }
       }
     }
-    if isThere == nil { try GroupedAggregation(query).eachRow(show) }
+    if found == nil { try GroupedAggregation(query).eachRow(visit) }
   }
 
   func distinct(
@@ -309,10 +312,10 @@ class SQLiteReader: EngineReader {
   ) throws -> [DocumentValue] {
     try querying(query, collection) { table, query in
       try connection.with(QueryCompiler(table.facts).distinct(field, query).sql) { statement in
-        let watch = connection.watch(statement, table, query)
+        let scanTimer = connection.scanTimer(statement, table, query)
         try statement.finish()
-        watch?.end(found: nil)
-        let program = statement.held.lazy.compactMap { $0 as? DistinctProgram }.first
+        scanTimer?.end(found: nil)
+        let program = statement.boundObjects.lazy.compactMap { $0 as? DistinctProgram }.first
         return try program?.values.all() ?? []
       }
     } ?? []
@@ -333,8 +336,8 @@ class SQLiteReader: EngineReader {
       guard let name = table.sqlNames[ExactName(index.name)] else { return false }
       return plan.contains { Self.mentions($0, name) }
     }
-    let usesLeaves = table.leaves.map { leaves in
-      plan.contains { Self.mentions($0, leaves.name) }
+    let usesWildcardIndex = table.wildcardIndex.map { index in
+      plan.contains { Self.mentions($0, index.name) }
     }
     let usedTexts = table.text?.schemas.filter { schema in
       compiled.sql.text.contains(exactly: SQLName.quoted(schema.sqlName))
@@ -342,11 +345,11 @@ class SQLiteReader: EngineReader {
     return Explanation(
       statement: compiled.sql.text, plan: plan,
       indexes: used.map(\.name) + (usedTexts ?? []).map(\.index.name)
-        + (usesLeaves == true ? [IndexingPolicy.everything.rawValue] : []),
+        + (usesWildcardIndex == true ? [IndexingPolicy.everything.rawValue] : []),
       checkedPerDocument: compiled.rest.map(\.queryText))
   }
 
-  /// Whether a line of the plan names the index, and not one whose name only begins like it.
+  /// Returns whether a line of the plan names the index, rather than one whose name merely has it as a prefix.
   static func mentions(_ line: String, _ name: String) -> Bool {
     (line + " ").contains(exactly: " \(name) ")
   }
@@ -365,7 +368,7 @@ class SQLiteReader: EngineReader {
           PendingIndex(collection: name, index: $0.index)
         }
       } catch let error as StoreError where error.code == .corruptFile {
-        // A damaged collection must not keep the others from having theirs.
+        // A damaged collection must not hide the unfinished indexes of the others.
         return []
       }
     }
@@ -382,7 +385,7 @@ class SQLiteReader: EngineReader {
   }
 
   func indexing(in collection: String) throws -> IndexingPolicy {
-    try connection.table(collection)?.leaves == nil ? .declared : .everything
+    try connection.table(collection)?.wildcardIndex == nil ? .declared : .everything
   }
 
   func types(in collection: String) throws -> [String] {
@@ -390,7 +393,7 @@ class SQLiteReader: EngineReader {
     if try !table.parts.contains(.type) && !connection.hasForeignRows(table.description.name) {
       return []
     }
-    // The column stands before the body, so that no page of a long one is read.
+    // The column precedes the body, so the overflow pages of long bodies are not read.
     let name = SQLName.quoted(table.description.name)
     return try connection.all(
       SQLFragment("SELECT DISTINCT type FROM \(name) WHERE type IS NOT NULL")
@@ -414,10 +417,10 @@ class SQLiteReader: EngineReader {
   func observedPaths(in collection: String) throws -> [ObservedPath] {
     guard let table = try connection.table(collection) else { return [] }
     var types: [CatalogPath: ObservedTypes] = [:]
-    let known = SQLFragment(
+    let catalogRows = SQLFragment(
       "SELECT path, types FROM nano_paths WHERE collection = ?", [.text(table.description.name)])
     for (path, seen) in try connection.all(
-      known, { (CatalogPath($0.text(0) ?? ""), ObservedTypes(rawValue: Int($0.int(1)))) })
+      catalogRows, { (CatalogPath($0.text(0) ?? ""), ObservedTypes(rawValue: Int($0.int(1)))) })
     {
       types[path] = seen
     }
@@ -426,7 +429,7 @@ class SQLiteReader: EngineReader {
       .sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
   }
 
-  /// Paths of rows that another program wrote and no write of ours has put into the catalogue yet.
+  /// Returns the paths of rows that another program wrote and that are not in the path catalog yet.
   private func foreignPaths(
     _ table: CollectionTable
   ) throws -> [(CatalogPath, ObservedTypes)] {
@@ -437,7 +440,7 @@ class SQLiteReader: EngineReader {
       SQLFragment("SELECT \(ForeignRow.columns) FROM \(name) WHERE revision IS NULL")
     ) { row in
       while try row.step() {
-        // What does not decode has no paths that could be named.
+        // A row that does not decode has no paths to report.
         try? ForeignRow(row).body.withUnsafeBytes { try paths.observe($0) }
       }
     }
@@ -465,6 +468,6 @@ class SQLiteReader: EngineReader {
 }
 
 extension SQLiteStatement {
-  /// Runs to the end without letting go of the parameters.
+  /// Runs the statement to the end and keeps its parameters.
   func finish() throws(StoreError) { while try step() {} }
 }

@@ -6,25 +6,25 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// What SQLite does in a statement, found out once for as long as the indexes stay as they are.
+/// The relevant parts of a statement's query plan, determined once and valid until the indexes change.
 struct StatementPlan {
-  /// Where uses of the indexes in it are counted.
+  /// The use counters of the indexes in the plan.
   var uses: [UseCount]
-  /// Whether it may read more documents than it finds.
+  /// Whether the statement may read more documents than it returns.
   var scans: Bool
-  /// Whether it sorts.
+  /// Whether the statement sorts.
   var sorts: Bool
 }
 
-/// The time that a statement takes without its caller.
+/// Measures the time that a statement takes, without its caller's processing.
 struct ScanTimer {
   fileprivate let observer: QueryObserver
   fileprivate let statement: SQLiteStatement
   fileprivate let table: CollectionTable
   fileprivate let query: Query
-  /// Nil where the last scan was of few documents: reading the clock costs as much as some of them.
+  /// `nil` if the last scan read few documents: reading the clock takes as long as reading some of them.
   private let start: Double?
-  private var shown = 0
+  private var visited = 0
   private var sampled = 0.0
 
   fileprivate init(
@@ -38,21 +38,21 @@ struct ScanTimer {
     start = table.isLarge ? ThreadCPUClock.seconds : nil
   }
 
-  /// Shows one document, and takes the time of the first ones: the others are taken for their like.
-  mutating func showing(_ show: () throws -> Bool) rethrows -> Bool {
-    shown += 1
-    guard shown <= Self.samples, start != nil else { return try show() }
+  /// Passes one document to the caller, and measures the time for the first ones as a sample of all.
+  mutating func timing(_ visit: () throws -> Bool) rethrows -> Bool {
+    visited += 1
+    guard visited <= Self.samples, start != nil else { return try visit() }
     let begin = ThreadCPUClock.seconds
     defer { sampled += ThreadCPUClock.seconds - begin }
-    return try show()
+    return try visit()
   }
 
-  /// Documents whose showing is timed. Arbitrary: enough for a mean, and half a microsecond each.
+  /// The number of sampled documents. Arbitrary: enough for a mean, at half a microsecond each.
   private static let samples = 64
 
-  func end() { end(found: shown) }
+  func end() { end(found: visited) }
 
-  /// - Parameter found: Documents that were handed out, or counted; all that match if nil.
+  /// - Parameter found: The number of documents returned or counted; `nil` for all that match.
   func end(found: Int?, isRemoval: Bool = false) {
     let rows = Int(sqlite3_stmt_status(statement.handle, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0))
     let sorts =
@@ -60,7 +60,7 @@ struct ScanTimer {
       && sqlite3_stmt_status(statement.handle, SQLITE_STMTSTATUS_SORT, 0) > 0
     guard rows >= observer.minimumRows || sorts else { return }
     guard let start else {
-      // From now on there is time to be taken.
+      // The next scan is timed.
       table.isLarge = true
       return
     }
@@ -73,10 +73,10 @@ struct ScanTimer {
     if rows < observer.minimumRows { candidates.condition = [] }
     if !sorts { candidates.order = nil }
     guard !candidates.isEmpty else { return }
-    let program = statement.held.lazy.compactMap { $0 as? MatchProgram }.first
+    let program = statement.boundObjects.lazy.compactMap { $0 as? MatchProgram }.first
     let matched = max(program?.matches ?? found ?? 0, found ?? 0)
     let outside =
-      shown == 0 ? 0 : sampled / Double(min(shown, Self.samples)) * Double(shown)
+      visited == 0 ? 0 : sampled / Double(min(visited, Self.samples)) * Double(visited)
     observer.scanned(
       ScanReport(
         collection: table.description.name, candidates: candidates,
@@ -86,8 +86,8 @@ struct ScanTimer {
 }
 
 extension SQLiteConnection {
-  /// A query that would scan lets whoever makes indexes have it wait for one that is nearly there. Not one
-  /// whose snapshot was taken already: it would not see the index.
+  /// Lets a query that would scan wait for an index that is nearly complete. A query whose snapshot has been
+  /// taken does not wait: it would not see the index.
   func waitForIndex(_ query: Query, _ collection: String, _ observer: QueryObserver) throws {
     guard sqlite3_txn_state(handle, "main") == SQLITE_TXN_NONE,
       let table = tables[ExactName(collection)]
@@ -101,23 +101,23 @@ extension SQLiteConnection {
     try observer.willScan(table.description.name, candidates) { try interruption?.check() }
   }
 
-  /// Counts the indexes that a statement uses, and begins to take its time if it may scan; nil if not, or
-  /// if nobody wants to know.
+  /// Counts the indexes that a statement uses, and starts timing it if it may scan; `nil` if it cannot, or if
+  /// there is no observer.
   @inline(__always)
-  func watch(
+  func scanTimer(
     _ statement: SQLiteStatement, _ table: CollectionTable, _ query: Query
   ) -> ScanTimer? {
     guard let observer, table.isObserved else { return nil }
-    return watch(statement, table, query, observer)
+    return scanTimer(statement, table, query, observer)
   }
 
-  private func watch(
+  private func scanTimer(
     _ statement: SQLiteStatement, _ table: CollectionTable, _ query: Query,
     _ observer: QueryObserver
   ) -> ScanTimer? {
     let plan = statement.plan ?? plan(of: statement, table, observer)
     for use in plan.uses { use.add() }
-    // What an index finds by row id is sorted by nothing that another index would have.
+    // An index by which rows are found but which returns them by row ID would not be improved by another index.
     let sorts = plan.sorts && !query.orderings.isEmpty
     guard sorts || plan.scans && query.condition != .constant(true) else { return nil }
     for counter in [SQLITE_STMTSTATUS_FULLSCAN_STEP, SQLITE_STMTSTATUS_SORT] {
@@ -130,8 +130,8 @@ extension SQLiteConnection {
     of statement: SQLiteStatement, _ table: CollectionTable, _ observer: QueryObserver
   ) -> StatementPlan {
     let text = sqlite3_sql(statement.handle).map { String(cString: $0) } ?? ""
-    // A statement that cannot be explained is not watched, and fails or not by itself. Not one of those
-    // that are kept, since it runs once.
+    // A statement that cannot be explained is not observed, and reports its own error when it runs. The
+    // explanation is not cached, because it runs once.
     var plan: [String] = []
     if let explanation = try? SQLiteStatement(
       "EXPLAIN QUERY PLAN " + text, on: self, persistent: false)
@@ -143,17 +143,17 @@ extension SQLiteConnection {
         plan.contains { SQLiteReader.mentions($0, name) }
       } ?? false
     }
-    let made = StatementPlan(
+    let newPlan = StatementPlan(
       uses: used.map { observer.uses(of: $0.name, in: table.description.name) },
       scans: plan.contains { $0.hasPrefix("SCAN") },
       sorts: plan.contains { $0.contains("ORDER BY") })
-    statement.plan = made
-    if made.scans || made.sorts, !table.isLarge {
-      // So that already the first scan is timed where that matters. Row ids are given one after the other.
+    statement.plan = newPlan
+    if newPlan.scans || newPlan.sorts, !table.isLarge {
+      // So that even the first scan is timed if the collection is large. Row IDs are assigned consecutively.
       let name = SQLName.quoted(table.description.name)
       let last = try? first(SQLFragment("SELECT max(id) FROM \(name)")) { $0.int(0) }
       table.isLarge = last ?? 0 >= Int64(observer.minimumRows)
     }
-    return made
+    return newPlan
   }
 }

@@ -2,19 +2,19 @@
 
 import NanoDocument
 
-/// The committed pages of a write-ahead log, for a file that SQLite no longer takes for a database, so that
-/// it would not read the log either (https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
+/// The committed pages of a write-ahead log, for a file that SQLite no longer recognizes as a database and whose
+/// log it therefore does not read (https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
 final class LogOverlay {
   private let file: MappedFile
   let pageSize: Int
-  /// Where the newest committed content of each page begins.
-  private var places: [Int: Int] = [:]
-  /// How many pages it has.
-  var pageCount: Int { places.count }
+  /// The offset of each page's newest committed content.
+  private var offsets: [Int: Int] = [:]
+  /// The number of pages in the log.
+  var pageCount: Int { offsets.count }
   /// The size of the database in pages after the last commit.
   private(set) var lastPage = 0
 
-  /// Nil for a log that holds no commit.
+  /// Returns `nil` for a log without a commit.
   init?(_ file: MappedFile) {
     self.file = file
     let bytes = file.bytes
@@ -26,14 +26,14 @@ final class LogOverlay {
     sum.add(bytes, 0..<24)
     guard sum.matches(bytes, 24) else { return nil }
     readFrames(&sum)
-    if places.isEmpty { return nil }
+    if offsets.isEmpty { return nil }
   }
 
   func page(_ number: Int) -> UnsafeRawBufferPointer? {
-    places[number].map { UnsafeRawBufferPointer(rebasing: file.bytes[$0..<$0 + pageSize]) }
+    offsets[number].map { UnsafeRawBufferPointer(rebasing: file.bytes[$0..<$0 + pageSize]) }
   }
 
-  /// Up to the first one that does not belong to this log, or is not whole.
+  /// Reads frames up to the first one that is incomplete or does not belong to this log.
   private func readFrames(_ sum: inout Checksum) {
     let bytes = file.bytes
     var uncommitted: [Int: Int] = [:]
@@ -48,7 +48,7 @@ final class LogOverlay {
       uncommitted[bytes.number32(at)] = at + 24
       let size = bytes.number32(at + 4)
       if size > 0 {
-        places.merge(uncommitted) { $1 }
+        offsets.merge(uncommitted) { $1 }
         uncommitted.removeAll()
         lastPage = size
       }
@@ -56,7 +56,7 @@ final class LogOverlay {
     }
   }
 
-  /// Each frame continues the sum of the one before it.
+  /// The checksum of the log, which each frame continues.
   private struct Checksum {
     let isBigEndian: Bool
     var first: UInt32 = 0

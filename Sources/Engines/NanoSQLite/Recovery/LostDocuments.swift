@@ -3,15 +3,15 @@
 import NanoDocument
 import NanoEngine
 
-/// Documents on pages that no tree leads to, since a page above them is broken.
+/// Documents on pages that no B-tree references, because a page above them is damaged.
 ///
-/// What belongs together is told by the pages above that are left; whose it is, by the names of the fields,
-/// which the path catalogue knows.
+/// The remaining interior pages indicate which pages belong together. The names of the fields, compared with the
+/// path catalog, indicate which collection they belong to.
 struct LostDocuments {
-  /// Pages of what was one tree.
+  /// The pages of what was one B-tree.
   struct Group {
     var pages: [Int]
-    /// A few rows, to tell whose they are.
+    /// A few rows, to determine their collection.
     var samples: [TreeReader.Row]
   }
 
@@ -19,7 +19,7 @@ struct LostDocuments {
 
   init(_ reader: TreeReader) { self.reader = reader }
 
-  /// Arbitrary: documents of one collection mostly have the same names.
+  /// The number of sampled rows per group. Arbitrary: documents of one collection mostly have the same names.
   private static let samples = 8
 
   func groups() -> [Group] {
@@ -30,7 +30,7 @@ struct LostDocuments {
     for number in lost {
       guard let bytes = reader.pages.page(number), let page = leaf(bytes, number) else { continue }
       var found: [TreeReader.Row] = []
-      _ = reader.showRows(page) { row in
+      _ = reader.visitRows(page) { row in
         if found.count < Self.samples, RecoveredDocument.isLikely(row.record) { found.append(row) }
       }
       guard !found.isEmpty else { continue }
@@ -44,20 +44,21 @@ struct LostDocuments {
     return order.compactMap { groups[$0] }
   }
 
-  /// Shows the documents of a group, and says on how many pages some could not be read.
-  func each(_ group: Group, _ show: (TreeReader.Row) throws -> Void) rethrows -> Int {
+  /// Passes the documents of a group to a closure, and returns the number of pages on which some could not be
+  /// read.
+  func each(_ group: Group, _ visit: (TreeReader.Row) throws -> Void) rethrows -> Int {
     var damaged = 0
     for number in group.pages {
       guard let bytes = reader.pages.page(number), let page = leaf(bytes, number) else { continue }
-      let isDamaged = try reader.showRows(page) { row in
-        if RecoveredDocument.isLikely(row.record) { try show(row) }
+      let isDamaged = try reader.visitRows(page) { row in
+        if RecoveredDocument.isLikely(row.record) { try visit(row) }
       }
       if isDamaged { damaged += 1 }
     }
     return damaged
   }
 
-  /// A page whose first byte makes no sense may be one all the same.
+  /// A page with an invalid first byte may still be a leaf page.
   private func leaf(_ bytes: UnsafeRawBufferPointer, _ number: Int) -> TreePage? {
     guard let page = TreePage(bytes, number: number, pageSize: reader.pages.pageSize) else {
       return TreePage(bytes, number: number, pageSize: reader.pages.pageSize, as: .tableLeaf)
@@ -79,7 +80,7 @@ struct LostDocuments {
 
   private static func top(_ page: Int, _ parents: [Int: Int]) -> Int {
     var page = page
-    // No tree is deeper; parents that go round in a circle end here.
+    // No B-tree is deeper; cycles of damaged references end here.
     for _ in 0..<20 {
       guard let parent = parents[page] else { return page }
       page = parent
@@ -89,8 +90,7 @@ struct LostDocuments {
 }
 
 extension LostDocuments.Group {
-  /// The collections whose documents have all of the names that those of the group have, and fewest beside
-  /// them.
+  /// Returns the collections whose documents have all names that occur in the group, and the fewest other names.
   func candidates(
     _ names: [ExactName: Set<ExactName>], _ encoding: StoredTextEncoding
   ) -> [ExactName] {

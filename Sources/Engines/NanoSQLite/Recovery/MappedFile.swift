@@ -3,7 +3,7 @@
 import Foundation
 import NanoDocument
 
-/// The bytes of a file that nobody changes meanwhile, read through the address space.
+/// The memory-mapped bytes of a file that is not changed while it is mapped.
 final class MappedFile {
   let bytes: UnsafeRawBufferPointer
 
@@ -30,7 +30,7 @@ final class MappedFile {
     }
   }
 
-  /// Takes pages that were read out of the memory of the process. They are read again when they are needed.
+  /// Removes the pages that were read from the process's memory. They are read again when needed.
   func release() {
     if let start = bytes.baseAddress {
       madvise(UnsafeMutableRawPointer(mutating: start), bytes.count, MADV_DONTNEED)
@@ -43,7 +43,7 @@ final class MappedFile {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Numbers in the file are big-endian. The caller has checked that they lie within.
+  /// Numbers in the file are big-endian. The caller has checked the bounds.
   func number16(_ offset: Int) -> Int {
     Int(UInt16(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
   }
@@ -51,7 +51,7 @@ extension UnsafeRawBufferPointer {
     Int(UInt32(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
   }
 
-  /// A number of one to nine bytes, and where it ends; nil if it does not lie within.
+  /// Returns a variable-length number of one to nine bytes and its end; `nil` if it exceeds the bounds.
   func variableNumber(_ offset: Int) -> (value: Int64, end: Int)? {
     var value: UInt64 = 0
     for index in 0..<9 {

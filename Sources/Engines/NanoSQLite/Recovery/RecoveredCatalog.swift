@@ -4,21 +4,21 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// What a damaged file still tells of its collections, indexes, paths and metadata.
+/// The collections, indexes, paths, and metadata that can still be read from a damaged file.
 struct RecoveredCatalog {
-  /// The first pages of tables, by name as it was written.
+  /// The root pages of tables, by name as written.
   private(set) var tables: [(name: String, root: Int)] = []
   private(set) var collections: [CollectionRow] = []
   private(set) var indexes: [IndexRow] = []
   private(set) var metadata: [MetadataRow] = []
-  /// The names at the top of documents of a collection, by its folded name.
+  /// The top-level names of a collection's documents, by its folded name.
   private(set) var names: [ExactName: Set<ExactName>] = [:]
-  /// What could not be read.
+  /// Descriptions of what could not be read.
   private(set) var losses: [VerificationProblem] = []
   let encoding: StoredTextEncoding
 
   private let reader: TreeReader
-  /// The first pages of the store's own tables.
+  /// The root pages of the store's internal tables.
   private var roots: [ExactName: Int] = [:]
 
   init(_ reader: TreeReader, _ encoding: StoredTextEncoding) {
@@ -26,78 +26,80 @@ struct RecoveredCatalog {
     self.encoding = encoding
     readSchema()
     for row in rows(of: CollectionRow.table, like: Self.isCollection) {
-      do { collections.append(try CollectionRow(row)) } catch { lose(CollectionRow.table, error) }
+      do { collections.append(try CollectionRow(row)) } catch {
+        recordLoss(CollectionRow.table, error)
+      }
     }
     for row in rows(of: IndexRow.table, like: Self.isIndex) {
-      do { indexes.append(try IndexRow(row)) } catch { lose(IndexRow.table, error) }
+      do { indexes.append(try IndexRow(row)) } catch { recordLoss(IndexRow.table, error) }
     }
     for row in rows(of: PathRow.table, like: Self.isPath) {
-      // What cannot be read is found out anew from the documents.
+      // Paths that cannot be read are rebuilt from the documents.
       guard let row = try? PathRow(row), case .name(let name)? = row.path.steps.first else {
         continue
       }
       names[row.collection.folded, default: []].insert(ExactName(name))
     }
     for row in rows(of: MetadataRow.table, like: Self.isMetadata) {
-      do { metadata.append(try MetadataRow(row)) } catch { lose(MetadataRow.table, error) }
+      do { metadata.append(try MetadataRow(row)) } catch { recordLoss(MetadataRow.table, error) }
     }
   }
 
-  private mutating func lose(_ subject: String, _ message: String) {
+  private mutating func recordLoss(_ subject: String, _ message: String) {
     losses.append(VerificationProblem(subject: subject, message: message))
   }
 
-  private mutating func lose(_ subject: String, _ error: StoreError) {
-    lose(subject, error.debugDescription)
+  private mutating func recordLoss(_ subject: String, _ error: StoreError) {
+    recordLoss(subject, error.debugDescription)
   }
 
-  /// `sqlite_schema`, whose first page is that of the file.
+  /// Reads `sqlite_schema`, whose root is the first page of the file.
   private mutating func readSchema() {
     var rows: [[DocumentValue]] = []
     let damaged = reader.each(from: 1, isIndex: false) { rows.append(values($0.record)) }
     if damaged > 0 {
-      lose("file", "the list of tables cannot be read on \(damaged) pages")
+      recordLoss("file", "\(damaged) pages of the schema table cannot be read")
       rows += lostRows(ofIndexes: false, like: Self.isDefinition)
     }
     for row in rows where row.count == 5 && row[0].string == "table" {
       guard let name = row[1].string, let root = row[3].int, let sql = row[4].string else {
-        lose("file", "a row of the list of tables cannot be read")
+        recordLoss("file", "a row of the schema table cannot be read")
         continue
       }
-      // Virtual tables have none.
+      // Virtual tables have no root page.
       guard root > 0 else { continue }
       if name.foldingASCII.hasExactPrefix("nano_"), InternalCollection(named: name) == nil {
         roots[ExactName(name)] = Int(clamping: root)
       } else if Self.isDocumentTable(sql) {
         tables.append((name, Int(clamping: root)))
       } else if !name.hasExactPrefix("sqlite_") {
-        lose(name, "a table that is no collection is not copied")
+        recordLoss(name, "the table is not a collection and is not copied")
       }
     }
   }
 
-  /// As `Schema.collection` writes it.
+  /// Checks for the columns that `Schema.collection` writes.
   private static func isDocumentTable(_ sql: String) -> Bool {
     ["id INTEGER PRIMARY KEY", "revision INTEGER", "body TEXT NOT NULL"].allSatisfy(sql.contains)
   }
 
-  /// The rows of a table of the store's own, from its tree if that can be read, and else wherever something
-  /// stands that looks like one.
+  /// Returns the rows of an internal table: from its B-tree if it can be read, and otherwise from all pages with
+  /// rows that resemble them.
   private mutating func rows(
     of table: String, like isLikely: ([DocumentValue]) -> Bool
   ) -> [[DocumentValue]] {
     var found: [[DocumentValue]] = []
     guard let root = roots[ExactName(table)] else {
-      lose(table, "the table is not in the list of tables")
+      recordLoss(table, "the table is missing from the schema table")
       return lostRows(ofIndexes: true, like: isLikely)
     }
     let damaged = reader.each(from: root, isIndex: true) { found.append(values($0.record)) }
     guard damaged > 0 else { return found }
-    lose(table, "\(damaged) pages cannot be read")
+    recordLoss(table, "\(damaged) pages cannot be read")
     return found + lostRows(ofIndexes: true, like: isLikely)
   }
 
-  /// Rows on pages that no tree led to so far.
+  /// Returns rows on pages that no B-tree has referenced so far.
   private func lostRows(
     ofIndexes isIndex: Bool, like isLikely: ([DocumentValue]) -> Bool
   ) -> [[DocumentValue]] {
@@ -107,7 +109,7 @@ struct RecoveredCatalog {
         let page = TreePage(bytes, number: number, pageSize: reader.pages.pageSize),
         page.kind.isIndex == isIndex
       else { continue }
-      _ = reader.showRows(page) { row in
+      _ = reader.visitRows(page) { row in
         let row = values(row.record)
         if isLikely(row) { found.append(row) }
       }
@@ -128,7 +130,7 @@ struct RecoveredCatalog {
   }
 }
 
-/// What rows of the store's own tables look like.
+/// Recognition of rows of the store's internal tables.
 extension RecoveredCatalog {
   private static func isCollection(_ row: [DocumentValue]) -> Bool {
     (try? CollectionRow(row)) != nil && row.count == CollectionRow.columns.count
@@ -146,7 +148,7 @@ extension RecoveredCatalog {
     (try? MetadataRow(row)) != nil && row.count == MetadataRow.columns.count
   }
 
-  /// A row of `sqlite_schema`.
+  /// Whether a row resembles one of `sqlite_schema`.
   private static func isDefinition(_ row: [DocumentValue]) -> Bool {
     guard row.count == 5, let sql = row[4].string else { return false }
     return row[0].string != nil && row[3].int != nil && sql.hasPrefix("CREATE ")

@@ -2,7 +2,7 @@
 
 import NanoDocument
 
-/// A row of a collection's table, as far as it makes sense.
+/// The readable parts of a row of a collection's table.
 struct RecoveredDocument {
   let rowID: Int64
   private(set) var key: DocumentKey?
@@ -12,10 +12,10 @@ struct RecoveredDocument {
   private(set) var body: [UInt8]
   /// Whether another program wrote the body, and it has no stored form.
   private(set) var isForeign = false
-  /// What it has that could not be kept, as a sentence each.
+  /// Descriptions of the parts that could not be kept, one sentence each.
   private(set) var losses: [String] = []
 
-  /// Why a row of which the shape is right gives no document.
+  /// The reason why a row with the right columns yields no document.
   struct Unreadable: Error {
     let key: String?
     let reason: String
@@ -24,7 +24,7 @@ struct RecoveredDocument {
   /// The columns of `Schema.collection`.
   private static let columns = 7
 
-  /// Whether a row may be one of a collection's table: for rows of which nobody knows the table.
+  /// Whether a row could be from a collection's table; used for rows whose table is unknown.
   static func isLikely(_ record: StoredRecord) -> Bool {
     let values = record.values
     guard values.count == columns, values[0].isNull, case .text(let body) = values[6] else {
@@ -39,22 +39,25 @@ struct RecoveredDocument {
   init(_ row: TreeReader.Row, _ encoding: StoredTextEncoding) throws(Unreadable) {
     let values = row.record.values
     guard values.count >= Self.columns else {
-      throw Unreadable(key: nil, reason: "the row has \(values.count) columns of \(Self.columns)")
+      throw Unreadable(key: nil, reason: "the row has \(values.count) of \(Self.columns) columns")
     }
     rowID = row.id
-    let shown = Self.key(values[1], encoding)
-    let read = try Self.body(values[6], encoding, key: shown?.description)
+    let storedKey = Self.key(values[1], encoding)
+    let read = try Self.body(values[6], encoding, key: storedKey?.description)
     body = read.bytes
-    if read.isRepaired { losses.append("document \(row.id) holds bytes that are no text") }
-    key = shown
+    if read.isRepaired {
+      losses.append("document \(row.id) contained bytes that are not valid text")
+    }
+    key = storedKey
     if key == nil, !values[1].isNull { losses.append("document \(row.id) has lost its key") }
     type = encoding.text(values[2])
     if type == nil, !values[2].isNull { losses.append("document \(row.id) has lost its class") }
     version = number(values[3], "version")
-    added = number(values[4], "moment of being added")
+    added = number(values[4], "creation date")
   }
 
-  /// As a writer takes over what another program wrote. One that has no stored form stays as it is.
+  /// Returns the document in stored form, as a writer adopts documents of other programs. One without a stored
+  /// form is kept unchanged.
   func inStoredForm() -> RecoveredDocument {
     var copy = self
     do {
@@ -65,7 +68,7 @@ struct RecoveredDocument {
     return copy
   }
 
-  /// With the fields encoded anew; nil if that cannot be done.
+  /// Returns the document with its fields encoded again; `nil` if that is impossible.
   func rewritten() -> RecoveredDocument? {
     var writer = JSONWriter(capacity: body.count)
     let isRead = body.withUnsafeBytes { bytes in
@@ -77,7 +80,7 @@ struct RecoveredDocument {
     guard isRead else { return nil }
     var copy = self
     copy.body = writer.withBytes { Array($0) }
-    copy.losses.append("document \(rowID) held characters that are no JSON")
+    copy.losses.append("document \(rowID) contained characters that are not valid in JSON")
     return copy
   }
 
@@ -99,19 +102,19 @@ struct RecoveredDocument {
           bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian)
       }
     case .text(let bytes): return encoding.text(bytes).flatMap { try? DocumentKey($0) }
-    // Of another program; the text is what a writer makes of the number when it adopts the row.
+    // Written by another program; a writer converts the number to the same text when it adopts the row.
     case .int(let number): return try? DocumentKey("\(number)")
     case .double(let number): return try? DocumentKey("\(number)")
     default: return nil
     }
   }
 
-  /// The fields in UTF-8, if they decode.
+  /// Returns the fields in UTF-8 if they decode.
   private static func body(
     _ value: StoredRecord.Value, _ encoding: StoredTextEncoding, key: String?
   ) throws(Unreadable) -> (bytes: [UInt8], isRepaired: Bool) {
     guard let bytes = value.bytes else {
-      throw Unreadable(key: key, reason: "the body is no text")
+      throw Unreadable(key: key, reason: "the body is not text")
     }
     let text = encoding.text(bytes)
     let body =

@@ -3,17 +3,17 @@
 import NanoDocument
 import NanoEngine
 
-/// The way from a damaged file to a new store.
+/// The recovery of a damaged file into a new store.
 struct Recovery {
   private let pages: PageFile
   private let reader: TreeReader
-  private let catalogue: RecoveredCatalog
+  private let catalog: RecoveredCatalog
 
   init(_ damaged: DamagedCopy) throws {
     pages = PageFile(
       try MappedFile(damaged.path), log: try damaged.log.map { path in try MappedFile(path) })
     reader = TreeReader(pages)
-    catalogue = RecoveredCatalog(reader, Self.encoding(pages))
+    catalog = RecoveredCatalog(reader, Self.encoding(pages))
   }
 
   func run(
@@ -21,14 +21,14 @@ struct Recovery {
   ) throws -> RecoveryReport {
     let names = collections()
     let groups = names.isEmpty ? LostDocuments(reader).groups() : []
-    guard !names.isEmpty || !groups.isEmpty || !catalogue.metadata.isEmpty || isEmptyStore else {
+    guard !names.isEmpty || !groups.isEmpty || !catalog.metadata.isEmpty || isEmptyStore else {
       throw StoreError(.notADatabase, "Nothing in the file looks like a store")
     }
     var configuration = SQLiteConfiguration()
     configuration.pageSize = pages.pageSize
-    // It is written once, and what is mapped counts as memory of the process.
+    // The new file is written once, and mapped pages count toward the process's memory.
     configuration.mappedSize = 0
-    configuration.encoding = catalogue.encoding == .utf8 ? .utf8 : .utf16
+    configuration.encoding = catalog.encoding == .utf8 ? .utf8 : .utf16
     let engine = try SQLiteEngine(.file(path), configuration)
     do {
       let report = try fill(engine, names, progress)
@@ -43,34 +43,34 @@ struct Recovery {
   private var isEmptyStore: Bool { pages.header(68) == Int(Schema.applicationID) }
 
   private func fill(
-    _ engine: SQLiteEngine, _ names: [Place], _ progress: ((Double) throws -> Void)?
+    _ engine: SQLiteEngine, _ names: [CollectionRoot], _ progress: ((Double) throws -> Void)?
   ) throws -> RecoveryReport {
-    let writer = RecoveryWriter(engine, catalogue.encoding)
+    let writer = RecoveryWriter(engine, catalog.encoding)
     noteFile(writer)
     var damaged: Set<ExactName> = []
-    for place in names {
-      guard writer.begin(place.name, place.identity) else { continue }
-      guard let root = place.root else {
-        writer.note(place.name, "the collection has no table")
-        damaged.insert(place.folded)
+    for entry in names {
+      guard writer.begin(entry.name, entry.identity) else { continue }
+      guard let root = entry.root else {
+        writer.note(entry.name, "the collection has no table")
+        damaged.insert(entry.folded)
         continue
       }
       var rows = 0
       let lost = try reader.each(from: root, isIndex: false) { row in
-        try writer.add(row, to: place.name)
+        try writer.add(row, to: entry.name)
         rows += 1
         if rows & 1_023 == 0 { try progress?(reader.progress) }
       }
       if lost > 0 {
-        damaged.insert(place.folded)
-        writer.note(place.name, "\(lost) pages of documents cannot be read")
+        damaged.insert(entry.folded)
+        writer.note(entry.name, "\(lost) pages of documents cannot be read")
       }
     }
     try addLost(writer, names, damaged)
     try writer.endDocuments()
-    for row in catalogue.collections { writer.configure(row) }
-    for row in catalogue.indexes { writer.make(row) }
-    for row in catalogue.metadata { writer.keep(row) }
+    for row in catalog.collections { writer.configure(row) }
+    for row in catalog.indexes { writer.restoreIndex(row) }
+    for row in catalog.metadata { writer.restoreMetadata(row) }
     try progress?(1)
     return writer.finish()
   }
@@ -79,13 +79,13 @@ struct Recovery {
     if !pages.isHeaderSound { writer.note("file", "the header is damaged") }
     let version = pages.header(60)
     if version > Schema.formatVersion {
-      writer.note("file", "it says that it is of format \(version), which is not known")
+      writer.note("file", "the header specifies the unknown format \(version)")
     }
-    for loss in catalogue.losses { writer.note(loss.subject, loss.message) }
+    for loss in catalog.losses { writer.note(loss.subject, loss.message) }
   }
 
-  /// A collection and the first page of its table.
-  private struct Place {
+  /// A collection and the root page of its table.
+  private struct CollectionRoot {
     let name: String
     let identity: CollectionIdentity
     let root: Int?
@@ -93,35 +93,35 @@ struct Recovery {
     var folded: ExactName { name.folded }
   }
 
-  /// Those that have a table, and those of which only a row is left.
-  private func collections() -> [Place] {
-    var places: [Place] = []
-    var known: Set<ExactName> = []
-    for (name, root) in catalogue.tables where known.insert(name.folded).inserted {
-      let row = catalogue.collections.first {
+  /// Returns the collections that have a table, followed by those with only a row in `nano_collections`.
+  private func collections() -> [CollectionRoot] {
+    var roots: [CollectionRoot] = []
+    var seen: Set<ExactName> = []
+    for (name, root) in catalog.tables where seen.insert(name.folded).inserted {
+      let row = catalog.collections.first {
         $0.name.foldingASCII.isSame(as: name.foldingASCII)
       }
       let identity = row?.identity ?? InternalCollection(named: name)?.identity ?? .key
-      places.append(Place(name: name, identity: identity, root: root))
+      roots.append(CollectionRoot(name: name, identity: identity, root: root))
     }
-    for row in catalogue.collections where known.insert(row.name.folded).inserted {
-      places.append(Place(name: row.name, identity: row.identity, root: nil))
+    for row in catalog.collections where seen.insert(row.name.folded).inserted {
+      roots.append(CollectionRoot(name: row.name, identity: row.identity, root: nil))
     }
-    return places
+    return roots
   }
 
-  /// Documents that stand on pages which no table leads to.
+  /// Adds the documents on pages that no table references.
   private func addLost(
-    _ writer: RecoveryWriter, _ names: [Place], _ damaged: Set<ExactName>
+    _ writer: RecoveryWriter, _ names: [CollectionRoot], _ damaged: Set<ExactName>
   ) throws {
     let lost = LostDocuments(reader)
     let groups = lost.groups()
     if !groups.isEmpty, !reader.knowsFreePages {
       writer.note(
-        "file", "the list of free pages is damaged: documents that were removed may be back")
+        "file", "the list of free pages is damaged: deleted documents may reappear")
     }
     var spare: String?
-    var told: Set<ExactName> = []
+    var noted: Set<ExactName> = []
     for group in groups {
       let owner = owner(of: group, damaged).flatMap { folded in
         names.first { $0.folded == folded }?.name
@@ -129,34 +129,36 @@ struct Recovery {
       if owner == nil, spare == nil {
         spare = freeName(names)
         guard let spare, writer.begin(spare, .key) else { continue }
-        writer.note(spare, "holds documents of which the collection is not known")
+        writer.note(spare, "contains documents whose collection is unknown")
       }
       guard let collection = owner ?? spare else { continue }
-      if owner != nil, told.insert(ExactName(collection)).inserted {
-        writer.note(collection, "documents on lost pages are taken for its own, by their fields")
+      if owner != nil, noted.insert(ExactName(collection)).inserted {
+        writer.note(
+          collection, "documents on unreferenced pages were assigned to it by their fields")
       }
       let broken = try lost.each(group) { try writer.add($0, to: collection) }
-      if broken > 0 { writer.note(collection, "\(broken) pages can be read in part only") }
+      if broken > 0 { writer.note(collection, "\(broken) pages can be read only in part") }
     }
   }
 
   private func owner(of group: LostDocuments.Group, _ damaged: Set<ExactName>) -> ExactName? {
-    let fitting = group.candidates(catalogue.names, catalogue.encoding)
+    let fitting = group.candidates(catalog.names, catalog.encoding)
     let both = fitting.filter(damaged.contains)
     if both.count == 1 { return both[0] }
     if fitting.count == 1 { return fitting[0] }
     guard fitting.isEmpty, damaged.count == 1, let only = damaged.first else { return nil }
-    // Its names are not known, or not all of them.
+    // None, or not all, of its names are known.
     return only
   }
 
-  private func freeName(_ names: [Place]) -> String {
+  private func freeName(_ names: [CollectionRoot]) -> String {
     let taken = Set(names.map(\.folded))
     return sequence(first: 1) { $0 + 1 }.lazy.map { $0 == 1 ? "recovered" : "recovered_\($0)" }
       .first { !taken.contains(ExactName($0)) } ?? "recovered"
   }
 
-  /// What most texts seem to be kept in; the header says so too, where it is not damaged.
+  /// Returns the likely encoding of the file's text, from a sample of rows; the header's encoding if they do not
+  /// indicate one.
   private static func encoding(_ pages: PageFile) -> StoredTextEncoding {
     let reader = TreeReader(pages)
     var votes: [StoredTextEncoding: Int] = [:]
@@ -166,10 +168,12 @@ struct Recovery {
       else {
         continue
       }
-      _ = reader.showRows(page) { row in
-        if let told = StoredTextEncoding.told(by: row.record) { votes[told, default: 0] += 1 }
+      _ = reader.visitRows(page) { row in
+        if let inferred = StoredTextEncoding.inferred(from: row.record) {
+          votes[inferred, default: 0] += 1
+        }
       }
-      // Arbitrary, enough to tell.
+      // Arbitrary; sufficient for an estimate.
       if votes.values.reduce(0, +) > 200 { break }
     }
     return votes.max { $0.value < $1.value }?.key

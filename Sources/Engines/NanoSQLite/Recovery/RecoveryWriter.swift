@@ -5,20 +5,20 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// Writes what is recovered into a new store, and the report about it.
+/// Writes the recovered documents to a new store and builds the report.
 final class RecoveryWriter {
   private let engine: SQLiteEngine
   private let encoding: StoredTextEncoding
-  private var waiting: [RecoveredDocument] = []
-  private var waitingBytes = 0
-  private var waitingFor = ""
-  /// Those whose row ids another document has.
+  private var pending: [RecoveredDocument] = []
+  private var pendingBytes = 0
+  private var pendingCollection = ""
+  /// Documents whose row IDs are already taken.
   private var displaced: [(RecoveredDocument, collection: String)] = []
   private var counts: [ExactName: RecoveryReport.Collection] = [:]
   private(set) var report = RecoveryReport()
 
-  /// Bytes of documents that one transaction takes. Arbitrary: many times what a commit costs, and no matter
-  /// for memory.
+  /// The number of document bytes per transaction. Arbitrary: its cost far exceeds that of a commit, and it is
+  /// small in memory.
   private static let bytesPerTransaction = 8 << 20
 
   init(_ engine: SQLiteEngine, _ encoding: StoredTextEncoding) {
@@ -28,7 +28,7 @@ final class RecoveryWriter {
 
   func note(_ subject: String, _ message: String) { report.note(subject, message) }
 
-  /// Makes a collection; one that is there, under whatever spelling, stays as it is.
+  /// Creates a collection, unless one with an equivalent name exists.
   func begin(_ name: String, _ identity: CollectionIdentity) -> Bool {
     do {
       let isInternal = InternalCollection(named: name) != nil
@@ -39,39 +39,39 @@ final class RecoveryWriter {
       counts[ExactName(name)] = RecoveryReport.Collection(name: name)
       return true
     } catch {
-      note(name, "the collection cannot be made: \(Self.text(error))")
+      note(name, "the collection cannot be created: \(Self.text(error))")
       return false
     }
   }
 
   func add(_ row: TreeReader.Row, to collection: String) throws {
-    if !waitingFor.isSame(as: collection) { try flush() }
-    waitingFor = collection
+    if !pendingCollection.isSame(as: collection) { try flush() }
+    pendingCollection = collection
     do {
       let document = try RecoveredDocument(row, encoding)
-      waiting.append(document)
-      waitingBytes += document.body.count + 64
+      pending.append(document)
+      pendingBytes += document.body.count + 64
     } catch {
       skip(row.id, error.key, in: collection, error.reason)
     }
-    if waitingBytes >= Self.bytesPerTransaction { try flush() }
+    if pendingBytes >= Self.bytesPerTransaction { try flush() }
   }
 
   private func flush() throws {
-    let (documents, collection) = (waiting, waitingFor)
-    waiting.removeAll()
-    waitingBytes = 0
+    let (documents, collection) = (pending, pendingCollection)
+    pending.removeAll()
+    pendingBytes = 0
     guard !documents.isEmpty else { return }
     try engine.write(nil) { writer in
       guard let writer = writer as? SQLiteWriter else { throw SQLiteEngine.closed }
       for document in documents {
-        try write(try sound(document, collection, writer), to: collection, writer)
+        try write(try validated(document, collection, writer), to: collection, writer)
       }
     }
   }
 
-  /// The document in a form that SQLite's functions read too, which are stricter than we are.
-  private func sound(
+  /// Returns the document in a form that SQLite's functions, which are stricter than the store, can read too.
+  private func validated(
     _ document: RecoveredDocument, _ collection: String, _ writer: SQLiteWriter
   ) throws -> RecoveredDocument {
     let isValid = try document.body.withUnsafeBytes { body in
@@ -97,7 +97,7 @@ final class RecoveryWriter {
     }
   }
 
-  /// The row id or the key is taken: by another copy of the document, or by another document.
+  /// Handles a row ID or key that is already taken, by a second copy of the document or by a different document.
   private func writeBeside(
     _ document: RecoveredDocument, to collection: String, _ writer: SQLiteWriter
   ) throws {
@@ -111,7 +111,7 @@ final class RecoveryWriter {
     if !isSame { displaced.append((document, collection)) }
   }
 
-  /// Writes documents whose row ids were taken, once all others have theirs.
+  /// Inserts the documents whose row IDs were taken, after all others have theirs.
   private func writeDisplaced() throws {
     let documents = displaced
     displaced.removeAll()
@@ -122,7 +122,7 @@ final class RecoveryWriter {
         do {
           try insert(document, rowID: nil, to: collection, writer)
           note(
-            collection, "document \(document.rowID) has got another row id, since its own is taken")
+            collection, "document \(document.rowID) has a new row ID, because its own is taken")
         } catch let error as StoreError where Self.concernsDocument(error) {
           skip(document, in: collection, Self.text(error))
         }
@@ -138,7 +138,7 @@ final class RecoveryWriter {
     try writer.get(identity, in: collection) { stored in
       isSame = stored.body.elementsEqual(document.body)
     }
-    if !isSame { skip(document, in: collection, "a document with this key was found before it") }
+    if !isSame { skip(document, in: collection, "another document with this key was found first") }
   }
 
   private func insert(
@@ -151,13 +151,14 @@ final class RecoveryWriter {
           added: document.added ?? 0, rowID: rowID, body: body), into: collection)
     }
     if document.isForeign {
-      // Nothing is concluded from a body without a stored form: queries read it as it is.
+      // A row without a stored form is marked as foreign, so that queries read the body as it is.
       try writer.connection.run(
         SQLFragment(
           "UPDATE \(SQLName.quoted(collection)) SET added = ?, revision = NULL WHERE id = ?",
           [document.added.map { .int($0) } ?? .null, .int(id)]))
     } else if document.added == nil {
-      // A row of another program may have no moment; setting the revision too keeps the row ours.
+      // A row of another program may have no creation date; updating the revision too keeps the row from being
+      // marked as foreign.
       try writer.connection.run(
         SQLFragment(
           "UPDATE \(SQLName.quoted(collection)) SET added = NULL, revision = revision + 1 "
@@ -179,7 +180,7 @@ final class RecoveryWriter {
         collection: collection, rowID: rowID, key: key, reason: reason))
   }
 
-  /// Errors of one document, after which others can be written.
+  /// Whether an error concerns a single document, so that others can still be written.
   private static func concernsDocument(_ error: StoreError) -> Bool {
     [.duplicateKey, .uniqueViolation, .valueNotStorable, .documentTooLarge, .corruptDocument]
       .contains(error.code)
@@ -189,7 +190,7 @@ final class RecoveryWriter {
     (error as? StoreError)?.debugDescription ?? "\(error)"
   }
 
-  /// Writes what is left; indexes and the like come afterwards.
+  /// Writes the remaining documents, before indexes and other definitions are created.
   func endDocuments() throws {
     try flush()
     try writeDisplaced()
@@ -201,28 +202,28 @@ final class RecoveryWriter {
   }
 }
 
-/// What is kept beside documents.
+/// Recovery of settings, indexes, and metadata.
 extension RecoveryWriter {
-  /// Settings, the indexing policy, and the row ids that were in use.
+  /// Restores a collection's settings, indexing policy, and highest row ID.
   func configure(_ row: CollectionRow) {
-    attempt(row.name, "the settings are lost") {
+    attempt(row.name, "the settings could not be restored") {
       if !row.settings.isEmpty { try $0.setSettings(row.settings, of: row.name) }
     }
-    attempt(row.name, "the row ids that were used before are not known") { writer in
+    attempt(row.name, "the highest used row ID could not be restored") { writer in
       guard let writer = writer as? SQLiteWriter else { return }
       try writer.connection.run(
         SQLFragment(
           "UPDATE nano_collections SET high_water = max(high_water, ?) WHERE name = ?",
           [.int(row.highWater), .text(row.name)]))
     }
-    attempt(row.name, "not everything is indexed any more") {
+    attempt(row.name, "the indexing policy could not be restored") {
       if row.indexing != .declared { try $0.setIndexing(row.indexing, in: row.name, nil) }
     }
   }
 
-  func make(_ row: IndexRow) {
+  func restoreIndex(_ row: IndexRow) {
     guard !row.isUnfinished else { return }
-    attempt(row.collection, "the index \(row.name) cannot be made") {
+    attempt(row.collection, "the index \(row.name) could not be created") {
       switch row.definition {
       case .index(let index): try $0.createIndex(index, in: row.collection)
       case .text(let index): try $0.createTextIndex(index, in: row.collection)
@@ -230,8 +231,8 @@ extension RecoveryWriter {
     }
   }
 
-  func keep(_ row: MetadataRow) {
-    attempt("metadata", "a value is lost") { try $0.setMetadata(row.value, row.name) }
+  func restoreMetadata(_ row: MetadataRow) {
+    attempt("metadata", "a value could not be restored") { try $0.setMetadata(row.value, row.name) }
   }
 
   private func attempt(

@@ -7,18 +7,19 @@ import NanoDocument
 package import NanoEngine
 
 extension SQLiteEngine {
-  /// Saves whatever can be read of a damaged file into a new one.
+  /// Recovers everything that can be read from a damaged file into a new file.
   ///
-  /// The file is never written to, nor are those beside it: they are copied to where the new file is to
-  /// be, and the copy is read page by page, without SQLite. Nobody should write to it meanwhile.
+  /// The damaged file and the files next to it are never written to: they are copied to the destination's
+  /// folder, and the copy is read page by page, without SQLite. The file should not be written to meanwhile.
   ///
   /// - Parameters:
   ///   - path: The damaged file.
-  ///   - destination: The new file, which is there whole or not at all.
-  ///   - progress: Called with 0...1; throwing from it ends the call and leaves nothing behind.
-  /// - Returns: What was saved and what was not.
-  /// - Throws: ``StoreError/Code/cannotOpen`` if there is no file, ``StoreError/Code/alreadyExists``,
-  ///   ``StoreError/Code/notADatabase`` if nothing in it looks like a store.
+  ///   - destination: The new file, which is created completely or not at all.
+  ///   - progress: Called with values from 0 to 1; an error that it throws ends the recovery and leaves nothing
+  ///     behind.
+  /// - Returns: A report of what was recovered and what was lost.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the file does not exist, ``StoreError/Code/alreadyExists``,
+  ///   ``StoreError/Code/notADatabase`` if nothing in it resembles a store.
   package static func recover(
     from path: String, to destination: BackupDestination,
     progress: ((Double) throws -> Void)? = nil
@@ -27,12 +28,12 @@ extension SQLiteEngine {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: source, isDirectory: &isFolder),
       !isFolder.boolValue
-    else { throw StoreError(.cannotOpen, "There is no file to recover from", [.path: source]) }
+    else { throw StoreError(.cannotOpen, "The damaged file does not exist", [.path: source]) }
     let target = try BackupTarget(destination, source: source)
     let damaged = DamagedCopy(of: source, for: target)
     defer { target.file.remove() }
     do {
-      try target.makeCopy(isPrivate: false)
+      try target.createFile(isPrivate: false)
       try damaged.make()
       let report = try Recovery(damaged).run(into: target.file.copy, progress)
       try target.file.moveIntoPlace()
@@ -47,7 +48,7 @@ extension SQLiteEngine {
   }
 }
 
-/// A copy of a damaged file with its logs, for SQLite to finish what can be finished. It is removed with the
+/// A copy of a damaged file with its logs, which SQLite applies as far as possible. It is removed with the
 /// unfinished file.
 struct DamagedCopy {
   private let source: String
@@ -63,10 +64,10 @@ struct DamagedCopy {
     try copy("")
     for suffix in ["-wal", "-journal"]
     where FileManager.default.fileExists(atPath: source + suffix) { try copy(suffix) }
-    settle()
+    applyLogs()
   }
 
-  /// Bytes that are copied at once. Arbitrary.
+  /// The number of bytes copied at a time. Arbitrary.
   private static let pieceLength = 1 << 20
 
   private func copy(_ suffix: String) throws(StoreError) {
@@ -98,12 +99,12 @@ struct DamagedCopy {
   }
   private var unwritable: StoreError {
     SystemError.error(
-      "The damaged file cannot be copied to where the new file is to be", path: target.path, errno)
+      "The damaged file cannot be copied to the folder of the new file", path: target.path, errno)
   }
 
-  /// Lets SQLite put the log into the file, or undo what a journal says was not committed. It does neither
-  /// for a file that it does not take for a database.
-  private func settle() {
+  /// Lets SQLite checkpoint the log into the file, or roll back an uncommitted transaction from a journal.
+  /// SQLite does neither if it does not recognize the file as a database.
+  private func applyLogs() {
     var settings = GRDB.Configuration()
     settings.foreignKeysEnabled = false
     guard let queue = try? DatabaseQueue(path: path, configuration: settings) else { return }
@@ -115,7 +116,7 @@ struct DamagedCopy {
     try? queue.close()
   }
 
-  /// What is left of the log.
+  /// The path of the log, if it still exists.
   var log: String? {
     FileManager.default.fileExists(atPath: path + "-wal") ? path + "-wal" : nil
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The values of a row as SQLite keeps them (https://www.sqlite.org/fileformat2.html#record_format).
+/// The values of a row in SQLite's record format (https://www.sqlite.org/fileformat2.html#record_format).
 struct StoredRecord {
   enum Value {
     case null
@@ -11,7 +11,7 @@ struct StoredRecord {
   }
   let values: [Value]
 
-  /// Nil if it is not one from its first to its last byte.
+  /// Returns `nil` unless all bytes form exactly one record.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard let (length, first) = bytes.variableNumber(0), length >= first, length <= bytes.count
     else { return nil }
@@ -71,7 +71,7 @@ extension StoredRecord.Value {
   var int: Int64? { if case .int(let value) = self { value } else { nil } }
   var isNull: Bool { if case .null = self { true } else { false } }
 
-  /// The bytes of a text, or of data.
+  /// The bytes of a text or a blob.
   var bytes: [UInt8]? {
     switch self {
     case .text(let bytes), .blob(let bytes): bytes
@@ -80,19 +80,19 @@ extension StoredRecord.Value {
   }
 }
 
-/// How a file keeps its texts.
+/// The text encoding of a file.
 enum StoredTextEncoding: Int {
   case utf8 = 1
   case utf16le = 2
   case utf16be = 3
 
-  /// Nil for what is no text.
+  /// Returns `nil` for a value that is not text.
   func text(_ value: StoredRecord.Value) -> String? {
     guard case .text(let bytes) = value else { return nil }
     return text(bytes)
   }
 
-  /// Nil for bytes that are no text in this encoding.
+  /// Returns `nil` for bytes that are not valid text in this encoding.
   func text(_ bytes: [UInt8]) -> String? {
     guard self != .utf8 else { return String(validating: bytes, as: UTF8.self) }
     guard bytes.count % 2 == 0 else { return nil }
@@ -103,7 +103,7 @@ enum StoredTextEncoding: Int {
     return String(validating: units, as: UTF16.self)
   }
 
-  /// With U+FFFD for what is no text, as a store reads it too.
+  /// Returns the text with U+FFFD for invalid bytes, as a store reads it too.
   func repairedText(_ bytes: [UInt8]) -> String {
     guard self != .utf8 else { return String(decoding: bytes, as: UTF8.self) }
     let (high, low) = self == .utf16be ? (0, 1) : (1, 0)
@@ -113,9 +113,9 @@ enum StoredTextEncoding: Int {
     return String(decoding: units, as: UTF16.self)
   }
 
-  /// What the texts of a record are kept in, as far as they tell: in UTF-16 every second byte of plain text
-  /// is zero.
-  static func told(by record: StoredRecord) -> StoredTextEncoding? {
+  /// Infers the encoding from the texts of a record, if possible: in UTF-16, every second byte of plain text is
+  /// zero.
+  static func inferred(from record: StoredRecord) -> StoredTextEncoding? {
     for value in record.values {
       guard case .text(let bytes) = value, bytes.count >= 2 else { continue }
       if bytes[0] != 0, bytes[1] != 0 { return .utf8 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// A page of one of SQLite's trees (https://www.sqlite.org/fileformat2.html#b_tree_pages). Cells that do not
-/// lie within the page are left out.
+/// A page of one of SQLite's B-trees (https://www.sqlite.org/fileformat2.html#b_tree_pages). Cells that exceed
+/// the page are ignored.
 struct TreePage {
   enum Kind: UInt8 {
     case indexInterior = 2
@@ -15,14 +15,14 @@ struct TreePage {
 
   let bytes: UnsafeRawBufferPointer
   let kind: Kind
-  /// Where the cells begin, in their order.
+  /// The offsets of the cells, in order.
   private(set) var cells: [Int] = []
-  /// The page behind the last cell, in one that has pages below it.
+  /// The rightmost child page; `nil` for a leaf page.
   let last: Int?
-  /// Whether it has cells that are not in ``cells``.
+  /// Whether the page has cells that are not in ``cells``.
   private(set) var isDamaged = false
 
-  /// - Parameter kind: What it is taken for, whatever its first byte says.
+  /// - Parameter kind: The kind to assume, regardless of the first byte.
   init?(
     _ bytes: UnsafeRawBufferPointer, number: Int, pageSize: Int, as kind: Kind? = nil
   ) {
@@ -34,20 +34,20 @@ struct TreePage {
     self.kind = kind
     last = kind.isInterior ? bytes.number32(start + 8) : nil
     let pointers = start + (kind.isInterior ? 12 : 8)
-    let said = bytes.number16(start + 3)
-    // A cell has four bytes at least, beside two for its place.
-    let most = (bytes.count - pointers) / 6
-    isDamaged = said > most
-    let count = min(said, most)
+    let declared = bytes.number16(start + 3)
+    // A cell takes at least four bytes, plus two for its offset.
+    let maximum = (bytes.count - pointers) / 6
+    isDamaged = declared > maximum
+    let count = min(declared, maximum)
     let content = pointers + 2 * count
     for index in 0..<count {
-      // Bits beyond the page are passed over, as SQLite does.
+      // Bits beyond the page size are ignored, as SQLite does.
       let cell = bytes.number16(pointers + 2 * index) & (pageSize - 1)
       if cell >= content, cell <= bytes.count - 4 { cells.append(cell) } else { isDamaged = true }
     }
   }
 
-  /// The pages below, in order.
+  /// The child pages, in order.
   var children: [Int] {
     guard let last else { return [] }
     return cells.map { bytes.number32($0) } + [last]

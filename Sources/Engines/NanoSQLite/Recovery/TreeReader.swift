@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
 
-/// The rows of a file's trees, one page after the other, each page once.
+/// The rows of a file's B-trees, read page by page, each page once.
 final class TreeReader {
   let pages: PageFile
-  /// What each page was found to be in use for.
+  /// The use detected for each page.
   private var uses: [Use]
-  /// Pages of long rows that may still be read. A chain that leads into another row's is followed all the
-  /// same, since nobody knows whose it is; but not for ever.
+  /// The number of overflow pages that may still be read. A chain that leads into the chain of a different row
+  /// is followed, because its owner is unknown, but not indefinitely.
   private var overflowBudget: Int
 
-  private var looked = 0
-  /// The share of the file's pages that was read, at most.
-  var progress: Double { min(1, Double(looked) / Double(max(1, pages.count))) }
+  private var pagesRead = 0
+  /// The fraction of the file's pages that was read, at most 1.
+  var progress: Double { min(1, Double(pagesRead) / Double(max(1, pages.count))) }
 
   private enum Use: UInt8 { case unknown, tree, overflow }
 
-  /// The free pages, which hold what was removed.
+  /// The free pages, which contain deleted content.
   private let free: Set<Int>
-  /// Whether all free pages are known, so that nothing that was removed is taken for lost.
+  /// Whether all free pages are known, so that deleted content is not mistaken for lost content.
   let knowsFreePages: Bool
 
   struct Row {
-    /// 0 in trees of indexes, whose rows have none.
+    /// The row ID; 0 in index B-trees, whose rows have none.
     let id: Int64
     let record: StoredRecord
   }
@@ -48,17 +48,17 @@ final class TreeReader {
     return (free, free.count == pages.header(36) && pages.isHeaderSound)
   }
 
-  /// Shows the rows of a tree in order.
+  /// Passes the rows of a B-tree to a closure, in order.
   ///
-  /// - Returns: How many pages of it cannot be read, with all below them, or only in part.
+  /// - Returns: The number of pages that cannot be read, with all pages below them, or only in part.
   func each(
-    from root: Int, isIndex: Bool, _ show: (Row) throws -> Void
+    from root: Int, isIndex: Bool, _ visit: (Row) throws -> Void
   ) rethrows -> Int {
     var damaged = 0
-    // Interior pages of indexes have rows of their own, which come before the pages behind them; the order
-    // of configuration rows does not matter, so they are shown first.
-    var waiting = [root]
-    while let number = waiting.popLast() {
+    // Interior pages of indexes contain rows themselves, which sort between their child pages; the order of
+    // metadata rows does not matter, so they are passed first.
+    var pending = [root]
+    while let number = pending.popLast() {
       guard let bytes = pages.page(number), uses[number] == .unknown,
         let page = TreePage(bytes, number: number, pageSize: pages.pageSize),
         page.kind.isIndex == isIndex
@@ -67,24 +67,24 @@ final class TreeReader {
         continue
       }
       uses[number] = .tree
-      looked += 1
-      waiting.append(contentsOf: page.children.reversed())
-      if try showRows(page, show) || page.isDamaged { damaged += 1 }
+      pagesRead += 1
+      pending.append(contentsOf: page.children.reversed())
+      if try visitRows(page, visit) || page.isDamaged { damaged += 1 }
     }
     return damaged
   }
 
-  /// Shows what a single page has, and says whether some of it cannot be read.
-  func showRows(_ page: TreePage, _ show: (Row) throws -> Void) rethrows -> Bool {
+  /// Passes the rows of one page to a closure, and returns whether some cannot be read.
+  func visitRows(_ page: TreePage, _ visit: (Row) throws -> Void) rethrows -> Bool {
     guard page.kind != .tableInterior else { return false }
     var isDamaged = false
     for cell in page.cells {
-      if let row = row(at: cell, in: page) { try show(row) } else { isDamaged = true }
+      if let row = row(at: cell, in: page) { try visit(row) } else { isDamaged = true }
     }
     return isDamaged
   }
 
-  /// Pages that nothing leads to and that are not free: what stands there was lost, not removed.
+  /// The pages that are neither referenced nor free: their content was lost, not deleted.
   var lostPages: [Int] {
     uses.indices.dropFirst().filter { uses[$0] == .unknown && !free.contains($0) }
   }
@@ -104,17 +104,17 @@ final class TreeReader {
       .map { Row(id: id, record: $0) }
   }
 
-  /// What stands in the page itself, and in the pages behind it if it is long.
+  /// Reads a payload from the page itself and from its overflow pages.
   private func withPayload<Result>(
     _ length: Int, _ at: Int, _ page: TreePage, _ read: (UnsafeRawBufferPointer) -> Result
   ) -> Result? {
     let local = localLength(length, page.kind)
     guard at + local <= page.bytes.count else { return nil }
-    let here = UnsafeRawBufferPointer(rebasing: page.bytes[at..<at + local])
-    guard local < length else { return read(here) }
+    let localBytes = UnsafeRawBufferPointer(rebasing: page.bytes[at..<at + local])
+    guard local < length else { return read(localBytes) }
     guard at + local + 4 <= page.bytes.count else { return nil }
     var content: [UInt8] = []
-    content.append(contentsOf: here)
+    content.append(contentsOf: localBytes)
     var next = page.bytes.number32(at + local)
     while content.count < length {
       guard overflowBudget > 0, let bytes = pages.page(next) else { return nil }

@@ -2,24 +2,25 @@
 
 import NanoDocument
 
-/// Whether a body is a JSON object from its first to its last byte.
+/// Validates that a body is exactly one JSON object.
 enum BodyValidator {
   /// - Throws: ``StoreError/Code/corruptDocument``.
   static func check(_ body: UnsafeRawBufferPointer) throws(StoreError) {
     let reader = try readObject(body)
     guard reader.isAtEnd else {
       throw StoreError(
-        .corruptDocument, "Something follows a stored document",
+        .corruptDocument, "A stored document is followed by extra bytes",
         [.byteOffset: "\(reader.offset)"])
     }
     guard String(validating: body, as: UTF8.self) != nil else {
-      throw StoreError(.corruptDocument, "A stored document holds bytes that are no text")
+      throw StoreError(
+        .corruptDocument, "A stored document contains bytes that are not valid UTF-8")
     }
   }
 
-  /// What a store reads of a body: the object that it begins with, whatever follows.
+  /// Reads the object at the start of a body, as a store does, ignoring what follows.
   ///
-  /// - Throws: As ``check(_:)``.
+  /// - Throws: The same errors as ``check(_:)``.
   @discardableResult
   static func readObject(_ body: UnsafeRawBufferPointer) throws(StoreError) -> JSONReader {
     var reader = JSONReader(body)

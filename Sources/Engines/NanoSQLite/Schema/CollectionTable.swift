@@ -5,52 +5,51 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// What a connection knows of one collection: its statements' texts, its indexes, its paths.
+/// A connection's metadata for one collection: statement texts, indexes, and paths.
 final class CollectionTable {
   let description: CollectionDescription
   var indexes: [IndexDefinition]
   /// The names of SQLite's indexes, and of the side tables of indexes on elements, by index name.
   var sqlNames: [ExactName: String]
   private let elementTables: [ExactName: String]
-  /// Indexes that were begun: kept like the others, and used for nothing.
+  /// Indexes whose build has begun: they are maintained like the others but not used.
   let unfinished: [IndexSchema]
-  /// Whether queries of it are told to the connection's observer.
+  /// Whether queries on the collection are reported to the connection's observer.
   let isObserved: Bool
-  /// Whether a scan of it was worth being timed.
+  /// Whether the collection is large enough for its scans to be timed.
   var isLarge = false
-  /// Documents that were written, and in how many transactions, as the observer was not told yet.
+  /// The number of documents written, and of transactions, since the last report to the observer.
   var writes = 0
   var writingCommits = 0
-  /// Whether SQLite compares texts by code point, as it does not in UTF-16.
+  /// Whether SQLite compares strings by code point, which it does not in UTF-16.
   private let ordersText: Bool
   let paths: PathTrie
   let settings: CollectionSettings
   private let defaults: FieldDefaults?
-  /// The table of all leaves, if the collection has one.
-  let leaves: WildcardIndex?
-  /// The text indexes, if the collection has any.
+  /// The wildcard index, if the collection has one.
+  let wildcardIndex: WildcardIndex?
+  /// The full-text indexes, if the collection has any.
   let text: FullTextIndexes?
-  /// What documents ever had beside their fields, but those of other programs.
+  /// The attributes that documents of the collection have ever used, except those of other programs.
   private(set) var parts: AttributeUsage
-  /// Whether the file does not know all of them yet.
+  /// Whether some of them are not in the file yet.
   private(set) var hasNewParts = false
-  /// Counts changes of indexes and paths; the file's is newer if another connection changed them.
+  /// Counts changes of indexes and paths; the file's count is higher if another connection changed them.
   var generation: Int64
-  /// Tells the collection from one of the same name that was dropped; see
-  /// ``SQLiteWriter/firstGeneration()``.
+  /// Distinguishes the collection from a dropped one of the same name; see ``SQLiteWriter/firstGeneration()``.
   var incarnation: Int64 { generation >> 20 }
-  /// Whether rows stand in the table that another program wrote and the paths do not know.
+  /// Whether the table contains rows that another program wrote and that are not in the path catalog.
   var hasForeignRows = false
   /// Whether some of them could not be adopted.
   var hasStuckRows = false
-  /// The id for the next row, if it must not be left to SQLite: the last row was removed.
+  /// The row ID for the next row, if SQLite must not choose it because the last row was deleted.
   var nextRowID: Int64?
-  /// Whether the two above were found out by the writing connection.
+  /// Whether the writing connection determined the two properties above.
   var isPrepared = false
 
-  /// The statements for single documents, prepared when they are first needed.
+  /// The statements for single documents, prepared on first use.
   private var statements: [SQLiteStatement?]
-  private let texts: [String]
+  private let sqlTexts: [String]
 
   init(
     _ description: CollectionDescription, generation: Int64, indexes: [IndexDefinition],
@@ -73,48 +72,48 @@ final class CollectionTable {
     self.paths = paths
     self.settings = settings
     defaults = FieldDefaults(settings.defaults)
-    leaves = indexing == .everything ? WildcardIndex(collection: description.name) : nil
-    texts = Statement.allCases.map { $0.sql(SQLName.quoted(description.name)) }
-    statements = Array(repeating: nil, count: texts.count)
+    wildcardIndex = indexing == .everything ? WildcardIndex(collection: description.name) : nil
+    sqlTexts = Statement.allCases.map { $0.sql(SQLName.quoted(description.name)) }
+    statements = Array(repeating: nil, count: sqlTexts.count)
   }
 
-  /// A statement that is not in use, because the block of an outer call runs it.
+  /// Returns a statement; if it is in use because the block of an outer call runs it, a new one.
   @inline(__always)
   func prepared(
     _ kind: Statement, on connection: SQLiteConnection
   ) throws(StoreError) -> SQLiteStatement {
-    if let known = statements[kind.rawValue], !known.isInUse { return known }
-    let made = try SQLiteStatement(texts[kind.rawValue], on: connection)
-    if statements[kind.rawValue] == nil { statements[kind.rawValue] = made }
-    return made
+    if let cached = statements[kind.rawValue], !cached.isInUse { return cached }
+    let newStatement = try SQLiteStatement(sqlTexts[kind.rawValue], on: connection)
+    if statements[kind.rawValue] == nil { statements[kind.rawValue] = newStatement }
+    return newStatement
   }
 
-  /// What stands in the file, complete or not.
+  /// The indexes in the file, complete or not.
   var allSchemas: [IndexSchema] { schemas + unfinished }
 
-  /// A row got this id. One before those that were given already, as of a document that comes back, leaves
-  /// the next id what it is.
+  /// Records that a row received this ID. An ID below those already assigned, such as that of a restored
+  /// document, does not affect the next ID.
   @inline(__always)
   func noteRowID(_ id: Int64) {
     if let next = nextRowID, id >= next { nextRowID = nil }
   }
 
-  /// Notes what a document has that is to be written.
+  /// Records the attributes of a document that is about to be written.
   @inline(__always)
   func note(_ document: NewDocument) {
-    var brought: AttributeUsage = document.key == nil ? [] : .key
-    if document.type != nil || document.version != nil { brought.insert(.type) }
-    if !parts.isSuperset(of: brought) { note(brought) }
+    var usage: AttributeUsage = document.key == nil ? [] : .key
+    if document.type != nil || document.version != nil { usage.insert(.type) }
+    if !parts.isSuperset(of: usage) { note(usage) }
   }
 
   @inline(never)
-  func note(_ brought: AttributeUsage) {
-    guard !parts.isSuperset(of: brought) else { return }
-    parts.formUnion(brought)
+  func note(_ usage: AttributeUsage) {
+    guard !parts.isSuperset(of: usage) else { return }
+    parts.formUnion(usage)
     hasNewParts = true
   }
 
-  /// The parts, if the file does not know them; from then on it does.
+  /// Returns the attributes if the file does not have all of them yet, and marks them as written.
   func takeNewParts() -> AttributeUsage? {
     defer { hasNewParts = false }
     return hasNewParts ? parts : nil
@@ -128,11 +127,10 @@ final class CollectionTable {
     }
   }
 
-  /// What may be concluded when a query is compiled. The paths and the indexes know nothing of foreign
-  /// rows.
+  /// The metadata for compiling queries. Paths and indexes do not cover foreign rows.
   var facts: CollectionMetadata {
     let paths = paths
-    let leaves = leaves.map { index in
+    let leaves = wildcardIndex.map { index in
       WildcardIndexMetadata(
         table: index.name, attributes: { paths.attributes(at: $0) },
         all: { paths.leafAttributes() })
@@ -147,25 +145,25 @@ final class CollectionTable {
 }
 
 extension CollectionTable {
-  /// What is done with single documents.
+  /// The statements for single documents.
   enum Statement: Int, CaseIterable {
-    case getByKey, getForeignByKey, getByRowID, insert, insertPlain, insertTogether,
-      insertTogetherAt, insertAgain,
+    case getByKey, getForeignByKey, getByRowID, insert, insertPlain, insertBatch,
+      insertBatchAt, insertAgain,
       save, replaceByKey,
       replaceByRowID, removeByKey
     case removeByRowID, rowIDOfKey, lastRowID, bodyByKey, bodyByRowID, revision
-    /// Whether documents may be inserted several at a time.
-    case mayInsertTogether
-    /// The largest id ever removed, the largest there is, and whether foreign rows are there.
+    /// Whether several documents may be inserted by one statement.
+    case mayInsertBatch
+    /// The largest ID ever deleted, the largest existing ID, and whether there are foreign rows.
     case rowIDState
 
-    /// A number of 52 bits that no document had as its revision before, unless by chance. Counting
-    /// from 0 would name a second content of a row that another program wrote.
+    /// A 52-bit number that, except by chance, no document has had as its revision. Counting from 0 could give a
+    /// different content of a row that another program wrote the same revision.
     static let anyRevision = "(random() & 4503599627370495)"
 
     func sql(_ table: String) -> String {
       let nextRevision = "coalesce(revision + 1, \(Self.anyRevision))"
-      // Of all parts: whether other programs' rows are there is not looked up for one document.
+      // All attributes: checking for foreign rows would not pay off for a single document.
       let columns = AttributeUsage.all.columns()
       let insert =
         "INSERT INTO \(table)(id, key, type, version, added, revision, body) "
@@ -175,31 +173,32 @@ extension CollectionTable {
         + "revision = \(nextRevision) WHERE (?5 IS NULL OR revision = ?5) AND "
       switch self {
       case .getByKey: return "SELECT \(columns) FROM \(table) WHERE key = ?1"
-      // Other programs may write a key as a number, or the text of a UUID.
+      // Other programs may write a key as a number, or a UUID as text.
       case .getForeignByKey:
         return "SELECT \(columns) FROM \(table) WHERE revision IS NULL AND typeof(key) <> 'blob' "
           + "AND CAST(key AS TEXT) = ?1"
       case .getByRowID: return "SELECT \(columns) FROM \(table) WHERE id = ?1"
       case .insert: return insert
-      // A row of this id may have been there: counting from 1 would name another content of it.
+      // A row with this ID may have existed before: counting from 1 could reuse its revision for a different
+      // content.
       case .insertAgain:
         return "INSERT INTO \(table)(id, key, type, version, added, revision, body) "
           + "VALUES (?1, ?2, ?3, ?4, ?5, \(Self.anyRevision), ?6)"
       case .insertPlain:
         return "INSERT INTO \(table)(key, added, revision, body) VALUES (?1, ?2, 1, ?3)"
-      case .insertTogether:
+      case .insertBatch:
         let rows = (0..<NewDocument.together).map {
           "(?\(3 * $0 + 1), ?\(3 * $0 + 2), 1, ?\(3 * $0 + 3))"
         }
         return "INSERT INTO \(table)(key, added, revision, body) VALUES "
           + rows.joined(separator: ", ")
-      case .insertTogetherAt:
+      case .insertBatchAt:
         let rows = (0..<NewDocument.together).map { row in
           "(\((1...4).map { "?\(5 * row + $0)" }.joined(separator: ", ")), 1, ?\(5 * row + 5))"
         }
         return "INSERT INTO \(table)(id, key, version, added, revision, body) VALUES "
           + rows.joined(separator: ", ")
-      case .mayInsertTogether:
+      case .mayInsertBatch:
         return "SELECT coalesce(max(id), 0) < \(Int64.max >> 1) AND NOT EXISTS (SELECT 1 FROM "
           + "sqlite_schema WHERE type = 'trigger' AND name NOT LIKE 'nano\\_%' ESCAPE '\\') "
           + "FROM \(table)"
@@ -226,7 +225,7 @@ extension CollectionTable {
 }
 
 extension SQLiteConnection {
-  /// Runs a block with one of a table's statements and takes it back.
+  /// Runs a block with one of a table's statements.
   @inline(__always)
   func with<Result>(
     _ table: CollectionTable, _ kind: CollectionTable.Statement,
@@ -235,9 +234,9 @@ extension SQLiteConnection {
     try use(try table.prepared(kind, on: self), work)
   }
 
-  /// The table of a collection as the current snapshot has it; nil if there is no such collection.
+  /// Returns the table of a collection in the current snapshot; `nil` if there is no such collection.
   func table(_ name: String) throws -> CollectionTable? {
-    asked = name
+    currentCollection = name
     let state = try first(
       SQLFragment(
         "SELECT name, identity, generation, indexing, parts FROM nano_collections WHERE name = ?",
@@ -257,12 +256,12 @@ extension SQLiteConnection {
       tables[ExactName(name)] = nil
       return nil
     }
-    // Under the name that the collection was made with: other spellings share what is known of it.
-    if let known = tables[ExactName(description.name)], known.generation == generation,
-      known.description == description
+    // Cached under the name with which the collection was created: other spellings share the metadata.
+    if let cached = tables[ExactName(description.name)], cached.generation == generation,
+      cached.description == description
     {
-      if !name.isSame(as: description.name) { tables[ExactName(name)] = known }
-      return known
+      if !name.isSame(as: description.name) { tables[ExactName(name)] = cached }
+      return cached
     }
     let table = try load(description, generation, indexing, parts)
     tables[ExactName(name)] = table
@@ -270,7 +269,7 @@ extension SQLiteConnection {
     return table
   }
 
-  /// As ``table(_:)``, and finds out whether the paths know every row.
+  /// Like ``table(_:)``, and determines whether there are foreign rows, which the path catalog does not cover.
   func tableForQuery(_ name: String) throws -> CollectionTable? {
     guard let table = try table(name) else { return nil }
     table.hasForeignRows = try hasForeignRows(table.description.name)
@@ -304,7 +303,7 @@ extension SQLiteConnection {
         sqlNames[ExactName(index.name)] = row.sqlName
       }
     }
-    // What SQLite would do with a statement that is kept may have changed.
+    // The plans of cached statements may have changed.
     forgetPlans()
     let paths = PathTrie()
     try addStoredPaths(of: description.name, to: paths)
@@ -315,7 +314,7 @@ extension SQLiteConnection {
       text: FullTextIndexes(textSchemas))
   }
 
-  /// The rows of `nano_indexes`, by name.
+  /// Returns the rows of `nano_indexes`, sorted by name.
   private func indexRows(of collection: String) throws -> [IndexRow] {
     let columns = IndexRow.columns.joined(separator: ", ")
     let rows = try all(
@@ -323,11 +322,11 @@ extension SQLiteConnection {
         "SELECT \(columns) FROM nano_indexes WHERE collection = ?",
         [.text(collection)])
     ) { try IndexRow($0.values(IndexRow.columns.count)) }.sorted { $0.name.isBefore($1.name) }
-    // Only a table whose order is damaged has a name twice.
+    // A name can occur twice only if the order of the table is damaged.
     for (row, next) in zip(rows, rows.dropFirst()) where row.name.isSame(as: next.name) {
       throw RowDamage.error(
         IndexRow.table, column: "name", collection: collection, index: row.name,
-        expected: "a name that no other index has", actual: .string(row.name))
+        expected: "a unique index name", actual: .string(row.name))
     }
     return rows
   }
@@ -336,7 +335,7 @@ extension SQLiteConnection {
     try first(
       SQLFragment("SELECT settings FROM nano_collections WHERE name = ?", [.text(collection)])
     ) { row in
-      // Most collections have none.
+      // Most collections have no settings.
       if row.bytes(0).elementsEqual("{}".utf8) { return CollectionSettings() }
       return try CollectionRow.settings(
         InternalRow(
@@ -345,30 +344,30 @@ extension SQLiteConnection {
     } ?? CollectionSettings()
   }
 
-  /// The names of all collections and their identities, ordered by name.
+  /// Returns the names and identities of all collections, sorted by name.
   ///
-  /// - Throws: ``StoreError/Code/corruptFile`` for what is no name, and for a name that several rows have, as in a
-  ///   table whose pages are damaged.
+  /// - Throws: ``StoreError/Code/corruptFile`` for an invalid name, and for a name that occurs in several rows,
+  ///   as in a table with damaged pages.
   func collectionNames() throws -> [(name: String, identity: String?)] {
     let rows = try all("SELECT name, identity FROM nano_collections") { row in
       guard case .string(let name) = row.value(0) else {
         throw RowDamage.error(
-          CollectionRow.table, column: "name", collection: nil, expected: "a text",
+          CollectionRow.table, column: "name", collection: nil, expected: "text",
           actual: row.value(0))
       }
       return (name: name, folded: name.folded, identity: row.text(1))
     }
-    // Sorted here: a database that keeps texts in UTF-16 sorts them by their bytes.
+    // Sorted in Swift: a UTF-16 database sorts text by its UTF-16 bytes.
     let sorted = rows.sorted { $0.folded < $1.folded }
     for (row, next) in zip(sorted, sorted.dropFirst()) where row.folded == next.folded {
       throw RowDamage.error(
         CollectionRow.table, column: "name", collection: row.name,
-        expected: "a name that no other collection has", actual: .string(row.name))
+        expected: "a unique collection name", actual: .string(row.name))
     }
     return sorted.map { ($0.name, $0.identity) }
   }
 
-  /// What is wrong with the row of a collection.
+  /// Returns the error that describes the damage to the row of a collection.
   func damage(toCollection name: String) throws -> any Error {
     let columns = CollectionRow.columns.joined(separator: ", ")
     let values = try first(
@@ -376,13 +375,13 @@ extension SQLiteConnection {
     ) { $0.values(CollectionRow.columns.count) }
     do { _ = try CollectionRow(values ?? []) } catch { return error.adding(.collection, name) }
     return StoreError(
-      .corruptFile, "A row of the store's own tables is damaged",
+      .corruptFile, "A row of the store's internal tables is damaged",
       [.table: CollectionRow.table, .collection: name])
   }
 }
 
 extension SQLiteConnection {
-  /// Adds what the file's catalogue knows of a collection.
+  /// Adds the paths of a collection from the file's path catalog.
   func addStoredPaths(of collection: String, to paths: PathTrie) throws {
     try with(
       SQLFragment(
@@ -403,7 +402,7 @@ extension SQLiteConnection {
   }
 }
 
-/// An index's columns as JSON: `[["Address.City"],["age","desc"]]`.
+/// The columns of an index as JSON: `[["Address.City"],["age","desc"]]`.
 enum IndexColumns {
   static func text(_ columns: [IndexDefinition.Column]) -> String {
     var writer = JSONWriter()

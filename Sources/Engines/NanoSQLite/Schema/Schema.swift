@@ -4,12 +4,12 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// The definitions in the file. docs/SCHEMA.md describes every table and column.
+/// The schema definitions in the file. docs/SCHEMA.md describes every table and column.
 enum Schema {
-  /// The format that this version writes and the newest it reads, kept in `PRAGMA user_version`.
+  /// The format that this version writes, and the newest that it reads; stored in `PRAGMA user_version`.
   static let formatVersion: Int64 = 1
 
-  /// `NANO`, kept in `PRAGMA application_id`, so that `file` and others can tell what it is.
+  /// `NANO`; stored in `PRAGMA application_id`, by which tools such as `file` identify the format.
   static let applicationID: Int64 = 0x4E41_4E4F
 
   static let internalNames: Set<String> = [
@@ -57,11 +57,12 @@ enum Schema {
     ) WITHOUT ROWID;
     """
 
-  /// A collection's table. A document that another program writes has no revision or keeps its old
-  /// one; the trigger and the partial index make such documents known, so that nothing is concluded
-  /// from a path catalogue that does not know them, or from what the row held before. Row ids are not
-  /// used again because a last row that is removed, or gets another id, leaves its id in
-  /// `high_water`.
+  /// Returns the definition of a collection's table.
+  ///
+  /// A document written by another program has no revision or keeps its old one. The trigger and the partial
+  /// index identify such documents, so that nothing is inferred from a path catalog that does not cover them, or
+  /// from the row's previous content. Row IDs are never reused, because a last row that is deleted, or whose ID
+  /// is changed, leaves its ID in `high_water`.
   static func collection(_ name: String) -> String {
     let table = SQLName.quoted(name)
     return """
@@ -96,21 +97,21 @@ enum Schema {
   }
 }
 
-/// The definitions that make an index, and those that remove it.
+/// The schema definitions that create and drop an index.
 struct IndexSchema {
   let collection: String
   let index: IndexDefinition
   /// The name of SQLite's index, or of the side table for an index on elements.
   let sqlName: String
 
-  /// Names that tell what they are for. Several indexes may ask for the same one, since SQLite does
-  /// not tell cases apart: the first that is free is taken, and kept in `nano_indexes`.
+  /// Candidate names. Several indexes may produce the same name, because SQLite's names are case-insensitive:
+  /// the first unused one is taken and stored in `nano_indexes`.
   static func sqlNames(_ collection: String, _ index: IndexDefinition) -> some Sequence<String> {
     let base = "nano_\(index.kind == .elements ? "elements" : "index")_\(collection)_\(index.name)"
     return sequence(first: 1) { $0 + 1 }.lazy.map { $0 == 1 ? base : "\(base)_\($0)" }
   }
 
-  /// What an index on elements appends to its name for its other definitions.
+  /// The suffixes of the other definitions of an index on elements.
   static let suffixes = ["", "_id", "_insert", "_update", "_delete"]
 
   private var table: String { SQLName.quoted(collection) }
@@ -145,17 +146,17 @@ struct IndexSchema {
     return expression
   }
 
-  /// The side table of an index on elements and what keeps it, without the elements of the documents that
-  /// are there.
+  /// Returns the definitions of an index on elements with its triggers, without entries for the existing
+  /// documents.
   func begin() throws(StoreError) -> String {
     try createElements(index.columns[0].path, filling: false)
   }
 
-  /// Adds the elements of documents with row ids above the first parameter, up to the second. Those of
-  /// documents that were written since the index was begun are there.
-  func fillSome() throws(StoreError) -> String {
+  /// Adds the elements of documents whose row IDs are above the first parameter and not above the second.
+  /// Documents written since the index was begun are already in it.
+  func fillRange() throws(StoreError) -> String {
     let source = "(SELECT id, body FROM \(table) WHERE id > ?1 AND id <= ?2) AS d, "
-    // In order, since entries that come in none dirty a page each.
+    // Sorted, because unsorted entries would each dirty a different page.
     return "INSERT OR IGNORE INTO \(SQLName.quoted(sqlName))(value, id) "
       + (try elements(index.columns[0].path, of: "d", source: source)) + " ORDER BY 1, 2"
   }
@@ -170,9 +171,9 @@ struct IndexSchema {
     ) throws(StoreError) -> String {
       "\(conflict) INTO \(side)(value, id) \(try elements(path, of: row, source: source))\(order);"
     }
-    // A statement's own OR IGNORE or OR REPLACE would count for those of its triggers as well; an
-    // abort that is raised does not ask for it. Entries of rows that OR REPLACE removed go first.
-    func refuse() throws(StoreError) -> String {
+    // An OR IGNORE or OR REPLACE clause of a statement also applies to its triggers, but not to an explicit
+    // RAISE(ABORT). Entries of rows that OR REPLACE deleted are removed first.
+    func rejectDuplicates() throws(StoreError) -> String {
       guard index.isUnique else { return "" }
       let values = "SELECT value FROM (\(try elements(path, of: "NEW", source: "")))"
       return "DELETE FROM \(side) WHERE value IN (\(values)) "
@@ -185,27 +186,27 @@ struct IndexSchema {
         + "BEGIN \(body) END;"
     }
     let remove = "DELETE FROM \(side) WHERE id = OLD.id;"
-    // INSERT OR REPLACE removes the old row without running the delete trigger.
+    // INSERT OR REPLACE deletes the old row without firing the delete trigger.
     let replace = "DELETE FROM \(side) WHERE id = NEW.id;"
     return """
       CREATE TABLE \(side) (value, id INTEGER NOT NULL, PRIMARY KEY (\(key))) WITHOUT ROWID;
       \(filling ? try fill("d", from: "\(table) AS d, ", order: " ORDER BY 1, 2") : "")
       CREATE INDEX \(SQLName.quoted(sqlName + "_id")) ON \(side)(id);
-      \(trigger("insert", "INSERT", replace + (try refuse()) + (try fill("NEW"))))
-      \(trigger("update", "UPDATE OF body, id", remove + (try refuse()) + (try fill("NEW"))))
+      \(trigger("insert", "INSERT", replace + (try rejectDuplicates()) + (try fill("NEW"))))
+      \(trigger("update", "UPDATE OF body, id", remove + (try rejectDuplicates()) + (try fill("NEW"))))
       \(trigger("delete", "DELETE", remove))
       """
   }
 
-  /// Counts entries that the side table has too many or too few.
+  /// Returns a query that counts the superfluous and missing entries of the side table.
   func elementDifference() throws(StoreError) -> String {
-    let right = try elements(index.columns[0].path, of: "d", source: "\(table) AS d, ")
+    let expected = try elements(index.columns[0].path, of: "d", source: "\(table) AS d, ")
     let stored = "SELECT value, id FROM \(SQLName.quoted(sqlName))"
-    return "SELECT (SELECT count(*) FROM (\(stored) EXCEPT \(right))) "
-      + "+ (SELECT count(*) FROM (\(right) EXCEPT \(stored)))"
+    return "SELECT (SELECT count(*) FROM (\(stored) EXCEPT \(expected))) "
+      + "+ (SELECT count(*) FROM (\(expected) EXCEPT \(stored)))"
   }
 
-  /// A query that says whether two bodies, its parameters, have the same entries.
+  /// Returns a query that compares the entries of two bodies, its parameters.
   func sameEntries() throws(StoreError) -> String {
     switch index.kind {
     case .fields:
@@ -221,7 +222,8 @@ struct IndexSchema {
     }
   }
 
-  /// A query for other rows that have an entry of a body, its first parameter; its second one is the row id.
+  /// Returns a query for another row that has an entry of a body. The parameters are the body and the row ID to
+  /// exclude.
   func otherRows() throws(StoreError) -> String {
     switch index.kind {
     case .fields:

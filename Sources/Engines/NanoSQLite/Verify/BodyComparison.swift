@@ -5,8 +5,8 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// Compares what indexes hold of a body with what they would hold of its stored form, which is what queries
-/// look for. SQLite's own check compares an index with the body as it is spelled.
+/// Compares a body's index entries with those of its stored form, which queries look up. SQLite's own integrity
+/// check compares an index with the body as written.
 struct BodyComparison {
   private let connection: SQLiteConnection
   private let table: CollectionTable
@@ -16,7 +16,7 @@ struct BodyComparison {
     self.table = table
   }
 
-  /// The names of indexes that have other entries for a body than for its stored form.
+  /// Returns the names of indexes whose entries for a body differ from those for its stored form.
   func indexes(
     thatMiss body: UnsafeRawBufferPointer, _ rewritten: [UInt8]
   ) throws -> [String] {
@@ -43,14 +43,14 @@ struct BodyComparison {
     }
   }
 
-  /// What keeps a foreign row from being adopted: an index that has its value; nil if nothing does.
-  func refusal(of row: ForeignRow) throws -> String? {
+  /// Returns the unique index that prevents a foreign row from being adopted; `nil` if there is none.
+  func conflict(of row: ForeignRow) throws -> String? {
     if let key = row.newKey {
       let isTaken = try connection.with(table, .rowIDOfKey) { statement in
         try statement.bind(key, at: 1)
         return try statement.step() && statement.int(0) != row.id
       }
-      if isTaken { return "the index of keys" }
+      if isTaken { return "the key index" }
     }
     guard row.isSound, row.isRewritten else { return nil }
     for schema in table.allSchemas where schema.index.isUnique {

@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// Reads every row of the store's own tables.
+/// Reads and validates every row of the store's internal tables.
 struct CatalogCheck {
   private let connection: SQLiteConnection
 
@@ -16,7 +16,7 @@ struct CatalogCheck {
 
   func problems() throws -> [VerificationProblem] {
     let names = try collectionNames().map { $0.folded }
-    let known = Set(names)
+    let existing = Set(names)
     var problems = Dictionary(grouping: names) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
       .map {
         VerificationProblem(
@@ -29,11 +29,11 @@ struct CatalogCheck {
     }
     problems += try rows(IndexRow.table, IndexRow.columns) { values in
       let row = try IndexRow(values)
-      return Self.stray(row.collection, known, IndexRow.table)
+      return Self.stray(row.collection, existing, IndexRow.table)
     }
     problems += try rows(PathRow.table, PathRow.columns) { values in
       let row = try PathRow(values)
-      return Self.stray(row.collection, known, PathRow.table)
+      return Self.stray(row.collection, existing, PathRow.table)
     }
     problems += try rows(MetadataRow.table, MetadataRow.columns) {
       _ = try MetadataRow($0)
@@ -46,7 +46,7 @@ struct CatalogCheck {
       row.collection = collection
       _ = try row.text("subject")
       _ = try row.object("state")
-      return Self.stray(collection, known, "nano_index_ledger")
+      return Self.stray(collection, existing, "nano_index_ledger")
     }
     return problems + (try sharedAttributes())
   }
@@ -71,25 +71,27 @@ struct CatalogCheck {
     }
   }
 
-  /// What the store keeps for itself has always the same one.
+  /// Internal collections always have the same identity.
   private static func requireInternalIdentity(_ row: CollectionRow) throws(StoreError) {
-    guard let known = InternalCollection(named: row.name), known.identity != row.identity else {
+    guard let standard = InternalCollection(named: row.name), standard.identity != row.identity
+    else {
       return
     }
     throw RowDamage.error(
       CollectionRow.table, column: "identity", collection: row.name,
-      expected: known.identity.rawValue, actual: .string(row.identity.rawValue))
+      expected: standard.identity.rawValue, actual: .string(row.identity.rawValue))
   }
 
   private static func stray(
-    _ collection: String, _ known: Set<ExactName>, _ table: String
+    _ collection: String, _ existing: Set<ExactName>, _ table: String
   ) -> VerificationProblem? {
-    guard !known.contains(collection.folded) else { return nil }
+    guard !existing.contains(collection.folded) else { return nil }
     return VerificationProblem(
-      subject: table, message: "a row is of the collection \(collection), which does not exist")
+      subject: table, message: "a row belongs to the collection \(collection), which does not exist"
+    )
   }
 
-  /// Numbers in the table of all leaves belong to one path each.
+  /// Finds numbers that the wildcard index would use for more than one path.
   private func sharedAttributes() throws -> [VerificationProblem] {
     try SQLiteEngine.damage(to: PathRow.table) {
       try connection.all(
@@ -99,7 +101,7 @@ struct CatalogCheck {
       ) { row in
         VerificationProblem(
           subject: row.text(0) ?? PathRow.table,
-          message: "several paths of the catalogue have the number \(row.int(1))")
+          message: "several paths of the catalog have the number \(row.int(1))")
       }
     }
   }

@@ -5,7 +5,7 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// Compares the documents of one collection with what is derived from them.
+/// Compares the documents of one collection with the data derived from them.
 struct CollectionCheck {
   private let connection: SQLiteConnection
   private let name: String
@@ -19,8 +19,8 @@ struct CollectionCheck {
     guard let table = try connection.table(name), try exists(table.description.name) else {
       return [problem("the collection has no table")]
     }
-    if try table.leaves.map({ try !exists($0.name) }) == true {
-      return [problem("the table of all leaves is missing")]
+    if try table.wildcardIndex.map({ try !exists($0.name) }) == true {
+      return [problem("the wildcard index is missing")]
     }
     var problems = try documents(table)
     for schema in table.schemas {
@@ -52,8 +52,8 @@ struct CollectionCheck {
     VerificationProblem(subject: name, message: message)
   }
 
-  /// Every row makes sense, and the catalogue and the table of all leaves know all of the rows that they
-  /// should know. What they have beside that does no harm.
+  /// Validates every row, and checks that the path catalog and the wildcard index cover all rows that they
+  /// should. Superfluous entries are harmless.
   private func documents(_ table: CollectionTable) throws -> [VerificationProblem] {
     var problems: [VerificationProblem] = []
     var unlisted = 0
@@ -76,24 +76,24 @@ struct CollectionCheck {
       while try row.step() {
         let id = row.int(0)
         let isForeign = row.isNull(6)
-        // Asked first, since reading a column as text may change its type.
+        // Checked first, because reading a column as text may change its type.
         let hasKey = !row.isNull(2)
         let hasType = !row.isNull(3) || !row.isNull(4)
         for complaint in complaints(row, isForeign: isForeign) { note(id, complaint) }
         do {
           try BodyValidator.check(row.bytes(1))
           if isForeign {
-            if let index = try bodies.refusal(of: ForeignRow(row)) {
-              note(id, "cannot be adopted: \(index) has its value already")
+            if let index = try bodies.conflict(of: ForeignRow(row)) {
+              note(id, "cannot be adopted: \(index) already has its value")
             }
           } else {
             if hasKey { parts.insert(.key) }
             if hasType { parts.insert(.type) }
-            try paths.observe(row.bytes(1), table.leaves?.buffer)
-            unindexed += try table.leaves.map { try missing(id, $0) } ?? 0
+            try paths.observe(row.bytes(1), table.wildcardIndex?.buffer)
+            unindexed += try table.wildcardIndex.map { try missing(id, $0) } ?? 0
           }
         } catch let error as StoreError where error.code == .corruptDocument {
-          table.leaves?.buffer.discard()
+          table.wildcardIndex?.buffer.discard()
           note(id, "does not decode: \(error)")
           continue
         }
@@ -102,56 +102,57 @@ struct CollectionCheck {
             continue
           }
           for index in try bodies.indexes(thatMiss: row.bytes(1), rewritten) {
-            note(id, "is not in stored form, and index \(index) has other values for it")
+            note(id, "is not in stored form, and index \(index) has different values for it")
           }
         } catch let error as StoreError where error.code == .corruptDocument {
           note(id, "cannot be exported unchanged: \(error)")
         }
       }
     }
-    if unlisted > 0 { problems.append(problem("\(unlisted) further documents have problems")) }
+    if unlisted > 0 { problems.append(problem("\(unlisted) more documents have problems")) }
     for node in paths.takeChanged() {
-      problems.append(problem("the catalogue lacks \(paths.path(of: node).text)"))
+      problems.append(problem("the path catalog lacks \(paths.path(of: node).text)"))
     }
     if unindexed > 0 {
-      problems.append(problem("the table of all leaves lacks \(unindexed) entries"))
+      problems.append(problem("the wildcard index lacks \(unindexed) entries"))
     }
     if !table.parts.isSuperset(of: parts) {
-      problems.append(problem("nano_collections does not know that documents have keys or classes"))
+      problems.append(
+        problem("nano_collections does not record that documents have keys or classes"))
     }
     return problems
   }
 
-  /// Problems of documents that are listed one by one, so that a report stays small. Arbitrary.
+  /// The maximum number of documents listed individually, to keep the report small. Arbitrary.
   private static let maximumListed = 1_000
 
-  /// What is wrong with a row beside its fields.
+  /// Returns the problems of a row, other than those of its fields.
   private func complaints(_ row: SQLiteStatement, isForeign: Bool) -> [String] {
     var complaints: [String] = []
     if !row.isKey(2, isForeign: isForeign) {
       complaints.append("has a key by which it cannot be found")
     }
-    if !row.isNull(3), row.validText(3) == nil { complaints.append("has a class that is no text") }
-    for (column, name) in [(4, "version"), (5, "moment of being added"), (6, "revision")] {
+    if !row.isNull(3), row.validText(3) == nil { complaints.append("has a class that is not text") }
+    for (column, name) in [(4, "version"), (5, "creation date"), (6, "revision")] {
       if !row.isNull(Int32(column)), !row.isInt(Int32(column)) {
-        complaints.append("has a \(name) that is no integer")
+        complaints.append("has a \(name) that is not an integer")
       }
     }
     if sqlite3_column_type(row.handle, 1) != SQLITE_TEXT {
-      complaints.append("has a body that is no text")
+      complaints.append("has a body that is not text")
     } else if row.int(7) == 0 {
-      complaints.append("has a body that is no JSON to SQLite")
+      complaints.append("has a body that SQLite does not accept as JSON")
     }
     return complaints
   }
 
-  /// How many of the leaves that were gathered from a document are not in their table.
-  private func missing(_ id: Int64, _ leaves: WildcardIndex) throws -> Int {
-    defer { leaves.buffer.discard() }
-    return try leaves.buffer.gathered.count { entry in
+  /// Returns how many of the values collected from a document are missing from the wildcard index.
+  private func missing(_ id: Int64, _ wildcardIndex: WildcardIndex) throws -> Int {
+    defer { wildcardIndex.buffer.discard() }
+    return try wildcardIndex.buffer.gathered.count { entry in
       var entry = entry
       entry.id = id
-      return try !leaves.contains(entry, connection)
+      return try !wildcardIndex.contains(entry, connection)
     }
   }
 
@@ -174,14 +175,14 @@ extension SQLiteStatement {
     sqlite3_column_type(handle, column) == SQLITE_NULL
   }
 
-  /// Nil for anything but a text, and for bytes that are none.
+  /// Returns `nil` for anything but valid text.
   fileprivate func validText(_ column: Int32) -> String? {
     guard sqlite3_column_type(handle, column) == SQLITE_TEXT else { return nil }
     return String(validating: bytes(column), as: UTF8.self)
   }
 
-  /// None, the 16 bytes of a UUID, or a text that is none. In a foreign row also what becomes one of these
-  /// when the row is adopted.
+  /// Whether the column is NULL, the 16 bytes of a UUID, or text that is not a UUID; in a foreign row, also a
+  /// value that becomes one of these when the row is adopted.
   fileprivate func isKey(_ column: Int32, isForeign: Bool) -> Bool {
     switch sqlite3_column_type(handle, column) {
     case SQLITE_NULL: return true

@@ -5,8 +5,8 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// Compares the definitions in the file, word for word, with those that the store would write: they are made
-/// in an empty database in memory.
+/// Compares the schema definitions in the file literally with those that the store would write, which are
+/// generated in an empty in-memory database.
 struct DefinitionCheck {
   private let connection: SQLiteConnection
   private let collections: [String]
@@ -30,37 +30,37 @@ struct DefinitionCheck {
   }
 
   func problems() throws -> [VerificationProblem] {
-    let (expected, isWhole) = try expectedDefinitions()
+    let (expected, isComplete) = try expectedDefinitions()
     let found = try Self.definitions(connection)
     let byName = Dictionary(grouping: found, by: \.folded)
     var problems: [VerificationProblem] = []
     for (owner, definition) in expected {
       let same = byName[definition.folded]?.first { $0.type == definition.type }
-      if same == definition || (same == nil && isToldOfElsewhere(definition, owner, byName)) {
+      if same == definition || (same == nil && isReportedElsewhere(definition, owner, byName)) {
         continue
       }
       let message =
         same == nil
         ? "the \(definition.type) \(definition.name) is missing"
-        : "the \(definition.type) \(definition.name) is not defined as the store does it"
+        : "the \(definition.type) \(definition.name) differs from the store's definition"
       problems.append(VerificationProblem(subject: owner, message: message))
     }
-    guard isWhole else { return problems }
+    guard isComplete else { return problems }
     let names = Set(expected.map { ExactName($0.1.type + $0.1.name.foldingASCII) })
     for definition in found
-    where isOurs(definition)
+    where isStoreDefinition(definition)
       && !names.contains(ExactName(definition.type + definition.name.foldingASCII))
     {
       problems.append(
         VerificationProblem(
           subject: "file",
-          message: "the \(definition.type) \(definition.name) belongs to nothing that is known"))
+          message: "the \(definition.type) \(definition.name) is not part of the store's schema"))
     }
     return problems + stray(found)
   }
 
-  /// What the check of the collection misses too, and what went with its table.
-  private func isToldOfElsewhere(
+  /// Whether the collection check reports the missing definition too, or it was dropped with its table.
+  private func isReportedElsewhere(
     _ definition: Definition, _ owner: String, _ found: [ExactName: [Definition]]
   ) -> Bool {
     let isFound = found[owner.folded] != nil
@@ -70,19 +70,19 @@ struct DefinitionCheck {
     }
     let checked =
       table.allSchemas.map(\.sqlName) + (table.text?.schemas ?? []).map(\.sqlName)
-      + [table.leaves?.name].compactMap(\.self)
+      + [table.wildcardIndex?.name].compactMap(\.self)
     return checked.contains { $0.folded == definition.folded }
   }
 
-  private func isOurs(_ definition: Definition) -> Bool {
+  private func isStoreDefinition(_ definition: Definition) -> Bool {
     definition.name.foldingASCII.utf8.starts(with: "nano_".utf8)
   }
 
-  /// Tables of collections without a row in `nano_collections`.
+  /// Returns problems for tables of collections without a row in `nano_collections`.
   private func stray(_ found: [Definition]) -> [VerificationProblem] {
-    let known = Set(collections.map { $0.folded })
+    let existing = Set(collections.map { $0.folded })
     return found.compactMap { definition in
-      guard definition.type == "table", !known.contains(definition.folded),
+      guard definition.type == "table", !existing.contains(definition.folded),
         definition.sql.hasExactSuffix(Self.collectionColumns)
       else { return nil }
       return VerificationProblem(
@@ -96,28 +96,28 @@ struct DefinitionCheck {
     return String(sql[..<end].drop { $0 != "(" })
   }()
 
-  /// With whose they are, and whether those of all collections are known.
+  /// Returns the expected definitions with their owners, and whether they include all collections.
   private func expectedDefinitions() throws -> ([(String, Definition)], Bool) {
     let scratch = try Scratch()
     var expected: [(String, Definition)] = []
-    var isWhole = true
+    var isComplete = true
     try scratch.connection.execute(Schema.internalTables)
-    expected += try scratch.taken().map { ("file", $0) }
+    expected += try scratch.takeDefinitions().map { ("file", $0) }
     for name in collections {
       do {
         guard let table = try connection.table(name) else { continue }
         var sql = Schema.collection(name)
-        if table.leaves != nil { sql += WildcardIndex.create(name) }
+        if table.wildcardIndex != nil { sql += WildcardIndex.create(name) }
         for schema in table.allSchemas { sql += try schema.create() }
         for schema in table.text?.schemas ?? [] { sql += try schema.create() }
         try scratch.connection.execute(sql)
       } catch is StoreError {
-        // What is wrong with its rows is told by the check of those.
-        isWhole = false
+        // The damage to its rows is reported by the check of the catalog.
+        isComplete = false
       }
-      expected += try scratch.taken().map { (name, $0) }
+      expected += try scratch.takeDefinitions().map { (name, $0) }
     }
-    return (expected, isWhole)
+    return (expected, isComplete)
   }
 
   private static func definitions(_ connection: SQLiteConnection) throws -> [Definition] {
@@ -132,7 +132,7 @@ struct DefinitionCheck {
     }
   }
 
-  /// An empty database, emptied again after each look.
+  /// An empty database, which is emptied again after each use.
   private final class Scratch {
     let connection: SQLiteConnection
 
@@ -140,7 +140,7 @@ struct DefinitionCheck {
       var handle: OpaquePointer?
       guard sqlite3_open(":memory:", &handle) == SQLITE_OK, let handle else {
         sqlite3_close(handle)
-        throw StoreError(.database, "A database in memory cannot be made")
+        throw StoreError(.database, "An in-memory database cannot be created")
       }
       connection = SQLiteConnection(handle, isReadOnly: false)
       try connection.execute("BEGIN")
@@ -151,7 +151,7 @@ struct DefinitionCheck {
       sqlite3_close(connection.handle)
     }
 
-    func taken() throws -> [Definition] {
+    func takeDefinitions() throws -> [Definition] {
       let found = try DefinitionCheck.definitions(connection)
       try connection.execute("ROLLBACK; BEGIN")
       return found

@@ -6,24 +6,25 @@ package import NanoEngine
 import NanoSQL
 
 extension SQLiteEngine {
-  /// Runs SQLite's own integrity check, then reads the store's own tables, compares every definition with
-  /// the one that the store would write, and reads every document and compares it with the path catalogue
-  /// and the indexes.
+  /// Verifies the database.
+  ///
+  /// Runs SQLite's integrity check, reads the store's internal tables, compares every schema definition with the
+  /// one that the store would write, and compares every document with the path catalog and the indexes.
   package func verify() throws -> [VerificationProblem] {
     do {
       return try read(.snapshot, nil) { reader in
         guard let connection = (reader as? SQLiteReader)?.connection else { throw Self.closed }
         var problems = try Self.damage(to: "file") { try Self.integrity(connection) }
-        let catalogue = CatalogCheck(connection)
-        problems += try Self.damage(to: "file") { try catalogue.problems() }
-        let names = try catalogue.collectionNames()
+        let catalog = CatalogCheck(connection)
+        problems += try Self.damage(to: "file") { try catalog.problems() }
+        let names = try catalog.collectionNames()
         problems += try Self.damage(to: "file") {
           try DefinitionCheck(connection, collections: names).problems()
         }
         for name in names {
           problems += try Self.damage(to: name) { try CollectionCheck(connection, name).problems() }
         }
-        // The same damage is met on several ways.
+        // Several checks can find the same damage.
         var seen: Set<VerificationProblem> = []
         return problems.filter { seen.insert($0).inserted }
       }
@@ -38,7 +39,7 @@ extension SQLiteEngine {
       .map { VerificationProblem(subject: "file", message: $0) }
   }
 
-  /// What is too damaged to be looked at is a problem too, and must not hide the others.
+  /// Reports an item that is too damaged to be checked as a problem, so that it does not hide the others.
   static func damage(
     to subject: String, _ check: () throws -> [VerificationProblem]
   ) throws -> [VerificationProblem] {
@@ -49,7 +50,7 @@ extension SQLiteEngine {
 }
 
 extension StoreError {
-  /// Whether it tells of damage, rather than of a lock or a disk.
+  /// Whether the error indicates damage, rather than a lock or a disk problem.
   fileprivate var isDamage: Bool {
     [.corruptFile, .corruptDocument, .notADatabase, .database, .documentTooLarge].contains(code)
   }

@@ -4,26 +4,26 @@ import GRDBSQLite
 import NanoDocument
 import NanoSQL
 
-/// The table of all leaves of a collection, and what is still to be written into it.
+/// The wildcard index of a collection, with its pending entries: a table of every scalar value of each document.
 ///
-/// Confined to the connection that made it.
+/// Confined to the connection that created it.
 final class WildcardIndex {
   /// The name of the table.
   let name: String
   let buffer = WildcardIndexBuffer()
-  /// Why entries are lost: the transaction must not be committed, but a caller may go on in it.
+  /// The error that lost entries: the transaction must not be committed, even if a caller continues in it.
   private var failure: (any Error)?
   private let insertMany: String
   private let insertOne: String
   private let remove: String
 
-  /// Rows of one statement: enough that its beginning and end hardly count.
+  /// The number of rows per statement: enough to make the statement's overhead negligible.
   private static let rowsPerInsert = 48
 
   init(collection: String) {
     name = Self.name(collection)
     let table = SQLName.quoted(name)
-    // REPLACE, because SQLite then inserts without looking for the row first.
+    // With REPLACE, SQLite inserts without first searching for the row.
     let insert = "INSERT OR REPLACE INTO \(table)(attribute, value, id) VALUES "
     let rows = Array(repeating: "(?, ?, ?)", count: Self.rowsPerInsert)
     insertOne = insert + "(?, ?, ?)"
@@ -33,7 +33,7 @@ final class WildcardIndex {
 
   static func name(_ collection: String) -> String { "nano_leaves_" + collection }
 
-  /// Its definition. SQLite gives a column without a type whatever type a value has.
+  /// Returns the definition of the table. A column without a declared type stores values of any type unchanged.
   static func create(_ collection: String) -> String {
     "CREATE TABLE \(SQLName.quoted(name(collection))) (attribute INTEGER NOT NULL, "
       + "value NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (attribute, value, id)) WITHOUT ROWID;"
@@ -43,7 +43,7 @@ final class WildcardIndex {
     "DROP TABLE IF EXISTS \(SQLName.quoted(name(collection)));"
   }
 
-  /// Writes what is gathered, in the order of the table.
+  /// Writes the pending entries in the order of the table.
   func flush(_ connection: SQLiteConnection) throws {
     if let failure { throw failure }
     guard !buffer.isEmpty else { return }
@@ -62,32 +62,32 @@ final class WildcardIndex {
   private func flush(
     _ many: SQLiteStatement, _ one: SQLiteStatement, _ remove: SQLiteStatement
   ) throws {
-    var waiting: [WildcardIndexBuffer.Entry] = []
-    waiting.reserveCapacity(Self.rowsPerInsert)
+    var pending: [WildcardIndexBuffer.Entry] = []
+    pending.reserveCapacity(Self.rowsPerInsert)
     try buffer.drain { change, entry in
       switch change {
       case .remove:
         bind(entry, remove, from: 1)
         try remove.run()
       case .insert:
-        bind(entry, many, from: Int32(3 * waiting.count + 1))
-        waiting.append(entry)
-        if waiting.count == Self.rowsPerInsert {
+        bind(entry, many, from: Int32(3 * pending.count + 1))
+        pending.append(entry)
+        if pending.count == Self.rowsPerInsert {
           try many.run()
-          waiting.removeAll(keepingCapacity: true)
+          pending.removeAll(keepingCapacity: true)
         }
       }
     }
-    for entry in waiting {
+    for entry in pending {
       bind(entry, one, from: 1)
       try one.run()
     }
-    // What the parameters point to will be gone.
+    // The buffers that the parameters point to are about to be released.
     for statement in [many, one, remove] { sqlite3_clear_bindings(statement.handle) }
     buffer.removeAll()
   }
 
-  /// Whether the table has an entry.
+  /// Returns whether the table contains an entry.
   func contains(_ entry: WildcardIndexBuffer.Entry, _ connection: SQLiteConnection) throws -> Bool {
     let table = SQLName.quoted(name)
     return try connection.with(

@@ -6,19 +6,19 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// Answers conditions from the table of all leaves, where a collection has one. What it finds is
-/// always checked on the documents.
+/// Compiles conditions to lookups in the wildcard index, if a collection has one. The results are always checked
+/// against the documents.
 struct WildcardIndexCompiler {
   let index: WildcardIndexMetadata
   let ordersText: Bool
 
   struct Answer {
     var sql: SQLFragment
-    /// Whether only single values are looked for.
+    /// Whether the lookup compares only with single values.
     var isEquality: Bool
   }
 
-  /// Nil if the table is of no help.
+  /// Returns a lookup for a condition; `nil` if the index does not help.
   func answer(_ condition: Condition) -> Answer? {
     if case .leaf(let inner) = condition { return leaf(inner) }
     guard let path = Self.singleField(condition),
@@ -37,59 +37,61 @@ struct WildcardIndexCompiler {
     }
   }
 
-  /// A leaf wherever it stands: each path is asked what the condition means there.
+  /// Compiles a condition on the scalar values of any field, by determining what it means at each path.
   private func leaf(_ condition: Condition) -> Answer? {
-    var places: [WildcardIndexCondition?: [Int32]] = [:]
+    var attributesByTest: [WildcardIndexCondition?: [Int32]] = [:]
     let untested: WildcardIndexCondition? = nil
     let all = index.all()
     for attribute in all {
       switch LeafBound(condition, at: attribute.path, ordersText: ordersText) {
       case .nothing: continue
-      case .everything: places[untested, default: []].append(attribute.number)
+      case .everything: attributesByTest[untested, default: []].append(attribute.number)
       case .tests(let tests):
-        for test in tests { places[test, default: []].append(attribute.number) }
+        for test in tests { attributesByTest[test, default: []].append(attribute.number) }
       }
     }
-    // The table would be read from end to end.
-    if let numbers = places[untested], numbers.count == all.count { return nil }
-    return answer(places)
+    // This would read the entire table.
+    if let numbers = attributesByTest[untested], numbers.count == all.count { return nil }
+    return answer(attributesByTest)
   }
 
-  private func answer(_ places: [WildcardIndexCondition?: [Int32]]) -> Answer? {
-    let places = places.filter { !$0.value.isEmpty }
+  private func answer(_ attributesByTest: [WildcardIndexCondition?: [Int32]]) -> Answer? {
+    let attributesByTest = attributesByTest.filter { !$0.value.isEmpty }
       .sorted { ($0.value[0], $0.key?.sql.text ?? "") < ($1.value[0], $1.key?.sql.text ?? "") }
-    guard places.reduce(0, { $0 + ($1.key?.sql.bindings.count ?? 0) }) <= Self.mostBindings,
-      places.reduce(0, { $0 + $1.value.count }) <= Self.mostAttributes
+    guard
+      attributesByTest.reduce(0, { $0 + ($1.key?.sql.bindings.count ?? 0) })
+        <= Self.maximumBindings,
+      attributesByTest.reduce(0, { $0 + $1.value.count }) <= Self.maximumAttributes
     else { return nil }
-    let selects = places.map { test, attributes in
+    let selects = attributesByTest.map { test, attributes in
       let numbers = attributes.map { "\($0)" }.joined(separator: ", ")
       let select = SQLFragment(
         "SELECT id FROM \(SQLName.quoted(index.table)) WHERE attribute "
           + (attributes.count == 1 ? "= \(numbers)" : "IN (\(numbers))"))
       return test.map { select + " AND " + $0.sql } ?? select
     }
-    let isEquality = places.allSatisfy { $0.key?.isEquality == true }
+    let isEquality = attributesByTest.allSatisfy { $0.key?.isEquality == true }
     if selects.isEmpty { return Answer(sql: "0", isEquality: true) }
     return Answer(
       sql: "id IN (" + SQLFragment.joined(selects, by: " UNION ALL ") + ")",
       isEquality: isEquality)
   }
 
-  /// SQLite stops at 32,766 parameters; half of that leaves room for other conditions.
-  private static let mostBindings = 16_383
-  /// Paths that are listed in one query. Arbitrary: beyond it a scan is hardly slower than the
-  /// statement's text is read.
-  private static let mostAttributes = 4_000
+  /// SQLite's limit is 32,766 parameters; half of that leaves room for other conditions.
+  private static let maximumBindings = 16_383
+  /// The maximum number of paths listed in one query. Arbitrary: beyond it, a scan hardly takes longer than
+  /// parsing the statement.
+  private static let maximumAttributes = 4_000
 }
 
-/// What a condition on a leaf asks of leaves at one path: superset of what fulfils it.
+/// A superset of the scalar values at one path that satisfy a condition.
 enum LeafBound {
   case nothing
   case everything
-  /// Leaves that one of the tests finds.
+  /// The values that match at least one of the tests.
   case tests([WildcardIndexCondition])
 
-  /// - Parameter path: Where the leaf stands, nil if that is not known.
+  /// - Parameter path: The path of the values; `nil` if it is unknown.
   init(_ condition: Condition, at path: String?, ordersText: Bool) {
     func bound(_ part: Condition) -> LeafBound { LeafBound(part, at: path, ordersText: ordersText) }
     switch condition {
@@ -108,7 +110,7 @@ enum LeafBound {
     }
   }
 
-  /// The truth of a condition that depends on the path alone; nil if it depends on more.
+  /// Returns the truth value of a condition that depends only on the path; `nil` if it depends on more.
   private static func constant(_ condition: Condition, at path: String?) -> Bool? {
     guard condition.fields.isEmpty, !condition.asksForLeaves else { return nil }
     var isKnown = true
@@ -141,7 +143,7 @@ enum LeafBound {
   }
 }
 
-/// A leaf of which only the path is known.
+/// A scalar value of which only the path is known.
 private struct PathSubject: Subject {
   let path: String
   func values(at path: FieldPath) -> [DocumentValue] { [] }

@@ -5,11 +5,11 @@ import NanoDocument
 import NanoQuery
 import NanoSQL
 
-/// What the table of all leaves is asked about a value: finds at least the leaves that a condition
-/// on one value holds for.
+/// A test on the value column of the wildcard index. It matches a superset of the scalar values that satisfy a
+/// condition on a single value.
 struct WildcardIndexCondition: Hashable {
   var sql: SQLFragment
-  /// Whether it looks for single values rather than a range.
+  /// Whether the test compares with single values rather than a range.
   var isEquality: Bool
 
   static func equal(_ bindings: [SQLBinding]) -> WildcardIndexCondition {
@@ -18,7 +18,7 @@ struct WildcardIndexCondition: Hashable {
       sql: bindings.count == 1 ? "value = " + marks : "value IN (" + marks + ")", isEquality: true)
   }
 
-  /// Both bounds included; the kinds of values follow each other: numbers, texts, blobs.
+  /// Returns a range test with inclusive bounds. Values sort by type: numbers, texts, blobs.
   private static func range(_ low: SQLBinding?, _ high: SQLBinding?, _ end: SQLBinding? = nil)
     -> WildcardIndexCondition
   {
@@ -33,7 +33,7 @@ struct WildcardIndexCondition: Hashable {
 }
 
 extension WildcardIndexCondition {
-  /// Nil if the table cannot tell, as for unequal values, containers and ranges of data.
+  /// Returns `nil` if the index cannot decide, as for inequality, containers, and ranges of data.
   init?(_ comparison: Comparison, _ value: DocumentValue, ordersText: Bool) {
     guard comparison != .notEqual, !value.isNull,
       let binding = WildcardIndexValue(value).map(SQLBinding.init)
@@ -70,7 +70,7 @@ extension WildcardIndexCondition {
       .text(""), nil, TextRange.upperBound(ofPrefix: certain).map { .text($0) } ?? afterTexts)
   }
 
-  /// Between two values of one rank.
+  /// Tests for a value between two values of the same rank.
   init?(between low: DocumentValue, _ high: DocumentValue, ordersText: Bool) {
     guard ValueOrder.rank(low) == ValueOrder.rank(high),
       let lower = WildcardIndexCondition(.greaterOrEqual, low, ordersText: ordersText),
@@ -79,7 +79,7 @@ extension WildcardIndexCondition {
     self = lower.and(upper)
   }
 
-  /// One of several values; null is equal to nothing.
+  /// Tests for one of several values; null equals nothing.
   init?(in list: [QueryExpression]) {
     var bindings: [SQLBinding] = []
     for element in list {
@@ -99,7 +99,7 @@ extension WildcardIndexCondition {
       TextRange.upperBound(ofPrefix: certain).map { .text($0) } ?? Self.afterTexts)
   }
 
-  /// What both find.
+  /// Returns the conjunction of two tests.
   func and(_ other: WildcardIndexCondition) -> WildcardIndexCondition {
     WildcardIndexCondition(
       sql: sql + " AND " + other.sql, isEquality: isEquality || other.isEquality)
@@ -107,7 +107,7 @@ extension WildcardIndexCondition {
 }
 
 extension WildcardIndexCondition {
-  /// The test for a condition on one operand and constants; nil if there is none.
+  /// Returns the test for a condition that compares one operand with constants; `nil` if there is none.
   init?(_ condition: Condition, of operand: QueryExpression, ordersText: Bool) {
     switch condition {
     case .comparison(operand, let comparison, .value(let value)):

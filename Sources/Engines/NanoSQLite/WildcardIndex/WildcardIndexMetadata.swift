@@ -3,16 +3,16 @@
 import NanoDocument
 import NanoSQL
 
-/// What is known of the table of all leaves of a collection when a query is compiled.
+/// Metadata about a collection's wildcard index for compiling queries.
 ///
-/// The table has a row for each leaf of each document: the number of the path at which it stands,
-/// its value as ``WildcardIndexValue`` makes it, and the document's row id.
+/// The index has a row for each scalar value of each document: the number of its path, the value in the form of
+/// ``WildcardIndexValue``, and the document's row ID.
 struct WildcardIndexMetadata {
   /// The name of the table.
   var table: String
-  /// The numbers of all paths at which values of a field may stand.
+  /// Returns the numbers of all paths that a field's values may have.
   var attributes: (FieldPath) -> [Int32]
-  /// Every path at which leaves stand.
+  /// Returns every path with indexed values.
   var all: () -> [WildcardIndexPath]
 
   init(

@@ -5,36 +5,36 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// What is wrong with a row of the store's own tables.
+/// Errors for damaged rows of the store's internal tables.
 enum RowDamage {
-  /// - Parameters:
-  ///   - actual: What stands there; of texts and data only that it is one, since they may be a user's.
+  /// - Parameter actual: The value found. Strings and data are reported only by their type, because they may
+  ///   contain user data.
   static func error(
     _ table: String, column: String, collection: String?, index: String? = nil, expected: String,
     actual: DocumentValue
   ) -> StoreError {
     let error = StoreError(
-      .corruptFile, "A row of the store's own tables is damaged",
+      .corruptFile, "A row of the store's internal tables is damaged",
       [
-        .table: table, .column: column, .expected: expected, .actual: shown(actual),
-        .hint: "restore a backup, or save the documents into a new file with recover",
+        .table: table, .column: column, .expected: expected, .actual: describe(actual),
+        .hint: "restore a backup, or extract the documents into a new file with recover",
       ])
-    let known = collection.map { error.adding(.collection, $0) } ?? error
-    return index.map { known.adding(.index, $0) } ?? known
+    let located = collection.map { error.adding(.collection, $0) } ?? error
+    return index.map { located.adding(.index, $0) } ?? located
   }
 
-  private static func shown(_ value: DocumentValue) -> String {
+  private static func describe(_ value: DocumentValue) -> String {
     switch value {
     case .int(let number): "\(number)"
     case .double(let number): "\(number)"
-    case .string: "another text"
+    case .string: "different text"
     case .data: "data"
     default: "nothing"
     }
   }
 }
 
-/// The columns of a row of one of the store's own tables, each checked as it is read.
+/// A row of an internal table, whose columns are validated as they are read.
 struct InternalRow {
   let table: String
   let columns: [String]
@@ -49,12 +49,14 @@ struct InternalRow {
   }
 
   subscript(column: String) -> DocumentValue {
-    guard let place = columns.firstIndex(of: column), place < values.count else { return .null }
-    return values[place]
+    guard let position = columns.firstIndex(of: column), position < values.count else {
+      return .null
+    }
+    return values[position]
   }
 
   func text(_ column: String) throws(StoreError) -> String {
-    guard case .string(let text) = self[column] else { throw damage(column, "a text") }
+    guard case .string(let text) = self[column] else { throw damage(column, "text") }
     return text
   }
 
@@ -81,7 +83,7 @@ struct InternalRow {
     return object
   }
 
-  /// Nil for what is no value in stored form from its first to its last byte.
+  /// Returns `nil` unless all bytes form exactly one value in stored form.
   static func json(_ text: String) -> DocumentValue? {
     var text = text
     return text.withUTF8 { bytes in
@@ -98,7 +100,7 @@ struct CollectionRow {
   static let columns = [
     "name", "identity", "high_water", "generation", "indexing", "parts", "settings",
   ]
-  /// What stands above the highest one is not counted up to in a million years.
+  /// Incrementing the highest permitted value to the limit would take more than a million years.
   static let generations: ClosedRange<Int64> = 0...(3 << 61 - 1)
   static let allParts: ClosedRange<Int64> = 0...3
 
@@ -122,7 +124,7 @@ struct CollectionRow {
 
   static func settings(_ row: InternalRow) throws(StoreError) -> CollectionSettings {
     let settings = CollectionSettings(try row.object("settings"))
-    do { try settings.validate() } catch { throw row.damage("settings", "paths of fields") }
+    do { try settings.validate() } catch { throw row.damage("settings", "field paths") }
     return settings
   }
 }
@@ -143,7 +145,7 @@ struct IndexRow {
   let name: String
   let definition: Definition
   let sqlName: String
-  /// Whether it was begun and is not complete.
+  /// Whether the index was begun and is not complete.
   let isUnfinished: Bool
 
   init(_ values: [DocumentValue]) throws(StoreError) {
@@ -175,18 +177,18 @@ struct IndexRow {
       }
       definition = .index(index)
     } else {
-      throw row.damage("kind", "fields, elements, words or substrings")
+      throw row.damage("kind", "fields, elements, words, or substrings")
     }
-    guard Self.isOurs(sqlName, "nano_\(prefix)_\(collection)_") else {
-      throw row.damage("sql_name", "the name that the store gives")
+    guard Self.matchesPrefix(sqlName, "nano_\(prefix)_\(collection)_") else {
+      throw row.damage("sql_name", "a name assigned by the store")
     }
     guard row["filled"] == .null || row["filled"].int != nil else {
-      throw row.damage("filled", "nothing or a row id")
+      throw row.damage("filled", "null or a row ID")
     }
     isUnfinished = row["filled"] != .null
   }
 
-  /// `[["Address.City"],["age","desc"]]`.
+  /// Parses the columns, such as `[["Address.City"],["age","desc"]]`.
   private static func fields(_ row: InternalRow) throws(StoreError) -> [IndexDefinition.Column] {
     let wrong = row.damage("columns", "a JSON array of fields")
     guard let all = InternalRow.json(try row.text("columns"))?.array, !all.isEmpty else {
@@ -202,10 +204,10 @@ struct IndexRow {
     return fields
   }
 
-  /// Whether it is of this kind and collection. What follows is the name of the index or, where a declared
-  /// index took the place of an adaptive one, that of the other. SQLite does not tell cases apart.
-  private static func isOurs(_ name: String, _ beginning: String) -> Bool {
-    name.foldingASCII.utf8.starts(with: beginning.foldingASCII.utf8)
+  /// Whether a name has the prefix of this kind and collection, ignoring case as SQLite does. It ends with the
+  /// name of the index or, if a declared index replaced an adaptive one, with that of the replaced index.
+  private static func matchesPrefix(_ name: String, _ prefix: String) -> Bool {
+    name.foldingASCII.utf8.starts(with: prefix.foldingASCII.utf8)
   }
 }
 
@@ -214,7 +216,8 @@ struct PathRow {
   static let table = "nano_paths"
   static let columns = ["collection", "path", "types", "attribute"]
   static let allTypes: ClosedRange<Int64> = 0...4095
-  /// Numbers are given one after the other, to so many paths of a collection at most that none comes near the end.
+  /// Numbers are assigned consecutively, and the number of paths per collection is limited, so the upper bound
+  /// is never reached.
   static let attributes: ClosedRange<Int64> = 0...(1 << 30)
 
   let collection: String
@@ -226,7 +229,7 @@ struct PathRow {
     row.collection = collection
     let text = try row.text("path")
     path = CatalogPath(text)
-    // Nobody else writes one, so it comes back as it is.
+    // Only the store writes paths, so parsing and formatting must reproduce the text.
     guard path.isSound, path.text.isSame(as: text) else {
       throw row.damage("path", "a path of names")
     }
@@ -247,13 +250,13 @@ struct MetadataRow {
     let row = InternalRow(table: Self.table, columns: Self.columns, values: values)
     name = try row.text("name")
     guard let value = InternalRow.json(try row.text("value")) else {
-      throw row.damage("value", "a value as JSON")
+      throw row.damage("value", "a JSON value")
     }
     self.value = value
   }
 }
 
 extension CatalogPath {
-  /// Whether documents can have it: each object and array is one of at most so many around a value.
+  /// Whether documents can contain the path: its depth does not exceed the maximum nesting depth.
   var isSound: Bool { !steps.isEmpty && steps.count <= DocumentValue.maximumDepth }
 }

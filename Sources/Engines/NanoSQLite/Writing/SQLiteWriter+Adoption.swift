@@ -5,14 +5,13 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// Rows that another program wrote become rows of the store.
+/// Adoption of rows that another program wrote.
 extension SQLiteWriter {
-  /// Adds foreign rows to the path catalogue and gives them a revision. Bodies that are not in stored form
-  /// are rewritten in the same update, and so are keys, so that the indexes that SQLite keeps hold what
-  /// queries look for.
+  /// Adds foreign rows to the path catalog and assigns them a revision. Keys and bodies that are not in stored
+  /// form are rewritten in the same update, so that SQLite's indexes contain the values that queries look up.
   ///
-  /// A row stays foreign if it has no stored form, or if a unique index refuses that form: the write that
-  /// adopts is about something else. Queries read foreign rows in addition to what indexes find.
+  /// A row stays foreign if it has no stored form, or if a unique index rejects that form: its adoption must not
+  /// fail the write that triggered it. Queries read foreign rows in addition to the results of indexes.
   func adoptForeignRows(_ table: CollectionTable) throws {
     try removeOrphans(of: table)
     table.hasStuckRows = false
@@ -21,8 +20,8 @@ extension SQLiteWriter {
     }
   }
 
-  /// Brings rows that have a revision into stored form, as an earlier version of this library may have left
-  /// them. One that cannot be becomes foreign.
+  /// Converts rows that have a revision to stored form, which an earlier version of the library may have left in
+  /// a different form. A row that cannot be converted becomes foreign.
   func rewriteAdoptedRows(_ table: CollectionTable) throws {
     let name = table.description.name
     try eachRow(of: table, where: "revision IS NOT NULL") { row in
@@ -30,7 +29,7 @@ extension SQLiteWriter {
       if try adopt(row, table) { return }
       let release = SQLFragment(
         "UPDATE \(SQLName.quoted(name)) SET revision = NULL WHERE id = ?", [.int(row.id)])
-      try passingOver(row, of: table) { try connection.run(release) }
+      try ignoringUpdates(row, of: table) { try connection.run(release) }
     }
   }
 
@@ -46,7 +45,8 @@ extension SQLiteWriter {
     }
   }
 
-  /// Rows that the other program replaced were removed without the triggers that remove entries.
+  /// Removes index entries of rows that the other program replaced, which does not fire the triggers that remove
+  /// entries.
   private func removeOrphans(of table: CollectionTable) throws {
     let name = SQLName.quoted(table.description.name)
     for schema in table.allSchemas where schema.index.kind == .elements {
@@ -56,7 +56,7 @@ extension SQLiteWriter {
     try table.text?.removeOrphans(connection)
   }
 
-  /// The next rows, and the id at which those after them begin; nil at the end.
+  /// Returns the next rows, and the ID at which to continue; `nil` at the end.
   private func rows(
     of table: CollectionTable, where condition: String, from start: Int64
   ) throws -> (rows: [ForeignRow], next: Int64?) {
@@ -74,7 +74,7 @@ extension SQLiteWriter {
         if row.hasType { table.note(.type) }
         rows.append(row)
         size += row.body.count
-        if rows.count == Self.rowsTogether || size >= Self.bytesTogether {
+        if rows.count == Self.rowsPerBatch || size >= Self.bytesPerBatch {
           return (rows, row.id == .max ? nil : row.id + 1)
         }
       }
@@ -82,29 +82,29 @@ extension SQLiteWriter {
     }
   }
 
-  /// Rows that are in memory at once, and their bytes. Arbitrary.
-  private static let rowsTogether = 500
-  private static let bytesTogether = 8 << 20
+  /// The maximum number of rows in memory, and of their bytes. Arbitrary.
+  private static let rowsPerBatch = 500
+  private static let bytesPerBatch = 8 << 20
 
-  /// False if the row stays foreign.
+  /// Adopts a row; returns `false` if it stays foreign.
   private func adopt(_ row: ForeignRow, _ table: CollectionTable) throws -> Bool {
     guard row.isSound else { return false }
     return try row.body.withUnsafeBytes { body in
       do throws(StoreError) {
-        try table.paths.observe(body, table.leaves?.buffer)
+        try table.paths.observe(body, table.wildcardIndex?.buffer)
       } catch {
-        table.leaves?.buffer.discard()
+        table.wildcardIndex?.buffer.discard()
         return false
       }
       do {
         try update(row, body, table)
-        table.leaves?.buffer.commit(id: row.id)
+        table.wildcardIndex?.buffer.commit(id: row.id)
         return true
       } catch let error as StoreError where error.isConstraint && connection.isInTransaction {
-        table.leaves?.buffer.discard()
+        table.wildcardIndex?.buffer.discard()
         return false
       } catch {
-        table.leaves?.buffer.discard()
+        table.wildcardIndex?.buffer.discard()
         throw error
       }
     }
@@ -119,7 +119,7 @@ extension SQLiteWriter {
       "UPDATE \(SQLName.quoted(name)) SET revision = \(revision)"
       + (row.isRewritten ? ", body = ?2" : "") + (row.newKey == nil ? "" : ", key = ?3")
       + " WHERE id = ?1"
-    try passingOver(row, of: table) {
+    try ignoringUpdates(row, of: table) {
       try connection.with(sql) { statement in
         statement.bind(row.id, at: 1)
         if row.isRewritten { try statement.bind(borrowedText: body, at: 2) }
@@ -130,34 +130,34 @@ extension SQLiteWriter {
     }
   }
 
-  /// Runs an update after which the row means what it meant before, so that observers are not notified.
-  private func passingOver(
+  /// Runs an update that does not change the meaning of the row, without notifying observers.
+  private func ignoringUpdates(
     _ row: ForeignRow, of table: CollectionTable, _ update: () throws -> Void
   ) throws {
     guard let recorder = connection.recorder else { return try update() }
-    try recorder.passingOver(row.id, of: table.description.name, update)
+    try recorder.ignoringUpdates(row.id, of: table.description.name, update)
   }
 }
 
-/// A row that another program wrote, as a writer takes it over.
+/// A row that another program wrote, in the form in which a writer adopts it.
 struct ForeignRow {
   static let columns = "id, body, key, type, version, added"
 
   let id: Int64
-  /// In stored form if there is one.
+  /// The body in stored form, if it has one.
   private(set) var body: [UInt8] = []
-  /// Whether the body of the row is another text.
+  /// Whether the body in the row differs from it.
   private(set) var isRewritten = false
-  /// The key in the form in which it is looked up; nil if it already has that form.
+  /// The key in the form in which it is looked up; `nil` if the row has it in that form.
   private(set) var newKey: DocumentKey?
   let hasKey: Bool
   let hasType: Bool
-  /// Whether the row can be taken over without a loss.
+  /// Whether the row can be adopted without loss.
   private(set) var isSound = true
 
-  /// - Parameter row: Positioned at a row of ``columns``.
+  /// - Parameter row: Positioned at a row with the columns ``columns``.
   init(_ row: SQLiteStatement) {
-    // Before anything is read: reading a value as text may change its type.
+    // Checked first: reading a value as text may change its type.
     let types = (0..<6).map { sqlite3_column_type(row.handle, $0) }
     id = row.int(0)
     hasKey = types[2] != SQLITE_NULL
@@ -180,7 +180,7 @@ struct ForeignRow {
     }
   }
 
-  /// Numbers become the text that is shown for them, and UUIDs that are texts their 16 bytes.
+  /// Converts numbers to their text form, and UUIDs written as text to their 16 bytes.
   private mutating func readKey(_ row: SQLiteStatement, _ type: Int32) {
     switch type {
     case SQLITE_NULL: break

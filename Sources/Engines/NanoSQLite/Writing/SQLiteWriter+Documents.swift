@@ -6,34 +6,35 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// Documents, one by one or by a query.
+/// Writing and deleting documents.
 extension SQLiteWriter {
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
     let table = try tableForWriting(collection)
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
-    guard let leaves = table.leaves else {
+    guard let wildcardIndex = table.wildcardIndex else {
       try table.paths.observe(document.body)
       let id = try insert(document, table)
       try noteWritten(table)
       return id
     }
-    return try indexing(leaves) {
-      try table.paths.observe(document.body, leaves.buffer)
+    return try indexing(wildcardIndex) {
+      try table.paths.observe(document.body, wildcardIndex.buffer)
       return try insert(document, table)
     }
   }
 
-  /// Writes what the first documents brought soon, rather than before the commit: a page of the catalogue
-  /// that a long transaction changes at its beginning and again at its end makes SQLite compute the
-  /// checksums of the whole log anew, which took a sixth of the time of inserting 100,000 documents.
+  /// Writes the path changes of the first documents early rather than before the commit: a catalog page that a
+  /// long transaction changes both at its beginning and at its end makes SQLite recompute the checksums of the
+  /// whole log, which took a sixth of the time of inserting 100,000 documents.
   @inline(__always)
   func noteWritten(_ table: CollectionTable) throws {
     written += 1
     if written & (written - 1) == 0, written <= Self.lastEarlyFlush { try flushPaths(of: table) }
   }
 
-  /// Arbitrary: documents after so many rarely bring a path that none of them had.
+  /// The document count after which paths are no longer flushed early. Arbitrary: later documents rarely add a
+  /// new path.
   private static let lastEarlyFlush = 1_024
 
   private func insert(_ document: NewDocument, _ table: CollectionTable) throws -> Int64 {
@@ -70,12 +71,12 @@ extension SQLiteWriter {
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
-    guard let leaves = table.leaves else {
+    guard let wildcardIndex = table.wildcardIndex else {
       let id = try save(document, key, table)
       try noteWritten(table)
       return id
     }
-    return try indexing(leaves, replacing: .key(key), with: document.body, in: table) { _ in
+    return try indexing(wildcardIndex, replacing: .key(key), with: document.body, in: table) { _ in
       try save(document, key, table)
     } ?? 0
   }
@@ -129,9 +130,12 @@ extension SQLiteWriter {
     table.writes += 1
     if !connection.isUTF8 { try TextEncoding.requireUTF16(document) }
     try table.paths.observe(document.body)
-    guard let leaves = table.leaves else { return try replace(identity, document, table) }
-    return try indexing(leaves, replacing: identity, with: document.body, in: table) { known in
-      try replace(identity, document, table) ? known : nil
+    guard let wildcardIndex = table.wildcardIndex else {
+      return try replace(identity, document, table)
+    }
+    return try indexing(wildcardIndex, replacing: identity, with: document.body, in: table) {
+      existingID in
+      try replace(identity, document, table) ? existingID : nil
     } != nil
   }
 
@@ -172,7 +176,7 @@ extension SQLiteWriter {
       }
     guard let next else {
       throw StoreError(
-        .database, "A collection has no more row ids", [.collection: table.description.name])
+        .database, "A collection has run out of row IDs", [.collection: table.description.name])
     }
     if !freeRowIDs.contains(where: { $0.table === table }) {
       freeRowIDs.append(FreeRowIDs(table: table, from: next, next: next))
@@ -180,7 +184,7 @@ extension SQLiteWriter {
     return next
   }
 
-  /// Whether no row had this id before.
+  /// Returns whether no row has ever had this ID.
   @inline(__always)
   func isFree(_ rowID: Int64?, _ table: CollectionTable) -> Bool {
     guard let rowID else { return true }
@@ -188,7 +192,7 @@ extension SQLiteWriter {
     return false
   }
 
-  /// A row got this id.
+  /// Records that a row received this ID.
   @inline(__always)
   func noteInserted(_ rowID: Int64, _ table: CollectionTable) {
     for index in freeRowIDs.indices where freeRowIDs[index].table === table {
@@ -212,13 +216,13 @@ extension SQLiteWriter {
   }
 
   private func delete(_ identity: Identity, _ table: CollectionTable) throws -> Bool {
-    guard let leaves = table.leaves else { return try removeRow(identity, table) }
-    return try indexing(leaves, replacing: identity, with: nil, in: table) { known in
-      try removeRow(identity, table) ? known : nil
+    guard let wildcardIndex = table.wildcardIndex else { return try deleteRow(identity, table) }
+    return try indexing(wildcardIndex, replacing: identity, with: nil, in: table) { existingID in
+      try deleteRow(identity, table) ? existingID : nil
     } != nil
   }
 
-  private func removeRow(_ identity: Identity, _ table: CollectionTable) throws -> Bool {
+  private func deleteRow(_ identity: Identity, _ table: CollectionTable) throws -> Bool {
     let kind: CollectionTable.Statement
     switch identity {
     case .key: kind = .removeByKey
@@ -236,44 +240,46 @@ extension SQLiteWriter {
     let query = try table.resolved(query)
     if query.condition.searches { try prepareForQuery(table) }
     table.hasForeignRows = try connection.hasForeignRows(table.description.name)
-    let count = try removeInPieces(query, table)
+    let count = try deleteInBatches(query, table)
     table.writes += count
     try removed(count, from: table)
     return count
   }
 
-  /// SQLite keeps the ids of all rows that a statement removes in memory. One that looks at all rows of a
-  /// large table is taken apart, and undone as a whole if a part fails.
-  private func removeInPieces(_ query: Query, _ table: CollectionTable) throws -> Int {
-    guard try isLarge(table), try scans(query, table) else { return try removePiece(query, table) }
+  /// Deletes the documents that match a query. SQLite keeps the IDs of all rows that a statement deletes in
+  /// memory; so a statement that scans a large table is split into several, which are rolled back together if
+  /// one fails.
+  private func deleteInBatches(_ query: Query, _ table: CollectionTable) throws -> Int {
+    guard try isLarge(table), try scans(query, table) else { return try deleteBatch(query, table) }
     return try savepoint {
       var count = 0
       var first: Int64? = .min
       while let from = first {
-        first = try rowID(after: Self.rowsPerRemoval, from: from, table)
-        var piece = query
-        piece.condition = .all([
+        first = try rowID(after: Self.rowsPerDeletion, from: from, table)
+        var batch = query
+        batch.condition = .all([
           query.condition, .comparison(.attribute(.rowID), .greaterOrEqual, .value(.int(from))),
           .comparison(
             .attribute(.rowID), first == nil ? .lessOrEqual : .less, .value(.int(first ?? .max))),
         ])
-        count += try removePiece(piece, table)
+        count += try deleteBatch(batch, table)
       }
       return count
     }
   }
 
-  /// Rows that one statement removes at most, if it looks at all of them. Arbitrary: their ids take 24 MB.
-  private static let rowsPerRemoval = 1_000_000
+  /// The maximum number of rows that one scanning statement deletes. Arbitrary: their IDs take 24 MB.
+  private static let rowsPerDeletion = 1_000_000
 
-  /// Whether there may be more rows than one statement should remove. Row ids are given one after the other.
+  /// Returns whether there may be more rows than one statement should delete. Row IDs are assigned
+  /// consecutively.
   private func isLarge(_ table: CollectionTable) throws -> Bool {
     let name = SQLName.quoted(table.description.name)
     return try connection.first(
       SQLFragment("SELECT (SELECT min(id) FROM \(name)), (SELECT max(id) FROM \(name))")
     ) { row in
       let (length, overflow) = row.int(1).subtractingReportingOverflow(row.int(0))
-      return overflow || length >= Int64(Self.rowsPerRemoval)
+      return overflow || length >= Int64(Self.rowsPerDeletion)
     } ?? false
   }
 
@@ -285,7 +291,7 @@ extension SQLiteWriter {
     return plan.first?.hasPrefix("SCAN") == true
   }
 
-  /// The row id so many rows after one; nil if there are not so many.
+  /// Returns the row ID at an offset from another one; `nil` if there are fewer rows.
   private func rowID(after count: Int, from id: Int64, _ table: CollectionTable) throws -> Int64? {
     try connection.first(
       SQLFragment(
@@ -294,18 +300,18 @@ extension SQLiteWriter {
     ) { $0.int(0) }
   }
 
-  private func removePiece(_ query: Query, _ table: CollectionTable) throws -> Int {
-    try table.leaves == nil ? removeRows(query, table) : removeEach(query, table)
+  private func deleteBatch(_ query: Query, _ table: CollectionTable) throws -> Int {
+    try table.wildcardIndex == nil ? deleteRows(query, table) : deleteEach(query, table)
   }
 
-  private func removeRows(_ query: Query, _ table: CollectionTable) throws -> Int {
+  private func deleteRows(_ query: Query, _ table: CollectionTable) throws -> Int {
     let calls = connection.recorder?.calls ?? 0
     return try connection.with(QueryCompiler(table.facts).delete(query).sql) { statement in
-      let watch = connection.watch(statement, table, query)
+      let scanTimer = connection.scanTimer(statement, table, query)
       try statement.finish()
       let count = connection.changes
-      watch?.end(found: count, isRemoval: true)
-      // SQLite empties a table without showing its rows.
+      scanTimer?.end(found: count, isRemoval: true)
+      // SQLite truncates a table without calling the update hook for its rows.
       if let recorder = connection.recorder, recorder.calls - calls < count {
         recorder.noteWhole(table.description.name)
       }
@@ -313,13 +319,13 @@ extension SQLiteWriter {
     }
   }
 
-  /// One by one, since the leaves of each are to be removed as well.
-  private func removeEach(_ query: Query, _ table: CollectionTable) throws -> Int {
+  /// Deletes the documents one at a time, because the indexed values of each must be removed as well.
+  private func deleteEach(_ query: Query, _ table: CollectionTable) throws -> Int {
     try prepareForQuery(table)
     let ids = try connection.all(QueryCompiler(table.facts).select(query, columns: "id").sql) {
       $0.int(0)
     }
-    // Undone as a whole if one fails, as a single statement would be.
+    // A savepoint rolls back all deletions if one fails, as a single statement would.
     try savepoint { for id in ids { _ = try delete(.rowID(id), table) } }
     return ids.count
   }

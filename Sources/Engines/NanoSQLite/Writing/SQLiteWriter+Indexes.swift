@@ -4,34 +4,37 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// Indexes, one by one.
+/// Creating and dropping indexes.
 extension SQLiteWriter {
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
-    guard let place = try placeForIndex(index, in: collection) else { return }
+    guard let collectionName = try collectionForNewIndex(index, in: collection) else { return }
     let schema = IndexSchema(
-      collection: place, index: index, sqlName: try freeName(for: index, in: place))
+      collection: collectionName, index: index,
+      sqlName: try freeName(for: index, in: collectionName))
     if let failure = try unreadable(schema) { throw failure }
-    // An index on elements is made by several statements, of which the first would remain.
+    // An index on elements is created by several statements; without a savepoint, a failure would leave the
+    // first ones applied.
     try savepoint { try create(schema) }
     try note(schema, filled: nil)
   }
 
-  /// An index on elements has its side table and triggers at once, so that writes keep it from now on, and
-  /// is filled in steps. SQLite makes one on fields in a single statement.
+  /// Creates the side table and the triggers of an index on elements immediately, so that later writes maintain
+  /// it, and fills it in steps. SQLite creates an index on fields in a single statement.
   func beginIndex(_ index: IndexDefinition, in collection: String) throws -> Bool {
     guard index.kind == .elements, !index.isUnique else {
       try createIndex(index, in: collection)
       return true
     }
-    // Another process may have begun it.
+    // Another process may have begun the index.
     let begun = try existing(collection)?.unfinished ?? []
     if begun.contains(where: { $0.index.name.isSame(as: index.name) && $0.index.isSame(as: index) })
     {
       return false
     }
-    guard let place = try placeForIndex(index, in: collection) else { return true }
+    guard let collectionName = try collectionForNewIndex(index, in: collection) else { return true }
     let schema = IndexSchema(
-      collection: place, index: index, sqlName: try freeName(for: index, in: place))
+      collection: collectionName, index: index,
+      sqlName: try freeName(for: index, in: collectionName))
     try savepoint { try connection.execute(try schema.begin()) }
     try note(schema, filled: Int64.min)
     return false
@@ -41,31 +44,31 @@ extension SQLiteWriter {
     guard let table = try existing(collection),
       let schema = table.unfinished.first(where: { $0.index.name.isSame(as: name) })
     else { return true }
-    let place = table.description.name
+    let collectionName = table.description.name
     let filled =
       try connection.first(
         SQLFragment(
           "SELECT filled FROM nano_indexes WHERE collection = ? AND name = ?",
-          [.text(place), .text(name)])
+          [.text(collectionName), .text(name)])
       ) { $0.int(0) } ?? Int64.min
     let end = try connection.first(
       SQLFragment(
-        "SELECT id FROM \(SQLName.quoted(place)) WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?",
+        "SELECT id FROM \(SQLName.quoted(collectionName)) WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?",
         [.int(filled), .int(Int64(max(1, documents) - 1))])
     ) { $0.int(0) }
     try connection.run(
-      SQLFragment(try schema.fillSome(), [.int(filled), .int(end ?? Int64.max)]))
+      SQLFragment(try schema.fillRange(), [.int(filled), .int(end ?? Int64.max)]))
     try connection.run(
       SQLFragment(
         "UPDATE nano_indexes SET filled = ? WHERE collection = ? AND name = ?",
-        [end.map { .int($0) } ?? .null, .text(place), .text(name)]))
+        [end.map { .int($0) } ?? .null, .text(collectionName), .text(name)]))
     guard end == nil else { return false }
-    try nextGeneration(place)
+    try nextGeneration(collectionName)
     return true
   }
 
-  /// The collection's own name, if the index is still to be made.
-  private func placeForIndex(
+  /// Returns the collection's name as created; `nil` if the index does not need to be created.
+  private func collectionForNewIndex(
     _ index: IndexDefinition, in collection: String
   ) throws -> String? {
     try index.validate()
@@ -78,18 +81,18 @@ extension SQLiteWriter {
       throw StoreError(
         .alreadyExists, "A text index has this name", [.collection: name, .index: index.name])
     }
-    if let known = table.indexes.first(where: { $0.name.isSame(as: index.name) }) {
-      let isInTheWay = isDeclared && known.origin == .adaptive
-      guard known.isSame(as: index) || isInTheWay else {
+    if let current = table.indexes.first(where: { $0.name.isSame(as: index.name) }) {
+      let replacesAdaptive = isDeclared && current.origin == .adaptive
+      guard current.isSame(as: index) || replacesAdaptive else {
         throw StoreError(
           .alreadyExists, "An index of this name has another definition",
           [.collection: name, .index: index.name])
       }
-      if known.isSame(as: index) {
-        if isInTheWay { try adopt(known, as: index, in: name) }
+      if current.isSame(as: index) {
+        if replacesAdaptive { try adopt(current, as: index, in: name) }
         return nil
       }
-      _ = try dropIndex(known.name, in: name)
+      _ = try dropIndex(current.name, in: name)
     }
     if let same = table.indexes.first(where: { $0.isSame(as: index) }) {
       if !isDeclared { return nil }
@@ -106,15 +109,15 @@ extension SQLiteWriter {
     return name
   }
 
-  /// What the store made for itself is from now on what was declared.
+  /// Turns an adaptive index into a declared one.
   private func adopt(
-    _ known: IndexDefinition, as index: IndexDefinition, in collection: String
+    _ current: IndexDefinition, as index: IndexDefinition, in collection: String
   ) throws {
     try connection.run(
       SQLFragment(
         "UPDATE nano_indexes SET name = ?, origin = 'declared', reason = NULL "
           + "WHERE collection = ? AND name = ?",
-        [.text(index.name), .text(collection), .text(known.name)]))
+        [.text(index.name), .text(collection), .text(current.name)]))
     try nextGeneration(collection)
   }
 
@@ -145,7 +148,7 @@ extension SQLiteWriter {
     }
   }
 
-  /// The error for a document that SQLite cannot read, which it needs for an index.
+  /// Returns the error for a document that SQLite cannot parse, which would prevent the index from being built.
   private func unreadable(_ schema: IndexSchema) throws -> StoreError? {
     guard connection.isInTransaction else { return nil }
     let name = SQLName.quoted(schema.collection)
@@ -156,7 +159,7 @@ extension SQLiteWriter {
         .corruptDocument, "A document that another program wrote does not decode",
         [
           .collection: schema.collection, .index: schema.index.name, .rowID: "\(row.int(0))",
-          .hint: "mend or remove it; verify lists all of them",
+          .hint: "repair or delete it; verify lists all such documents",
         ])
     }
   }

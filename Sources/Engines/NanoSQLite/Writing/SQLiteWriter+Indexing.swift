@@ -4,19 +4,19 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// The policy of a collection, and all its indexes at once. What fails is undone as a whole.
+/// Indexing policies, and operations on all indexes of a collection. A failure rolls back the whole operation.
 extension SQLiteWriter {
   func setIndexing(
     _ policy: IndexingPolicy, in collection: String, _ progress: ((Double) throws -> Void)?
   ) throws {
     let table = try tableForWriting(collection)
-    let current: IndexingPolicy = table.leaves == nil ? .declared : .everything
+    let current: IndexingPolicy = table.wildcardIndex == nil ? .declared : .everything
     guard policy != current else { return try reporting(progress) { try $0(1) } }
     let name = table.description.name
     try savepoint {
       try reporting(progress) { report in
         switch policy {
-        case .everything: try createLeaves(table, report)
+        case .everything: try createWildcardIndex(table, report)
         case .declared:
           try connection.execute(WildcardIndex.drop(name))
           try report(1)
@@ -35,7 +35,7 @@ extension SQLiteWriter {
     let name = table.description.name
     let textSchemas = table.text?.schemas ?? []
     let done = Double(table.schemas.count + textSchemas.count)
-    let steps = max(1, done + (table.leaves == nil ? 0 : 1))
+    let steps = max(1, done + (table.wildcardIndex == nil ? 0 : 1))
     try savepoint {
       try rewriteAdoptedRows(table)
       try flush()
@@ -50,9 +50,9 @@ extension SQLiteWriter {
           try connection.execute(schema.drop())
           try connection.execute(schema.create())
         }
-        if table.leaves != nil {
+        if table.wildcardIndex != nil {
           try connection.execute(WildcardIndex.drop(name))
-          try createLeaves(table) { try report((done + $0) / steps) }
+          try createWildcardIndex(table) { try report((done + $0) / steps) }
         } else {
           try report(1)
         }
@@ -74,7 +74,7 @@ extension SQLiteWriter {
     }
   }
 
-  /// Runs a block in which the caller's closure may not use the store.
+  /// Runs a block during which the caller's progress closure may not use the store.
   private func reporting(
     _ progress: ((Double) throws -> Void)?, _ work: ((Double) throws -> Void) throws -> Void
   ) throws {
@@ -86,30 +86,30 @@ extension SQLiteWriter {
     }
   }
 
-  /// Makes the table of all leaves of the documents that are there. Rows of other programs that do
-  /// not decode are left out, as they are whenever they are looked at.
-  private func createLeaves(
+  /// Builds the wildcard index of the existing documents. Rows of other programs that do not decode are omitted,
+  /// as they always are.
+  private func createWildcardIndex(
     _ table: CollectionTable, _ report: (Double) throws -> Void
   ) throws {
     let name = table.description.name
-    let leaves = WildcardIndex(collection: name)
+    let wildcardIndex = WildcardIndex(collection: name)
     try connection.execute(WildcardIndex.create(name))
     let rows = SQLName.quoted(name)
     let total = try connection.first(SQLFragment("SELECT count(*) FROM \(rows)")) { $0.int(0) } ?? 0
     var done: Int64 = 0
     try connection.with("SELECT id, body FROM \(rows) WHERE revision IS NOT NULL") { row in
       while try row.step() {
-        try table.paths.observe(row.storedBytes(1), leaves.buffer)
-        leaves.buffer.commit(id: row.int(0))
-        if leaves.buffer.isFull { try leaves.flush(connection) }
+        try table.paths.observe(row.storedBytes(1), wildcardIndex.buffer)
+        wildcardIndex.buffer.commit(id: row.int(0))
+        if wildcardIndex.buffer.isFull { try wildcardIndex.flush(connection) }
         done += 1
         if done % Self.documentsPerReport == 0 { try report(Double(done) / Double(total)) }
       }
     }
-    try leaves.flush(connection)
+    try wildcardIndex.flush(connection)
     try report(1)
   }
 
-  /// Documents between two calls of a progress closure. Arbitrary; they take about a millisecond.
+  /// The number of documents between two calls of a progress closure. Arbitrary; they take about a millisecond.
   private static let documentsPerReport: Int64 = 500
 }

@@ -4,27 +4,27 @@ import GRDBSQLite
 import NanoDocument
 import NanoEngine
 
-/// Several new documents by one statement. SQLite opens the table and its indexes once for all of
-/// them, which is a third of what a small document costs.
+/// Insertion of several new documents by one statement. SQLite opens the table and its indexes only once for all
+/// of them, which accounts for a third of the time of inserting a small document.
 extension SQLiteWriter {
   func insert(
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
   ) throws {
     let table = try tableForWriting(collection)
-    if documents.count == NewDocument.together, try mayInsertTogether(table) {
-      if documents.allSatisfy(\.isPlain) || getTheirRowIDs(documents, table) {
-        if let last = try insertTogether(documents, table, .insertTogether, bindPlain) {
+    if documents.count == NewDocument.together, try mayInsertBatch(table) {
+      if documents.allSatisfy(\.isPlain) || haveNextRowIDs(documents, table) {
+        if let last = try insertBatch(documents, table, .insertBatch, bindPlain) {
           let count = Int64(documents.count)
           if let expected = documents[documents.count - 1].rowID, expected != last {
             throw StoreError(
-              .database, "Documents did not get the row ids that they were to have",
+              .database, "Documents did not receive the row IDs assigned to them",
               [.collection: table.description.name])
           }
           rowIDs.append(contentsOf: last - count + 1...last)
           return
         }
       } else if documents.allSatisfy({ $0.hasRowIDAndNoType && isFree($0.rowID, table) }) {
-        if try insertTogether(documents, table, .insertTogetherAt, bindAt) != nil {
+        if try insertBatch(documents, table, .insertBatchAt, bindAt) != nil {
           rowIDs.append(contentsOf: documents.map { $0.rowID ?? 0 })
           return
         }
@@ -33,25 +33,27 @@ extension SQLiteWriter {
     for document in documents { rowIDs.append(try insert(document, into: collection)) }
   }
 
-  /// If a row is refused, SQLite undoes the whole statement, for which it copies each page before the
-  /// first change. With indexes, where each row changes pages of its own, that costs more than is
-  /// gained. A trigger of another program may insert rows between ours, and beyond the largest id
-  /// SQLite looks for free ones: then the ids would not follow each other.
-  private func mayInsertTogether(_ table: CollectionTable) throws -> Bool {
-    guard table.nextRowID == nil, table.leaves == nil, table.text == nil,
+  /// Returns whether documents may be inserted by one statement.
+  ///
+  /// If a row is rejected, SQLite rolls back the whole statement, for which it copies each page before the first
+  /// change. With indexes, where each row changes different pages, that costs more than it saves. A trigger of
+  /// another program may insert rows in between, and beyond the largest ID SQLite searches for free ones: in
+  /// both cases the IDs would not be consecutive.
+  private func mayInsertBatch(_ table: CollectionTable) throws -> Bool {
+    guard table.nextRowID == nil, table.wildcardIndex == nil, table.text == nil,
       table.indexes.isEmpty, table.unfinished.isEmpty, connection.isUTF8
     else { return false }
-    if let known = togetherState, known.table === table { return known.isAllowed }
-    let isAllowed = try connection.with(table, .mayInsertTogether) { row in
+    if let state = batchInsertState, state.table === table { return state.isAllowed }
+    let isAllowed = try connection.with(table, .mayInsertBatch) { row in
       try row.step() && row.int(0) != 0
     }
-    togetherState = (table, isAllowed)
+    batchInsertState = (table, isAllowed)
     return isAllowed
   }
 
-  /// Whether the row ids that documents are to have are those that SQLite gives by itself, which costs it a
-  /// search less for each.
-  private func getTheirRowIDs(_ documents: [NewDocument], _ table: CollectionTable) -> Bool {
+  /// Returns whether the row IDs requested for the documents are those that SQLite would assign itself, which
+  /// saves a search per document.
+  private func haveNextRowIDs(_ documents: [NewDocument], _ table: CollectionTable) -> Bool {
     guard var next = freeRowIDs.first(where: { $0.table === table })?.next else { return false }
     for document in documents {
       guard document.rowID == next, document.type == nil, document.version == nil else {
@@ -62,8 +64,9 @@ extension SQLiteWriter {
     return true
   }
 
-  /// The id of the last row; nil if one was refused and nothing was inserted.
-  private func insertTogether(
+  /// Inserts the documents and returns the ID of the last row; `nil` if one was rejected and nothing was
+  /// inserted.
+  private func insertBatch(
     _ documents: [NewDocument], _ table: CollectionTable,
     _ kind: CollectionTable.Statement,
     _ bind: (NewDocument, inout Int32, SQLiteStatement) throws -> Void
@@ -112,7 +115,7 @@ extension SQLiteWriter {
 }
 
 extension NewDocument {
-  /// Whether nothing has to be written but what every document has.
+  /// Whether the document uses only the columns that every document has.
   @inline(__always)
   fileprivate var isPlain: Bool { rowID == nil && type == nil && version == nil }
   @inline(__always)

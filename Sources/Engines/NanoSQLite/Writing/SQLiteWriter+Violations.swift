@@ -6,9 +6,10 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// What a refused row is told as.
+/// Translation of constraint violations.
 extension SQLiteWriter {
-  /// Which unique index refused a document, and which other document has the value.
+  /// Returns the error for a rejected document, with the unique index that rejected it and the other document
+  /// that has the value.
   func violation(
     _ error: any Error, _ document: NewDocument, _ identity: Identity?, _ table: CollectionTable
   ) throws -> any Error {
@@ -44,8 +45,8 @@ extension SQLiteWriter {
     return found
   }
 
-  /// The other document that has the value; the stored form of the same one may share some of its
-  /// elements.
+  /// Returns the other document that has the value. The stored version of the same document is excluded, because
+  /// it may share some elements.
   private func holder(
     of index: IndexDefinition, _ document: NewDocument, _ identity: Identity?,
     _ table: CollectionTable

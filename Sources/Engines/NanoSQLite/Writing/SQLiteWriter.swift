@@ -8,25 +8,25 @@ import NanoSQL
 
 /// A transaction in progress on the writing connection.
 final class SQLiteWriter: SQLiteReader, EngineWriter {
-  /// The collections whose paths may have changed, by the name they were made with.
+  /// The collections whose paths may have changed, by the name with which they were created.
   private var touched: [ExactName: CollectionTable] = [:]
   private var last: (name: String, table: CollectionTable)?
   private var savepoints = 0
-  /// The table whose documents may be inserted several at a time, or may not.
-  var togetherState: (table: CollectionTable, isAllowed: Bool)?
-  /// Of tables that the transaction was asked about, which are few.
+  /// Whether documents may be inserted several at a time into a table; the result of the last check.
+  var batchInsertState: (table: CollectionTable, isAllowed: Bool)?
+  /// The unused row IDs of tables for which the transaction requested them, usually few.
   var freeRowIDs: [FreeRowIDs] = []
-  /// Documents that the transaction has written.
+  /// The number of documents that the transaction has written.
   var written = 0
-  /// Whether indexes are being made while a progress closure of the caller runs.
+  /// Whether indexes are being built while a progress closure of the caller runs.
   var isReorganizing = false
 
   override func identity(of collection: String) throws -> CollectionIdentity {
     try existing(collection)?.description.identity ?? .key
   }
 
-  /// A statement of the caller's own finds our paths in the file, and what it changed is looked at
-  /// anew.
+  /// Flushes pending changes so that the user-supplied statement sees them, and discards cached metadata that it
+  /// may have changed.
   override func aroundForeignStatement<Result>(_ work: () throws -> Result) throws -> Result {
     try requireFree()
     try flush()
@@ -36,28 +36,28 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
 
   override func noteForeignWrite() { connection.recorder?.noteEverything() }
 
-  /// What it sees may be undone.
+  /// `nil`, because what the transaction sees may be rolled back.
   override func committedState() throws -> CommittedState? { nil }
 
-  /// Those of its own documents are written first.
+  /// Flushes the paths of the transaction's own documents first.
   override func observedPaths(in collection: String) throws -> [ObservedPath] {
     try requireFree()
     try flush()
     return try super.observedPaths(in: collection)
   }
 
-  /// What the documents brought is written before a query looks for it.
+  /// Flushes pending index entries before a query uses the indexes.
   override func prepareForQuery(_ table: CollectionTable) throws {
     try requireFree()
-    try table.leaves?.flush(connection)
+    try table.wildcardIndex?.flush(connection)
     try table.text?.flush(connection)
   }
 
-  /// The table of a collection, made if there is none.
+  /// Returns the table of a collection, creating it if necessary.
   func tableForWriting(_ name: String) throws -> CollectionTable {
     try requireFree()
     if let last, last.name.isSame(as: name) { return last.table }
-    connection.asked = name
+    connection.currentCollection = name
     let table = try touchedTable(name) ?? existingOrNew(name)
     touched[ExactName(table.description.name)] = table
     last = (name, table)
@@ -65,20 +65,21 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   }
 
   private func existingOrNew(_ name: String) throws -> CollectionTable {
-    if let table = knownTable(name) { return table }
+    if let table = cachedTable(name) { return table }
     if let table = try connection.table(name) {
       try prepareRowIDs(table)
       return table
     }
     try createCollection(CollectionDescription(name: name))
     guard let table = try connection.table(name) else {
-      throw StoreError(.database, "A collection could not be made", [.collection: name])
+      throw StoreError(.database, "A collection could not be created", [.collection: name])
     }
     return table
   }
 
-  /// Nobody else has committed since this connection did, so it knows what is in the file.
-  private func knownTable(_ name: String) -> CollectionTable? {
+  /// Returns a cached table if no other connection has committed since this one did, so that the cache is
+  /// current.
+  private func cachedTable(_ name: String) -> CollectionTable? {
     guard connection.isUnchanged,
       let table = connection.lastTable(name) ?? connection.tables[ExactName(name)],
       table.isPrepared
@@ -87,11 +88,13 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     return table
   }
 
-  /// SQLite gives a new row the largest id and one more, which would use the id of a removed last
-  /// row again; then we give the id.
+  /// Determines the next row ID, and adopts foreign rows.
   ///
-  /// - Parameter isNew: Whether the transaction uses the table for the first time, so that rows of other
-  ///   programs that could not be adopted are tried again.
+  /// SQLite assigns the largest existing ID plus one, which would reuse the ID of a deleted last row; in that
+  /// case the writer assigns the ID.
+  ///
+  /// - Parameter isNew: Whether the transaction uses the table for the first time, so that adopting rows of
+  ///   other programs that failed before is attempted again.
   private func prepareRowIDs(_ table: CollectionTable, isNew: Bool = true) throws {
     let name = table.description.name
     let (next, hasForeignRows) = try connection.with(table, .rowIDState) { row in
@@ -109,7 +112,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
   func existing(_ name: String) throws -> CollectionTable? {
     try requireFree()
     if let table = try touchedTable(name) { return table }
-    guard try knownTable(name) != nil || connection.table(name) != nil else { return nil }
+    guard try cachedTable(name) != nil || connection.table(name) != nil else { return nil }
     return try tableForWriting(name)
   }
 
@@ -119,7 +122,7 @@ final class SQLiteWriter: SQLiteReader, EngineWriter {
     return touched[ExactName(table.description.name)]
   }
 
-  /// Rows were removed, perhaps the last ones.
+  /// Updates the next row ID after rows were deleted, possibly the last ones.
   func removed(_ count: Int, from table: CollectionTable) throws {
     guard count > 0 else { return }
     freeRowIDs.removeAll()
@@ -132,20 +135,20 @@ extension SQLiteWriter {
     let name = description.name
     try connection.requireTransaction()
     try StoredNames.validate(description)
-    if let known = try connection.table(name) {
-      guard known.description.identity == description.identity else {
+    if let current = try connection.table(name) {
+      guard current.description.identity == description.identity else {
         throw StoreError(
           .alreadyExists, "A collection of this name has another identity",
-          [.collection: name, .actual: known.description.identity.rawValue])
+          [.collection: name, .actual: current.description.identity.rawValue])
       }
       return
     }
-    let taken = try connection.first(
+    let conflicting = try connection.first(
       SQLFragment(
         "SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE AND type IN ('table', 'view')",
         [.text(name)])
     ) { _ in true }
-    guard taken == nil else {
+    guard conflicting == nil else {
       throw StoreError(
         .invalidName, "A table of this name exists and is not a collection", [.collection: name])
     }
@@ -158,15 +161,15 @@ extension SQLiteWriter {
         ]))
   }
 
-  /// Anywhere, so that a collection that is dropped and made again is not taken by other connections
-  /// for the one they knew. The lower 20 bits count what changes in one and the same collection.
+  /// Returns a random start value, so that other connections do not mistake a re-created collection for the
+  /// dropped one. The lower 20 bits count changes within one collection.
   static func firstGeneration() -> Int64 { .random(in: 1..<(1 << 42)) << 20 }
 
   func dropCollection(_ name: String) throws -> Bool {
     try requireFree()
     guard let table = try connection.table(name) else { return false }
     let name = table.description.name
-    // What is known of other collections is forgotten below.
+    // Flushed first, because cached metadata of other collections is discarded below.
     try flush()
     try connection.execute(WildcardIndex.drop(name))
     for schema in table.allSchemas { try connection.execute(schema.drop()) }
@@ -183,7 +186,7 @@ extension SQLiteWriter {
     return true
   }
 
-  /// Tells of documents that were written, once they are many.
+  /// Reports the number of written documents to the observer, once there are enough.
   func reportWrites(to observer: QueryObserver) {
     observer.commits.wrappingAdd(1, ordering: .relaxed)
     for table in touched.values where table.isObserved && table.writes > 0 {
@@ -195,7 +198,7 @@ extension SQLiteWriter {
     }
   }
 
-  /// Arbitrary: few enough to be known soon, so many that telling costs nothing.
+  /// Arbitrary: small enough for timely reports, and large enough to make their cost negligible.
   private static let writesPerReport = 256
 
   func setSettings(_ settings: CollectionSettings, of collection: String) throws {
@@ -211,11 +214,11 @@ extension SQLiteWriter {
         "UPDATE nano_collections SET settings = ? WHERE name = ?",
         [.text(writer.text), .text(name)]))
     try nextGeneration(name)
-    // Defaults decide what is found.
+    // Defaults affect query results.
     connection.recorder?.noteWhole(name)
   }
 
-  /// Other connections load the collection anew when they see this; so does this one.
+  /// Increments the generation, which makes all connections, including this one, reload the collection.
   func nextGeneration(_ name: String) throws {
     try flush()
     try connection.run(
@@ -228,7 +231,7 @@ extension SQLiteWriter {
     connection.tables.removeAll()
     touched.removeAll()
     last = nil
-    togetherState = nil
+    batchInsertState = nil
     freeRowIDs.removeAll()
   }
 
@@ -251,7 +254,7 @@ extension SQLiteWriter {
 
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
     try connection.requireTransaction()
-    // What came before the savepoint stays when it is undone, and so must its paths and leaves.
+    // Changes made before the savepoint survive its rollback, and so must their paths and index entries.
     try flush()
     savepoints += 1
     defer { savepoints -= 1 }
@@ -263,27 +266,27 @@ extension SQLiteWriter {
       try connection.execute("RELEASE \(name)")
       return result
     } catch {
-      // After a full disk SQLite may have rolled back everything already.
+      // After a full disk, SQLite may already have rolled back the whole transaction.
       if connection.isInTransaction {
         connection.undo(to: name)
         if let mark { connection.recorder?.undo(to: mark) }
       }
-      // Collections and paths that the block brought are gone.
+      // Discards cached collections and paths that the block added.
       forgetTables()
       throw error
     }
   }
 
-  /// Writes what the documents brought beside themselves into the file, before the commit.
+  /// Writes pending paths, attributes, and index entries to the file, before the commit.
   func flush() throws {
     for table in touched.values { try flushPaths(of: table) }
     for table in touched.values {
-      try table.leaves?.flush(connection)
+      try table.wildcardIndex?.flush(connection)
       try table.text?.flush(connection)
     }
   }
 
-  /// Writes the paths, types and parts of documents that are new.
+  /// Writes new paths, types, and attributes of documents.
   func flushPaths(of table: CollectionTable) throws {
     guard !table.paths.changed.isEmpty || table.hasNewParts else { return }
     let name = table.description.name
@@ -311,11 +314,11 @@ extension SQLiteWriter {
   }
 }
 
-/// Row ids of a table that callers may say beforehand.
+/// Row IDs of a table that callers may assign in advance.
 struct FreeRowIDs {
   let table: CollectionTable
-  /// From here on, no row had them before the transaction.
+  /// The first of the row IDs that no row had before the transaction.
   let from: Int64
-  /// What SQLite gives to the next row that says none.
+  /// The ID that SQLite assigns to the next row without an explicit one.
   var next: Int64
 }
