@@ -3,25 +3,31 @@
 public import Foundation
 public import NanoDocument
 
-/// A type whose values are keys of documents, for properties marked with ``Key()``.
+/// A type whose values are document keys, for properties marked with ``Key()``.
 ///
-/// Types with raw values of such a type need no more than the name of the protocol:
+/// A type whose raw value is a `ModelKey` needs only to declare the conformance:
 ///
 /// ```swift
 /// struct PersonID: RawRepresentable, ModelKey { var rawValue: String }
 /// ```
 public protocol ModelKey: FieldCodable {
-  /// The key; nil to have one made.
+  /// The document key, or nil to generate one.
   ///
   /// - Throws: ``StoreError/Code/invalidKey``.
   var documentKey: DocumentKey? { get throws(StoreError) }
+  /// Creates the value of a document key.
+  ///
   /// - Throws: ``StoreError/Code/typeMismatch`` if no value has this key.
   init(documentKey: BorrowedKey) throws(StoreError)
 }
 
 extension String: ModelKey {
+  /// The string as a key.
+  ///
+  /// - Throws: ``StoreError/Code/invalidKey`` if the string cannot be a key.
   @inlinable
   public var documentKey: DocumentKey? { get throws(StoreError) { try DocumentKey(self) } }
+  /// Creates the string of a key.
   @inlinable
   public init(documentKey: BorrowedKey) throws(StoreError) {
     guard let key = documentKey.key else { throw .noKey }
@@ -30,14 +36,17 @@ extension String: ModelKey {
 }
 
 extension UUID: ModelKey {
+  /// The UUID as a key.
   public var documentKey: DocumentKey? {
     let (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p) = uuid
     func word(_ bytes: UInt8...) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
     return .uuid(word(a, b, c, d, e, f, g, h), word(i, j, k, l, m, n, o, p))
   }
 
-  /// - Throws: ``StoreError/Code/typeMismatch`` also for a UUID in upper case: saving would make a second
-  ///   document.
+  /// Creates the UUID of a key.
+  ///
+  /// - Throws: ``StoreError/Code/typeMismatch`` if the key is not a UUID in lower case. Upper case
+  ///   is rejected since saving the value would create a second document.
   public init(documentKey: BorrowedKey) throws(StoreError) {
     switch documentKey {
     case .none: throw .noKey
@@ -56,11 +65,15 @@ extension UUID: ModelKey {
   }
 }
 
-/// An integer is stored as its digits.
+/// An integer is stored as its decimal digits.
 extension ModelKey where Self: FixedWidthInteger {
+  /// The decimal digits as a key.
   public var documentKey: DocumentKey? {
     get throws(StoreError) { try DocumentKey(description) }
   }
+  /// Creates the integer of a key.
+  /// - Throws: ``StoreError/Code/typeMismatch`` if the key is not an integer in its shortest
+  ///   decimal form.
   public init(documentKey: BorrowedKey) throws(StoreError) {
     guard let key = documentKey.key else { throw .noKey }
     guard let value = Self(key.description), value.description == key.description else {
@@ -74,14 +87,19 @@ extension Int: ModelKey {}
 extension Int64: ModelKey {}
 
 extension Optional: ModelKey where Wrapped: ModelKey {
+  /// The key of the wrapped value, or nil to generate one.
   public var documentKey: DocumentKey? { get throws(StoreError) { try self?.documentKey } }
+  /// Creates nil for a document without a key, and the wrapped value otherwise.
   public init(documentKey: BorrowedKey) throws(StoreError) {
     if case .none = documentKey { self = nil } else { self = try Wrapped(documentKey: documentKey) }
   }
 }
 
 extension ModelKey where Self: RawRepresentable, RawValue: ModelKey {
+  /// The key of the raw value.
   public var documentKey: DocumentKey? { get throws(StoreError) { try rawValue.documentKey } }
+  /// Creates the value whose raw value is the key.
+  /// - Throws: ``StoreError/Code/typeMismatch`` if no value has this raw value.
   public init(documentKey: BorrowedKey) throws(StoreError) {
     guard let value = Self(rawValue: try RawValue(documentKey: documentKey)) else {
       throw .otherKey("\(Self.self)")

@@ -4,8 +4,8 @@ import NanoDocument
 package import NanoStoreCore
 import Synchronization
 
-/// Which model the collections of a store belong to. Two types that happen to have one name would read each other's
-/// documents.
+/// The model type that owns each collection of a store. Without this check, two types that share a
+/// collection name by accident would read each other's documents.
 private final class CollectionOwners: Sendable {
   private struct Owner {
     let type: String
@@ -17,7 +17,7 @@ private final class CollectionOwners: Sendable {
   }
   private let state = Mutex(State())
 
-  /// Why a model cannot use the collection that it names; nil if it can.
+  /// Returns the reason that a model cannot use its collection, or nil if it can.
   func conflict<M: Model>(of type: M.Type) -> StoreError? {
     state.withLock { state in
       if let verdict = state.verdicts[ObjectIdentifier(type)] { return verdict }
@@ -48,15 +48,15 @@ private final class CollectionOwners: Sendable {
 }
 
 extension String {
-  /// Names of collections match in either case of ASCII letters.
+  /// The name with ASCII letters in lower case: collection names ignore ASCII case.
   fileprivate var lowercasedASCII: String {
     String(decoding: utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
   }
 }
 
 extension Store {
-  /// The documents of a model, in the collection that the model names. Each operation throws if another model has
-  /// it in this store, unless both name it with `@Model(collection:)`.
+  /// Returns the collection of a model. Every operation on it throws if another model uses the same
+  /// collection in this store, unless both name it with `@Model(collection:)`.
   package func documents<M: Model>(of type: M.Type) -> DocumentCollection {
     let documents = self[M.collectionName]
     let owners = companion { CollectionOwners() }

@@ -3,9 +3,10 @@
 import NanoDocument
 import Synchronization
 
-/// The fields of one model, by the key paths that lead to them.
+/// The stored fields of a model, looked up by key path.
 ///
-/// Made once for each type: making a key path and asking it for its properties takes longer than a query.
+/// Created once per type: building key paths and looking up their properties takes longer than a
+/// query.
 final class FieldTable: Sendable {
   struct Entry: Sendable {
     let keyPath: any AnyKeyPath & Sendable
@@ -13,7 +14,7 @@ final class FieldTable: Sendable {
     let place: PropertyLocation
   }
   let fields: [Entry]
-  /// The names that fields have, and had.
+  /// The current and former names of all fields.
   let names: Set<ExactName>
   private let indexed: Set<FieldPath>
   private let places: Mutex<[AnyKeyPathBox: PropertyLocation?]>
@@ -33,13 +34,13 @@ final class FieldTable: Sendable {
     places = Mutex(known)
   }
 
-  /// Whether the model declares an index of this field alone.
+  /// Returns whether the model declares a single-field index on this field.
   func isIndexed(_ path: FieldPath) -> Bool { indexed.contains(path) }
 
   /// Whether a property is the key of the document.
   var hasKey: Bool { fields.contains { $0.place.isKey } }
 
-  /// Where the property stands that a key path leads to; nil if it leads to none that is stored.
+  /// Returns the location of the property that a key path refers to, or nil if it is not stored.
   func place(of keyPath: any AnyKeyPath & Sendable) -> PropertyLocation? {
     let box = AnyKeyPathBox(keyPath)
     if let known = places.withLock({ $0[box] }) { return known }
@@ -48,9 +49,9 @@ final class FieldTable: Sendable {
     return found
   }
 
-  /// Looks through the fields of nested models, those of the nearest ones first.
+  /// Searches the fields of nested models, breadth first.
   ///
-  /// A key path can be compared, but not taken apart.
+  /// Key paths can be compared and appended, but not split into components.
   private func search(_ wanted: AnyKeyPath) -> PropertyLocation? {
     var level = fields.map { (way: $0.keyPath as AnyKeyPath, place: $0.place) }
     for _ in 1..<Self.maximumDepth {
@@ -71,13 +72,13 @@ final class FieldTable: Sendable {
     return nil
   }
 
-  /// Arbitrary: models in models in models are looked through so deep.
+  /// Arbitrary: the number of levels of nested models that are searched.
   private static let maximumDepth = 8
-  /// Arbitrary: models that hold themselves have ways without end.
+  /// Arbitrary: a model that contains itself has infinitely many key paths.
   private static let maximumWays = 10_000
 }
 
-/// A key path as a name in a dictionary.
+/// A key path as a dictionary key.
 private struct AnyKeyPathBox: Hashable, Sendable {
   let keyPath: any AnyKeyPath & Sendable
   init(_ keyPath: any AnyKeyPath & Sendable) { self.keyPath = keyPath }
@@ -98,7 +99,7 @@ private enum FieldTables {
   static func table<M: Model>(of type: M.Type) -> FieldTable {
     let id = ObjectIdentifier(type)
     if let table = tables.withLock({ $0[id] }) { return table }
-    // Outside of the lock: the defaults of properties may be anything.
+    // Created outside of the lock, since the defaults of properties can run arbitrary code.
     let table = FieldTable(type)
     return tables.withLock { tables in
       if let earlier = tables[id] { return earlier }

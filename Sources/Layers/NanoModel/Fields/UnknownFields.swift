@@ -2,18 +2,19 @@
 
 public import NanoDocument
 
-/// What a stored document holds beside the properties of its type, kept so that saving the value does not
-/// lose it.
+/// The fields of a stored document that its type does not declare, preserved when the value is
+/// saved.
 ///
-/// It takes part in nothing else: two values that differ in it alone are equal, and Codable passes it by.
+/// They are ignored otherwise: values that differ only in unknown fields are equal, and `Codable`
+/// skips them.
 @frozen
 public struct UnknownFields: Sendable {
-  /// Never changed after it is made.
+  /// Immutable.
   @usableFromInline
   final class Kept: Sendable {
-    /// The fields with their names, a comma before each, as they stand in the document.
+    /// The fields with their names, each preceded by a comma, as stored in the document.
     @usableFromInline let bytes: [UInt8]
-    /// The version that wrote it, if that is newer than the type's own.
+    /// The version that wrote the document, if it is newer than the type's version.
     @usableFromInline let newerVersion: Int64?
 
     @usableFromInline
@@ -25,14 +26,15 @@ public struct UnknownFields: Sendable {
 
   @usableFromInline var kept: Kept?
 
+  /// Creates an empty set of fields.
   @inlinable @inline(__always)
   public init() {}
 
-  /// Whether there is nothing to keep.
+  /// Whether there are no unknown fields.
   @inlinable
   public var isEmpty: Bool { kept?.bytes.isEmpty ?? true }
 
-  /// Writes the fields behind those that are declared.
+  /// Writes the fields after the declared ones.
   @inlinable @inline(__always)
   public func write(to writer: inout JSONWriter) {
     if let kept { Self.write(kept, to: &writer) }
@@ -46,7 +48,7 @@ public struct UnknownFields: Sendable {
     }
   }
 
-  /// The version to store a document with, which stays a newer one.
+  /// Returns the version to store the document with: the newer version if it was written by one.
   @inlinable
   package func version(_ own: Int64?) -> Int64? {
     guard let newer = kept?.newerVersion else { return own }
@@ -56,7 +58,7 @@ public struct UnknownFields: Sendable {
   @usableFromInline
   package mutating func keep(newerVersion: Int64) { kept = Kept(kept?.bytes ?? [], newerVersion) }
 
-  /// The version that wrote them, if that is newer than the type's own.
+  /// The version that wrote the fields, if it is newer than the type's version.
   package var newerVersion: Int64? { kept?.newerVersion }
 
   func object() throws(StoreError) -> DocumentObject {
@@ -73,13 +75,14 @@ public struct UnknownFields: Sendable {
 }
 
 extension UnknownFields {
-  /// Gathers fields while a document is read whose fields are not all where they were expected.
+  /// Collects the undeclared fields of a document while it is read.
   public struct Collector {
     private var bytes: [UInt8] = []
 
+    /// Creates an empty collector.
     public init() {}
 
-    /// Keeps the field whose name was just read, and leaves the cursor behind its value.
+    /// Collects the field whose name was just read, and moves the reader past its value.
     ///
     /// - Throws: ``StoreError/Code/corruptDocument``.
     package mutating func keep(
@@ -96,7 +99,7 @@ extension UnknownFields {
       bytes.append(contentsOf: value.prefix(value.count - reader.rest.count))
     }
 
-    /// What was kept.
+    /// The collected fields.
     public var fields: UnknownFields {
       var fields = UnknownFields()
       if !bytes.isEmpty { fields.kept = Kept(bytes, nil) }
@@ -115,13 +118,15 @@ extension UnknownFields: Codable {
   public func encode(to encoder: any Encoder) {}
 }
 
-// The code that the compiler writes for a Codable type calls these in place of the general ones, so that
-// there is no field of this name.
+// The `Codable` code that the compiler synthesizes prefers these overloads to the generic ones, so
+// encoded values have no such field.
 extension KeyedEncodingContainer {
+  /// Does nothing: unknown fields are not part of a type's `Codable` form.
   public func encode(_ fields: UnknownFields, forKey key: Key) {}
 }
 
 extension KeyedDecodingContainer {
+  /// Returns no fields: unknown fields are not part of a type's `Codable` form.
   public func decode(_ type: UnknownFields.Type, forKey key: Key) -> UnknownFields {
     UnknownFields()
   }

@@ -45,7 +45,8 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     "a stored property of a model, isEmpty, or count and first of a list"
   }
 
-  /// The property of a model itself; longer ways are several key paths in a predicate.
+  /// The property of a model that the key path refers to. Longer paths are nested key paths in a
+  /// predicate.
   private func field() -> PropertyLocation? {
     guard let model = Root.Output.self as? any Model.Type,
       let field = model.fieldTable.place(of: keyPath), field.path.components.count == 1
@@ -57,7 +58,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     -> Term?
   {
     if let field = field() {
-      // Only of the object itself: others stand in documents of their own.
+      // Related objects are stored in their own documents, which a condition cannot reach.
       guard place.path == nil || !(Root.Output.self is AnyClass) else {
         throw .untranslatable(self, "properties of the object itself, not of those it relates to")
       }
@@ -91,8 +92,10 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     return Term(.place(place), mayBeNull: type.isOptional)
   }
 
-  /// A field as the type reads it: under its name, under a former one, or else its default. A null stands
-  /// for itself in an optional, and for nothing in a property that has a default.
+  /// Returns the cases of a field as the type decodes it: under its current name, under a former
+  /// name, or the default.
+  ///
+  /// A null is a value in an optional property, and a missing field in a property with a default.
   private func fields(_ field: PropertyLocation, in outer: Place, countsFormerNames: Bool) -> Term {
     let type = StoredType(Output.self)
     var open = Condition.constant(true)
@@ -104,7 +107,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
       cases.append(
         Term.Case(
           when: open.and(isMissing.opposite), content: .place(place), mayBeNull: type.isOptional))
-      // Nothing there is null, if there is no default.
+      // Without a default, a missing field reads as null.
       if field.missing?.isNull ?? true,
         cases.count == field.formerPaths.count + 1 || !countsFormerNames
       {
@@ -126,7 +129,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     }
   }
 
-  /// Of a default.
+  /// Returns a property of a default value.
   private func property(ofStored value: DocumentValue) throws(StoreError) -> Term? {
     if let field = field() {
       guard case .object(let object) = value else { return nil }
@@ -151,7 +154,8 @@ extension Place {
     Term(.truth(.comparison(expression, .equal, .value(value))))
   }
 
-  /// How many elements a list has. A list may be stored as its only element, from when it was none.
+  /// The number of elements of a list. A list can be stored as its only element if the property was
+  /// not a list before.
   fileprivate var count: Term {
     Term([
       Term.Case(when: isArray, content: .computed(.function(.arrayLength, [expression]))),
@@ -205,10 +209,10 @@ extension Place {
 }
 
 extension Term {
-  /// What has no value for any document.
+  /// A term that fails for every document.
   static var failing: Term { Term([], fails: .constant(true)) }
 
-  /// The value, if it is one of the program.
+  /// The value, if it is a constant of the program.
   var constant: Any? {
     guard cases.count == 1, case .constant(let value) = cases[0].content else { return nil }
     return value

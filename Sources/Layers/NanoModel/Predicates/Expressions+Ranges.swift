@@ -4,7 +4,7 @@ import Foundation
 import NanoDocument
 import NanoQuery
 
-/// A range of the program.
+/// A constant range.
 private protocol RangeOfValues {
   var lower: Any? { get }
   var upper: Any? { get }
@@ -36,7 +36,7 @@ extension PartialRangeUpTo: RangeOfValues {
   fileprivate var includesUpper: Bool { false }
 }
 
-/// A range whose bounds are parts of the predicate.
+/// A range whose bounds are expressions of the predicate.
 private protocol RangeOfTerms: PredicateExpression {
   func contains<Element: PredicateExpression>(
     _ element: Element, _ translator: PredicateTranslator, _ whole: some PredicateExpression
@@ -80,13 +80,14 @@ extension PredicateTranslator {
   ) throws(StoreError) -> Truth {
     let isOver = try self.comparison(lower, .lessOrEqual, element, whole)
     let isUnder = try self.comparison(element, comparison, upper, whole)
-    // A range whose bounds are in the wrong order cannot be made.
+    // Swift traps when the bounds are in the wrong order.
     let isRange = try self.comparison(lower, .lessOrEqual, upper, whole)
     let all = isRange.and(isOver).and(isUnder)
     return Truth(holds: all.holds, fails: all.fails.or(isRange.isFalse))
   }
 
-  /// Where a range of the program contains something; nil if it is no range.
+  /// Returns the condition that a constant range contains an element, or nil if the value is not a
+  /// range.
   func range<E: PredicateExpression>(
     _ range: Any, contains element: E, _ whole: some PredicateExpression
   ) throws(StoreError) -> Truth? {

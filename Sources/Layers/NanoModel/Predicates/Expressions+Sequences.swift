@@ -33,7 +33,7 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
 }
 
 extension Place {
-  /// Where some element of the list, or the element itself, is this one.
+  /// Returns the condition that an element of the list, or the value itself, equals an element.
   fileprivate func contains(_ element: Term.Case, _ type: StoredType) throws(StoreError)
     -> Condition?
   {
@@ -51,7 +51,7 @@ extension Place {
 }
 
 extension Term.Case {
-  /// Where it equals one of these values.
+  /// Returns the condition that the content equals one of the values.
   fileprivate func isIn(_ values: [Any], _ type: StoredType) throws(StoreError) -> Condition? {
     guard let expression = content.expression, content.value == nil else {
       var holds = Condition.constant(false)
@@ -124,7 +124,8 @@ extension PredicateExpressions.Filter: TranslatableExpression {
 }
 
 extension PredicateTranslator {
-  /// Those of some values that fulfil a condition on nothing but themselves; nil for other conditions.
+  /// Filters constant values with a condition that depends on nothing else; returns nil for other
+  /// conditions.
   fileprivate func filtered<Element, Test: PredicateExpression>(
     _ values: [Term.Content], by test: Test, _ variable: PredicateExpressions.Variable<Element>
   ) throws(StoreError) -> Term? {
@@ -141,8 +142,8 @@ extension PredicateTranslator {
     return Term(.stored(.array(kept)))
   }
 
-  /// Where a closure over elements is true, which must not fail: what is found would depend on the order
-  /// of the elements.
+  /// Returns the condition of a closure that cannot fail: with a failing closure, the result would
+  /// depend on the order of the elements.
   fileprivate func sureTruth<E: PredicateExpression>(
     _ expression: E, _ whole: some PredicateExpression
   ) throws(StoreError) -> Condition {
@@ -153,7 +154,8 @@ extension PredicateTranslator {
     return truth.holds
   }
 
-  /// The elements of a list in the document, and the translator for what is asked of one.
+  /// Returns the elements of a list in the document, and a translator for conditions on one of
+  /// them.
   fileprivate func elements<Element>(
     _ content: Term.Content, _ variable: PredicateExpressions.Variable<Element>
   ) -> (Elements, PredicateTranslator)? {
@@ -208,7 +210,7 @@ extension Term.Content {
     return elements.count <= Self.longestList ? elements : nil
   }
 
-  /// Arbitrary: a condition is made for each value.
+  /// Arbitrary: each value adds a condition.
   private static let longestList = 1_000
 }
 

@@ -3,7 +3,7 @@
 import NanoDocument
 import NanoQuery
 
-/// By what values of a model are sorted: a property and a direction.
+/// A sort key of a query: a property and a direction.
 ///
 /// ```swift
 /// people.find().sorted(by: \.lastName, \.firstName)
@@ -13,14 +13,14 @@ public struct ModelOrdering<Root: Model>: Sendable {
   let place: Result<PropertyLocation, StoreError>
   let descending: Bool
 
-  /// By a property, the smallest first; what is absent comes before everything.
+  /// Sorts by a property in ascending order, with missing values first.
   ///
-  /// A property with a raw value is sorted by that. The query throws ``StoreError/Code/unsupported`` for a `Decimal`,
-  /// which is stored as text.
+  /// A property with a raw value is sorted by it. For a `Decimal`, which is stored as text, the
+  /// query throws ``StoreError/Code/unsupported``.
   public static func forward(_ keyPath: any PartialKeyPath<Root> & Sendable) -> ModelOrdering {
     ModelOrdering(keyPath, descending: false)
   }
-  /// By a property, the largest first; what is absent comes last.
+  /// Sorts by a property in descending order, with missing values last.
   public static func reverse(_ keyPath: any PartialKeyPath<Root> & Sendable) -> ModelOrdering {
     ModelOrdering(keyPath, descending: true)
   }
@@ -41,10 +41,10 @@ public struct ModelOrdering<Root: Model>: Sendable {
     self.descending = descending
   }
 
-  /// The ordering of documents.
+  /// Returns the ordering of documents.
   ///
-  /// - Parameter counts: Whether documents may have the field under a former name, or lack it and count
-  ///   with its default.
+  /// - Parameter counts: Whether documents can have the field under a former name, or lack it and
+  ///   count with its default.
   func ordering(countsVariants counts: Bool) throws(StoreError) -> Ordering {
     let place = try place.get()
     if place.isKey {
@@ -57,7 +57,7 @@ public struct ModelOrdering<Root: Model>: Sendable {
 }
 
 extension PropertyLocation {
-  /// What the property is read as, in documents of every version.
+  /// The decoded value of the property, for documents of all versions.
   fileprivate var expression: QueryExpression {
     var branches: [QueryExpression.Branch] = []
     for current in cases(formerNames: true) {

@@ -3,15 +3,16 @@
 import NanoDocument
 package import NanoQuery
 
-/// The properties of a model, to write conditions with.
+/// The properties of a model, for writing conditions.
 @dynamicMemberLookup
 public struct ModelProperties<Root: Model>: Sendable {
-  /// Whether values are parts of documents, where no property is the document's key.
+  /// Whether the values are parts of documents, where no property is the document's key.
   var areInPart = false
 
+  /// Creates the properties of the model.
   public init() {}
 
-  /// A property.
+  /// Returns a property.
   public subscript<Value>(
     dynamicMember keyPath: any KeyPath<Root, Value> & Sendable
   ) -> ModelPath<Root, Value> {
@@ -26,10 +27,10 @@ public struct ModelProperties<Root: Model>: Sendable {
   }
 }
 
-/// A property of a model, or one of a value in it, to write conditions with.
+/// A property of a model or of a nested value, for writing conditions.
 ///
 /// ```swift
-/// people.find { $0.address.country == "US" }               // of a nested model, also an optional one
+/// people.find { $0.address.country == "US" }               // of a nested model, optional or not
 /// people.find { $0.friends.age > 30 }                      // some friend is over 30
 /// people.find { $0.friends.element { $0.age > 30 && $0.name == "Ada" } }    // the same friend
 /// people.find { $0.tags.contains("swift") && !$0.notes.isEmpty }
@@ -38,29 +39,29 @@ public struct ModelProperties<Root: Model>: Sendable {
 public struct ModelPath<Root: Model, Value>: Sendable {
   let place: Result<PropertyLocation, StoreError>
 
-  /// A property that a key path leads to, as `\.address.country` does.
+  /// Creates the property that a key path refers to, such as `\.address.country`.
   public init(_ keyPath: any KeyPath<Root, Value> & Sendable) {
     place = Result { () throws(StoreError) in try Root.place(of: keyPath) }
   }
 
   init(_ place: Result<PropertyLocation, StoreError>) { self.place = place }
 
-  /// A property of the value.
+  /// Returns a property of the value.
   public subscript<Inner>(
     dynamicMember keyPath: any KeyPath<Value, Inner> & Sendable
   ) -> ModelPath<Root, Inner> where Value: Model { inner(Value.self, keyPath) }
 
-  /// A property of the value, if there is one.
+  /// Returns a property of an optional value.
   public subscript<Nested: Model, Inner>(
     dynamicMember keyPath: any KeyPath<Nested, Inner> & Sendable
   ) -> ModelPath<Root, Inner?> where Value == Nested? { inner(Nested.self, keyPath) }
 
-  /// A property of any element.
+  /// Returns a property of the elements; conditions hold if they hold for any element.
   public subscript<Nested: Model, Inner>(
     dynamicMember keyPath: any KeyPath<Nested, Inner> & Sendable
   ) -> ModelPath<Root, Inner> where Value == [Nested] { inner(Nested.self, keyPath) }
 
-  /// The value of a dictionary under a name; nothing where it has none.
+  /// Returns the entry of a dictionary for a name; nil where it has none.
   ///
   /// ```swift
   /// sensors.find { $0.readings["temperature"] > 30 }
@@ -68,7 +69,8 @@ public struct ModelPath<Root: Model, Value>: Sendable {
   public subscript<Entry>(name: String) -> ModelPath<Root, Entry?> where Value == [String: Entry] {
     entry(name, Entry.self)
   }
-  /// The value of a dictionary under a name, if there is a dictionary.
+  /// Returns the entry of an optional dictionary for a name; nil where there is no dictionary or no
+  /// entry.
   public subscript<Entry>(name: String) -> ModelPath<Root, Entry?>
   where Value == [String: Entry]? { entry(name, Entry.self) }
 
@@ -90,9 +92,10 @@ public struct ModelPath<Root: Model, Value>: Sendable {
 }
 
 extension PropertyLocation {
-  /// What is at the other end of a relationship stands in other documents, which no condition reaches.
+  /// Checks that values of a model are stored in this field. Related objects are stored in other
+  /// documents, which a condition cannot reach.
   ///
-  /// - Throws: ``StoreError/Code/unsupported`` if values of the model do not stand in the field.
+  /// - Throws: ``StoreError/Code/unsupported`` if the model's values are stored in other documents.
   func checkHolds(_ model: any Model.Type) throws(StoreError) {
     guard model is AnyClass else { return }
     throw StoreError(
@@ -105,6 +108,8 @@ extension PropertyLocation {
 }
 
 extension Model {
+  /// Returns the location of the property that a key path refers to.
+  ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if the property is not stored.
   static func place(of keyPath: any AnyKeyPath & Sendable) throws(StoreError) -> PropertyLocation {
     if let place = fieldTable.place(of: keyPath) { return place }
@@ -118,9 +123,9 @@ extension Model {
 }
 
 extension ModelPath {
-  /// A condition on the values that the property has in documents of every version.
+  /// Returns a condition on the decoded values of the property, for documents of all versions.
   ///
-  /// - Parameter build: The condition on an expression for the property.
+  /// - Parameter build: Returns the condition for an expression of the property.
   func condition(
     _ build: (QueryExpression, PropertyLocation) throws(StoreError) -> Condition
   ) -> ModelCondition<Root> {
@@ -143,7 +148,7 @@ extension ModelPath {
 }
 
 extension ModelPath {
-  /// A condition for layers on top of models.
+  /// Returns a condition on the property, for layers on top of models.
   package func condition(
     onField build: (QueryExpression) -> Condition
   ) -> ModelCondition<Root> {
@@ -152,9 +157,9 @@ extension ModelPath {
 }
 
 extension Condition {
-  /// That what a property is read as satisfies a condition.
+  /// Creates the condition that the decoded value of a property satisfies a condition.
   ///
-  /// - Parameter named: The condition on what stands at a path.
+  /// - Parameter named: Returns the condition on the value at a path.
   fileprivate init(
     _ steps: ArraySlice<FieldStep>, _ base: [String], formerNames: Bool,
     _ named: (FieldPath) throws(StoreError) -> Condition
@@ -169,7 +174,7 @@ extension Condition {
       switch current.content {
       case .path(let path):
         let isHere = try named(path)
-        // Nothing is left but to find nothing, which is what the condition then says by itself.
+        // Only the case without a value remains, which the condition itself covers.
         if index == cases.count - 2, case .nothing = cases[index + 1].content {
           found.append(open.and(isHere))
           break search
@@ -182,7 +187,7 @@ extension Condition {
           : try named(list.appending(FieldPath(components: rest.map(\.name))))
         found.append(open.and(isTrueOfNothing ? current.when.and(inner) : inner))
       case .constant(let place, let value):
-        // As if it stood under the names of today.
+        // Evaluated as if the default were stored under the current names.
         let today = path[0..<place.components.count]
         if try Evaluator(DocumentSubject(only: today, value)).holds(plain) {
           found.append(open.and(current.when))

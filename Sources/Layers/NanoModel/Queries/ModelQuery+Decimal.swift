@@ -2,7 +2,8 @@
 
 public import Foundation
 
-// What a property that is a `Decimal` cannot be asked, so that the compiler says why.
+// Operations that `Decimal` properties do not support, declared so that the compiler reports the
+// reason.
 
 @available(
   *, unavailable,
