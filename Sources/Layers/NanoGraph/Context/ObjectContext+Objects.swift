@@ -2,16 +2,17 @@
 
 import NanoDocument
 
-/// Inserting and deleting.
+/// Inserting and deleting objects.
 extension ObjectContext {
-  /// Makes a new object one of the context's, to be stored by the next save, and with it the objects that it
-  /// relates to.
+  /// Inserts a new object and the objects that it relates to. The next save stores them.
   ///
-  /// An object that was deleted and is not saved yet is there again. Nothing happens to one that is there.
+  /// An object with an unsaved deletion is restored. Inserting an object that already belongs to
+  /// the context has no effect.
   ///
   /// - Returns: The object.
-  /// - Throws: ``StoreError/Code/invalidArgument`` if it belongs to another context, has no content, or has
-  ///   relationships that were read elsewhere, whose row ids mean nothing here.
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the object belongs to another context, has no
+  ///   content, or has unresolved relationships from another source, whose row ids have no meaning
+  ///   in this context.
   @discardableResult
   public func insert<Object: GraphObject>(_ object: Object) throws -> Object {
     let table = table(Object.self)
@@ -24,7 +25,7 @@ extension ObjectContext {
           for relationship in table.relationships {
             _ = relationship.targets(of: object, in: self)
           }
-          // Others may have been deleted since.
+          // Related objects may have been deleted since.
           hasUndoneToGone = true
           table.insertAgain(object)
         } else {
@@ -44,7 +45,7 @@ extension ObjectContext {
     undoLog.note(.inserted, object, in: table)
     tell(.willInsert, object, table)
     guard !table.relationships.isEmpty || !table.inverses.isEmpty else { return }
-    // One after the other: a chain of new objects may be longer than the stack is deep.
+    // A queue instead of recursion: a chain of new objects can be longer than the stack is deep.
     linkQueue.append((object, table))
     guard linkQueue.count == 1 else { return }
     var next = 0
@@ -67,16 +68,18 @@ extension ObjectContext {
       [.collection: collection, .hint: "get it from this one by its objectID"])
   }
 
-  /// Deletes an object with the next save, and what its delete rules say with it.
+  /// Marks an object for deletion by the next save, and applies its delete rules.
   ///
-  /// It is gone from relationships at once, in memory, and from the documents of others with the save, also of
-  /// those that are not in memory, as far as the context knows their classes; see ``register(_:)``. Deleting it
-  /// again does nothing; deleting what others have deleted takes it out of relationships.
+  /// The object disappears from relationships in memory immediately. The save removes it from the
+  /// relationships of stored documents, including those that are not in memory, if the context has
+  /// registered their classes; see ``register(_:)``. Deleting a deleted object has no effect.
+  /// Deleting an object whose document no longer exists removes it from relationships.
   ///
-  /// - Throws: ``StoreError/Code/deleteDenied`` with the relationship, if a rule is ``DeleteRule/deny`` and there
-  ///   are objects; what ``GraphObject/prepareForDelete(in:)`` throws, after which the object stays, and what that
-  ///   method changed stays changed; ``StoreError/Code/invalidArgument`` if the object belongs to no context or
-  ///   another one.
+  /// - Throws: ``StoreError/Code/deleteDenied`` with the relationship if its rule is
+  ///   ``DeleteRule/deny`` and there are related objects; ``StoreError/Code/invalidArgument`` if
+  ///   the object belongs to no context or to another one; and errors of
+  ///   ``GraphObject/prepareForDelete(in:)``, after which the object is kept, as are the changes
+  ///   that the method made to other objects.
   public func delete(_ object: some GraphObject) throws {
     guard let table = object._$object.table, table.context === self else {
       if object.isDeleted { return }
@@ -86,7 +89,8 @@ extension ObjectContext {
     }
     guard !object.isDeleted else { return }
     guard try table.isThere(object) else {
-      // Its document is gone; the save takes it out of those that relate to it.
+      // The document is already deleted; the save removes it from the relationships of other
+      // objects.
       return table.noteDeleted(object)
     }
     let all = try closure(of: object)
@@ -109,7 +113,8 @@ extension ObjectContext {
     for object in all { if let table = object._$object.table { tell(.willDelete, object, table) } }
   }
 
-  /// An object and those that go with it, after looking whether a rule denies it.
+  /// Returns an object and the objects that cascade rules delete with it, unless a rule denies the
+  /// deletion.
   private func closure(of object: any GraphObject) throws -> [any GraphObject] {
     var all: [any GraphObject] = []
     var seen: Set<ObjectIdentifier> = []
@@ -142,7 +147,7 @@ extension ObjectContext {
     return all
   }
 
-  /// The objects at the other ends of relationships whose rules ask for them.
+  /// Returns the related objects of each relationship whose rule is not `nullify`.
   private func ends(
     of object: any GraphObject, _ table: ObjectTable
   ) -> [(name: String, rule: DeleteRule, others: [any GraphObject])] {

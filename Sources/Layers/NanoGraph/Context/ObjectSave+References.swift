@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// References to objects that a save deletes go with them.
+/// Removing references to objects that the save deletes.
 extension ObjectSave {
   func removeReferences(_ tables: [ObjectTable]) throws {
     for owners in tables where !owners.relationships.isEmpty {
@@ -34,7 +34,7 @@ extension ObjectSave {
     relationship.remove(from: owner, in: context, where: isGone)
   }
 
-  /// Also from documents of objects that are not in memory.
+  /// Removes references from stored documents, including those of objects that are not in memory.
   private func removeStored(
     _ ids: [Int64], of targets: ObjectTable, _ relationship: StoredRelationship,
     _ owners: ObjectTable
@@ -43,7 +43,7 @@ extension ObjectSave {
       let some = Array(ids[start..<min(start + Self.idsPerQuestion, ids.count)])
       let found = try owners.documents.find(relationship.condition(for: some, in: targets))
         .withoutFieldCheck.rowIDs()
-      // Clean ones too: others may have changed them since they were read.
+      // Unchanged objects are reloaded too, since their documents may have changed in the store.
       let alive = found.map { owners.anyObject($0) }
       let clean = alive.filter {
         $0._$object.flags.isDisjoint(with: [.inserted, .changed, .deleted])
@@ -56,13 +56,13 @@ extension ObjectSave {
     }
   }
 
-  /// Arbitrary: statements of this length are still short.
+  /// Arbitrary: keeps statements short.
   private static let idsPerQuestion = 500
 
-  /// The save failed: relationships hold again what they held.
+  /// Restores relationships after a failed save.
   func takeReferencesBack() { references.takeBack(in: context) }
 
-  /// What saving itself changed is undone with what asked for it.
+  /// Merges the changes that the save made into the undo group of the deletions that caused them.
   func settleUndo() {
     guard context.undoLog.isEnabled else { return }
     if references.isUndoneAlone { context.undoLog.mergeOpen() }
@@ -70,14 +70,14 @@ extension ObjectSave {
   }
 }
 
-/// What a save took out of relationships because it leads to deleted objects.
+/// The relationship changes of a save that removed references to deleted objects.
 struct RemovedReferences {
-  /// Whether nothing else is noted for undoing.
+  /// Whether the current undo group contains no other changes.
   var isUndoneAlone = false
   private var restore: [() -> Void] = []
   private var changed: [(owner: any GraphObject, table: ObjectTable)] = []
 
-  /// Notes what an owner has before something is taken out.
+  /// Records an owner's relationship before references are removed.
   mutating func note(
     _ owner: any GraphObject, _ relationship: StoredRelationship, _ table: ObjectTable
   ) {

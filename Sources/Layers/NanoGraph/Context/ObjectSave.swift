@@ -4,24 +4,25 @@ import NanoDocument
 import NanoModel
 import NanoStoreCore
 
-/// One save of a context: what is written in the transaction, and what objects are to know afterwards.
+/// A single save of a context: its writes, and the state of the objects after the commit.
 final class ObjectSave {
   let context: ObjectContext
   private var writer = JSONWriter(capacity: 512)
   private var conflicts: [ObjectConflict] = []
-  /// The revisions of stored objects afterwards; 0 where they are to be looked up.
+  /// The new revisions of stored objects; 0 if they must be read from the store.
   private var revisions: [(object: any GraphObject, revision: Int64)] = []
-  /// Objects whose content in the store is not the one in memory.
+  /// Objects whose stored content differs from the content in memory.
   private var stale: [any GraphObject] = []
-  /// Objects whose documents others have deleted, which stays so.
+  /// Objects whose documents were deleted by others and are not inserted again.
   private var gone: [(object: any GraphObject, isLoaded: Bool)] = []
-  /// Objects that were to be deleted and stay.
+  /// Objects that are kept although the context deleted them.
   private(set) var kept: Set<ObjectIdentifier> = []
   var references = RemovedReferences()
 
   init(_ context: ObjectContext) { self.context = context }
 
-  /// Writes everything, in an order in which values of unique indexes are given up before they are taken.
+  /// Writes all changes, in an order in which unique index values are released before they are
+  /// reused.
   func run() throws {
     let tables = context.allTables
     for table in tables where !table.counts.isEmpty { try table.prepare() }
@@ -53,7 +54,7 @@ final class ObjectSave {
     }
   }
 
-  /// Whether an object that is to be deleted and that others changed stays.
+  /// Returns whether a conflict keeps an object that the context deleted.
   private func keeps(_ object: any GraphObject, _ table: ObjectTable) throws -> Bool {
     guard try table.documents.contentVersion(rowID: object._$object.rowID) != nil else {
       return false
@@ -111,7 +112,8 @@ final class ObjectSave {
     }
     writer.object(fields)
     if try !batch.replace(&writer, rowID: id, revision: nil, version: version) {
-      // As a new document, so that another one that has its key meanwhile is not written over.
+      // Inserted as a new document, so that it cannot overwrite a different document that has its
+      // key now.
       _ = try table.documents.writeBatch(.insert, atomic: false) { batch, writer in
         writer.object(fields)
         try batch.add(&writer, key: try object.documentKey, version: version, rowID: id)
@@ -122,12 +124,12 @@ final class ObjectSave {
 
   private enum Settlement {
     case overwrite
-    /// The stored version stays; also where it makes the save fail.
+    /// The stored version is kept, also if the conflict makes the save fail.
     case keep
     case write(DocumentObject)
   }
 
-  /// Settles what becomes of a version that nobody here has read.
+  /// Resolves a conflict by the context's policy.
   ///
   /// - Parameter mine: The fields to store; nil if the object is to be deleted.
   private func settle(
@@ -152,8 +154,8 @@ final class ObjectSave {
     }
   }
 
-  /// Settles what becomes of an object that was changed although its content could not be loaded: what it shows
-  /// besides the change are first values, which are never stored.
+  /// Resolves the conflict of an object that was changed although its content could not be loaded.
+  /// Its other properties are placeholders, which are never stored.
   private func settleUnloaded(_ object: any GraphObject, _ table: ObjectTable) throws {
     let conflict = try conflict(object, table, try fields(of: object))
     if case .keepStored = context.conflictPolicy {
@@ -177,7 +179,7 @@ final class ObjectSave {
     gone.append((object, isLoaded: !object._$object.flags.contains(.failed)))
   }
 
-  /// The key of a stored document does not change.
+  /// Checks that the key of a stored object is unchanged.
   private func checkKey(_ object: any GraphObject, _ table: ObjectTable) throws {
     guard let key = try object.documentKey else { return }
     try table.documents.show(rowID: object._$object.rowID) { stored in
@@ -188,7 +190,7 @@ final class ObjectSave {
     }
   }
 
-  /// What an object would be stored as.
+  /// Returns the fields that an object would be stored with.
   private func fields(of object: any GraphObject) throws -> DocumentObject {
     try encode(object)
     defer { writer.removeAll() }
@@ -222,9 +224,9 @@ final class ObjectSave {
     }
   }
 
-  // MARK: Afterwards
+  // MARK: Completion
 
-  /// What the objects of a class know once everything is stored.
+  /// Updates the objects of a class after the commit.
   func finish(_ table: ObjectTable) {
     let isUndoEnabled = context.undoLog.isEnabled
     for object in table.deleted where !kept.contains(ObjectIdentifier(object)) {
@@ -256,6 +258,6 @@ final class ObjectSave {
 }
 
 extension GraphObject {
-  /// The version to store its document with, which stays a newer one.
+  /// The version to store the document with: a newer version is kept.
   fileprivate var storedVersion: Int64? { _$unknownFields.version(Self.storedVersion) }
 }

@@ -5,10 +5,10 @@ public import NanoEngine
 import NanoModel
 import NanoStoreCore
 
-/// How documents become the content of objects.
+/// Decoding documents into objects.
 extension ObjectTable {
-  /// The object of a document that a query shows. Content that is in memory and the same stays, and so do
-  /// unsaved changes.
+  /// Returns the object of a stored document. Content in memory is kept if it is current, and
+  /// unsaved changes are always kept.
   @inlinable
   func take<Object: GraphObject>(_ stored: StoredDocument, as type: Object.Type) throws -> Object {
     if let known = map[stored.rowID] {
@@ -23,7 +23,7 @@ extension ObjectTable {
     return object
   }
 
-  /// The object of a row that is there, perhaps again by another context.
+  /// Returns the object of an existing row, which another context may have restored.
   func found<Object: GraphObject>(_ id: Int64, as type: Object.Type) -> Object {
     removed.remove(id)
     let object = object(id, as: type)
@@ -34,7 +34,8 @@ extension ObjectTable {
     return object
   }
 
-  /// The object of a document that was read a while ago; nil if the document was removed since.
+  /// Returns the object of a document that was read earlier, or nil if the document was deleted
+  /// since.
   func take<Object: GraphObject>(_ document: Document, as type: Object.Type) throws -> Object? {
     let header = document.header
     guard let rowID = header.rowID else {
@@ -45,7 +46,7 @@ extension ObjectTable {
     if let known = live(rowID), !known.isFault, let revision = header.revision,
       known._$object.revision > revision
     {
-      // Saved or read anew meanwhile.
+      // Saved or reloaded in the meantime.
       return unsafeDowncast(known, to: type)
     }
     return try document.withBytes { bytes in
@@ -61,7 +62,7 @@ extension ObjectTable {
   @usableFromInline
   func refresh<Object: GraphObject>(_ object: Object, _ stored: StoredDocument) throws {
     let flags = object._$object.flags
-    // One that was removed may have come back by another context.
+    // Another context may have restored a removed object.
     guard flags.contains(.removed) || flags.isDisjoint(with: [.changed, .deleted, .inserted]) else {
       return
     }
@@ -70,7 +71,7 @@ extension ObjectTable {
     try fill(object, stored)
     object._$object.flags = .watched
     removed.remove(stored.rowID)
-    // Others may have changed what it relates to.
+    // The relationships of the object may have changed in the store.
     if !flags.contains(.fault), relationships.contains(where: { $0.inverse != nil }) {
       context.inverseEpoch += 1
     }
@@ -116,11 +117,11 @@ extension ObjectTable {
 
   // MARK: Faults
 
-  /// A list became objects.
+  /// Records the row ids of a list that was resolved to objects, for prefetching.
   @usableFromInline
   func noteList(_ ids: [Int64]) { neighbours = Neighbours(ids) }
 
-  /// Loads a fault, and its neighbours if this is the second one of a list.
+  /// Loads a fault, together with its neighbors from the second access to a list on.
   func loadContent(of object: any GraphObject) throws {
     let id = object._$object.rowID
     guard id > 0, !object._$object.flags.isDisjoint(with: [.fault, .failed]) else { return }
@@ -144,7 +145,7 @@ extension ObjectTable {
       [.collection: documents.name, .rowID: "\(id)"])
   }
 
-  /// Loads the content of objects in one read, as far as they are there.
+  /// Loads the content of existing objects in one read transaction.
   func load(_ ids: [Int64]) throws {
     try context.store.read { for id in ids { try load(id) } }
   }
@@ -156,7 +157,7 @@ extension ObjectTable {
     try open(self.type)
   }
 
-  /// Loads the content of an object, and says whether its document is there.
+  /// Loads the content of an object, and returns whether its document exists.
   func isThere(_ object: any GraphObject) throws -> Bool {
     do {
       try loadContent(of: object)
@@ -166,12 +167,13 @@ extension ObjectTable {
     }
   }
 
-  /// As properties do, which cannot throw.
+  /// Loads the content of an object for a property, which cannot throw.
   func loadOrFail(_ object: any GraphObject) {
     do {
       try loadContent(of: object)
     } catch {
-      // It shows first values, which are never saved. A change of it is noted, for the save to report it.
+      // The object receives placeholder values, which are never saved. Changes are tracked so that
+      // the save reports them.
       object._$fillWithFirstValues()
       object._$object.flags.remove(.fault)
       object._$object.flags.insert(.failed)
@@ -181,7 +183,7 @@ extension ObjectTable {
   }
 }
 
-/// The row ids of a list whose objects are being looked at.
+/// The row ids of the most recently resolved list, for prefetching its objects.
 struct Neighbours {
   private var ids: [Int64] = []
   private var isWarm = false
@@ -190,11 +192,12 @@ struct Neighbours {
   init() {}
   init(_ ids: [Int64]) { self.ids = ids }
 
-  /// Objects that are loaded with one of a list. Arbitrary: enough to make up for the way to the store, few
-  /// enough not to be felt.
+  /// The number of objects to load together. Arbitrary: large enough to amortize a read, small
+  /// enough to cause no noticeable delay.
   private static let batch = 100
 
-  /// The id and those that follow it in the list, from the second look at the list on.
+  /// Returns the id and those that follow it in the list, starting with the second access to the
+  /// list.
   mutating func toLoad(with id: Int64) -> [Int64] {
     guard let found = ids[position...].firstIndex(of: id) ?? ids.firstIndex(of: id) else {
       return [id]

@@ -3,12 +3,12 @@
 import NanoDocument
 import Synchronization
 
-/// Whether both ends of relationships name each other, which the compiler cannot see: an inverse that nothing leads
-/// to would always be empty.
+/// Checks that both ends of relationships name each other, which the compiler cannot verify: an
+/// inverse that no relationship names would always be empty.
 enum GraphDefinitions {
   private static let verdicts = Mutex<[ObjectIdentifier: StoreError?]>([:])
 
-  /// What is wrong with a class, or with one that it leads to; nil if nothing is.
+  /// Returns the definition error of a class or of a class reachable through its relationships.
   static func problem(of type: any GraphObject.Type) -> StoreError? {
     let id = ObjectIdentifier(type)
     if let verdict = verdicts.withLock({ $0[id] }) { return verdict }

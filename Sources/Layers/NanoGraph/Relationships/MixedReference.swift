@@ -2,7 +2,7 @@
 
 import NanoDocument
 
-/// A reference to an object of any class, as documents keep it: `{"collection":"Song","id":7}`.
+/// A stored reference to an object of any class: `{"collection":"Song","id":7}`.
 struct MixedReference: FieldCodable {
   let collection: String
   let id: Int64
@@ -45,7 +45,8 @@ struct MixedReference: FieldCodable {
     writer.leave()
   }
 
-  /// The object; a misuse traps, since leaving it out would lose it.
+  /// Returns the object. Traps if its class is not registered, since ignoring the reference would
+  /// lose it.
   func object(in context: ObjectContext) -> any GraphObject {
     guard let table = context.table(named: collection) else {
       preconditionFailure(

@@ -3,9 +3,9 @@
 import NanoDocument
 import NanoQuery
 
-/// How both ends of a relationship are kept alike.
+/// Keeping both ends of relationships consistent.
 extension ObjectContext {
-  /// Tells the objects at the other ends of a new object.
+  /// Updates the objects at the other ends of a new object's relationships.
   func linkTargets(of owner: any GraphObject, _ table: ObjectTable) {
     for relationship in table.relationships where relationship.inverse != nil {
       for target in relationship.targets(of: owner, in: self) {
@@ -13,7 +13,7 @@ extension ObjectContext {
       }
     }
     for inverse in table.inverses {
-      // Set while the object had no context.
+      // Assigned while the object had no context.
       for other in inverse.known(of: owner) {
         guard let ownerTable = adopt(other), let relationship = relationship(inverse, ownerTable)
         else { continue }
@@ -24,24 +24,24 @@ extension ObjectContext {
     }
   }
 
-  /// The table of an object, which is inserted if it has no context; nil if it has another one, which saving
-  /// tells.
+  /// Returns the table of an object, inserting the object if it has no context. Returns nil if it
+  /// belongs to another context, which the save reports.
   private func adopt(_ object: any GraphObject) -> ObjectTable? {
     let table = table(for: type(of: object))
     if object._$object.table == nil, !object.isDeleted {
-      // What cannot be inserted, saving tells.
+      // The save reports an object that cannot be inserted.
       guard (try? table.requireInsertable(object)) != nil else { return nil }
       insertNew(object, table)
     }
     return object._$object.table === table ? table : nil
   }
 
-  /// An owner relates to a target now.
+  /// Updates the inverse after an owner was related to a target.
   func link(_ owner: any GraphObject, _ relationship: StoredRelationship, _ target: any GraphObject)
   {
     guard let table = adopt(target), let inverse = inverse(relationship, table) else { return }
     if !inverse.isToMany {
-      // It can have one owner only: the one that it had loses it.
+      // The target can have only one owner: its previous owner loses it.
       for former in inverse.everyOwner(of: target, in: self) where former !== owner {
         relationship.remove(from: former, in: self) { $0 === target }
       }
@@ -53,7 +53,7 @@ extension ObjectContext {
     }
   }
 
-  /// An owner relates to a target no more.
+  /// Updates the inverse after a target was removed from an owner's relationship.
   func unlink(
     _ owner: any GraphObject, _ relationship: StoredRelationship, _ target: any GraphObject
   ) {
@@ -75,13 +75,14 @@ extension ObjectContext {
 
   // MARK: Owners
 
-  /// The objects that relate to one: those that the store finds, by an index, and those with unsaved changes.
+  /// Returns the objects that relate to an object: those that the store finds, by an index, and
+  /// those with unsaved changes.
   func owners(of target: some GraphObject, by name: String) -> [any GraphObject] {
     guard let table = target._$object.table,
       let inverse = table.inverses.first(where: { $0.name == name })
     else { return [] }
     let ownerTable = self.table(for: inverse.owner)
-    // Without one, `GraphDefinitions` has refused the class.
+    // If there is none, `GraphDefinitions` rejects the class.
     guard let relationship = relationship(inverse, ownerTable) else { return [] }
     var owners: [any GraphObject] = []
     if target._$object.rowID > 0 {
@@ -91,7 +92,7 @@ extension ObjectContext {
         ).withoutFieldCheck.rowIDs()
         for id in ids {
           let owner = ownerTable.anyObject(id)
-          // What changed ones relate to is in memory.
+          // The relationships of changed objects are in memory.
           if owner._$object.flags.isDisjoint(with: [.changed, .deleted]) { owners.append(owner) }
         }
       } catch {
@@ -105,7 +106,7 @@ extension ObjectContext {
 }
 
 extension GraphObject {
-  /// By row id, new ones behind them in the order in which they were inserted.
+  /// The sort key of owners: by row id, followed by new objects in insertion order.
   fileprivate var placeInOrder: UInt64 {
     let id = _$object.rowID
     return id > 0 ? UInt64(id) : UInt64(Int64.max) + id.magnitude
@@ -113,7 +114,7 @@ extension GraphObject {
 }
 
 extension StoredRelationship {
-  /// That a document of the owner's class relates to some of these.
+  /// Returns the condition that a document of the owner's class relates to one of the objects.
   func condition(for ids: [Int64], in table: ObjectTable) -> Condition {
     func isOne(of ids: [Int64], _ path: FieldPath) -> Condition {
       ids.count == 1
@@ -138,7 +139,7 @@ extension StoredRelationship {
 }
 
 extension GraphObject {
-  /// Called by a relationship's property after it has changed.
+  /// Updates inverses after a relationship has changed. Called by generated property accessors.
   public func _$didChange<Target: GraphObject>(
     _ property: String, since before: [Target], to after: [Target]
   ) {
@@ -150,7 +151,7 @@ extension GraphObject {
     for target in change.added { table.context.link(self, relationship, target) }
   }
 
-  /// Called by an inverse's property after it has changed.
+  /// Updates owners after an inverse has changed. Called by generated property accessors.
   public func _$didChangeInverse<Owner: GraphObject>(
     _ name: String, since before: [Owner], to after: [Owner]
   ) {
@@ -180,8 +181,8 @@ extension GraphObject {
   }
 }
 
-/// Which objects a relationship has lost and got. What stands at the beginning and at the end of both is passed
-/// over, so that appending to a long list is quick.
+/// The objects that a change removed from and added to a relationship. Skips the common prefix and
+/// suffix, so that appending to a long list is fast.
 struct RelationshipDifference<Target: GraphObject> {
   private(set) var removed: [Target] = []
   private(set) var added: [Target] = []
@@ -211,6 +212,6 @@ struct RelationshipDifference<Target: GraphObject> {
     return some.filter { seen.insert(ObjectIdentifier($0)).inserted }
   }
 
-  /// Arbitrary: so many are looked for one by one.
+  /// Arbitrary: up to this number, objects are searched linearly.
   private static var fewObjects: Int { 4 }
 }
