@@ -77,7 +77,7 @@ extension ModelKey where Self: FixedWidthInteger {
   public init(documentKey: BorrowedKey) throws(StoreError) {
     guard let key = documentKey.key else { throw .noKey }
     guard let value = Self(key.description), value.description == key.description else {
-      throw .otherKey("an integer without zeros in front")
+      throw .otherKey("an integer without leading zeros")
     }
     self = value
   }
@@ -111,12 +111,12 @@ extension ModelKey where Self: RawRepresentable, RawValue: ModelKey {
 extension StoreError {
   @usableFromInline static var noKey: StoreError {
     StoreError(
-      .typeMismatch, "A document has no key, and its type needs one",
+      .typeMismatch, "A document has no key, but its type requires one",
       [.hint: "make the property marked as key optional"])
   }
 
   @usableFromInline static func otherKey(_ expected: String) -> StoreError {
     StoreError(
-      .typeMismatch, "A document has a key that its type does not take", [.expected: expected])
+      .typeMismatch, "The key of a document is not valid for its type", [.expected: expected])
   }
 }

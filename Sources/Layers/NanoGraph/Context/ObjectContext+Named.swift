@@ -81,7 +81,7 @@ extension ObjectContext {
 
   private static func notAnObject(_ type: any GraphObject.Type) -> StoreError {
     StoreError(
-      .typeMismatch, "What is kept under a name is no object of the class",
+      .typeMismatch, "The value with this name is not an object of the class",
       [.expected: type.collectionName])
   }
 }

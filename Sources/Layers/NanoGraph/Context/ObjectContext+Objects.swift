@@ -59,13 +59,13 @@ extension ObjectContext {
   static func noContent(_ collection: String) -> StoreError {
     StoreError(
       .invalidArgument, "An object without content cannot be inserted",
-      [.collection: collection, .hint: "load it in the context that it comes from"])
+      [.collection: collection, .hint: "load it in its own context first"])
   }
 
   static func otherContext(_ collection: String) -> StoreError {
     StoreError(
       .invalidArgument, "An object belongs to another context",
-      [.collection: collection, .hint: "get it from this one by its objectID"])
+      [.collection: collection, .hint: "get it from this context by its objectID"])
   }
 
   /// Marks an object for deletion by the next save, and applies its delete rules.
@@ -84,7 +84,7 @@ extension ObjectContext {
     guard let table = object._$object.table, table.context === self else {
       if object.isDeleted { return }
       throw StoreError(
-        .invalidArgument, "An object that does not belong to the context cannot be deleted from it",
+        .invalidArgument, "An object that does not belong to the context cannot be deleted",
         [.collection: type(of: object).collectionName])
     }
     guard !object.isDeleted else { return }
@@ -138,7 +138,7 @@ extension ObjectContext {
         continue
       }
       throw StoreError(
-        .deleteDenied, "An object is not deleted as long as a relationship leads to others",
+        .deleteDenied, "A delete rule denies deleting an object with related objects",
         [
           .collection: type(of: denial.owner).collectionName, .field: denial.name,
           .rowID: "\(denial.owner._$object.rowID)", .actual: "\(type(of: other).collectionName)",

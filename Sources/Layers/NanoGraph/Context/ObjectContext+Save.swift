@@ -31,8 +31,8 @@ extension ObjectContext {
   public func save(with work: (Store) throws -> Void) throws {
     guard !store.isInTransaction else {
       throw StoreError(
-        .invalidArgument, "A context saves in a transaction of its own",
-        [.hint: "write what belongs to it in the block of save(with:)"])
+        .invalidArgument, "A context cannot be saved within a transaction",
+        [.hint: "write related documents in the block of save(with:)"])
     }
     let save = ObjectSave(self)
     do {

@@ -23,7 +23,7 @@ extension ObjectContext {
     let table = table(type)
     guard table.counts.isEmpty else {
       throw StoreError(
-        .invalidArgument, "Objects of a class that is to be upgraded have unsaved changes",
+        .invalidArgument, "A class with unsaved objects cannot be upgraded",
         [.collection: type.collectionName, .hint: "save them first"])
     }
     defer { refreshAll() }

@@ -118,7 +118,10 @@ public final class ObjectContext {
   }
 }
 
-@available(*, unavailable, message: "a context and its objects stay where they were made")
+@available(
+  *, unavailable,
+  message: "a context and its objects belong to the actor or thread that created them"
+)
 extension ObjectContext: Sendable {}
 
 extension ObjectContext {

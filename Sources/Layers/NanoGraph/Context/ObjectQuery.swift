@@ -214,7 +214,7 @@ extension ObjectContext {
   func objectType(of id: AnyObjectID) throws(StoreError) -> any GraphObject.Type {
     guard let table = table(named: id.collection) else {
       throw StoreError(
-        .invalidArgument, "A collection holds objects of no class that the context knows",
+        .invalidArgument, "No registered class uses the collection",
         [.collection: id.collection, .hint: "register the class"])
     }
     return table.type

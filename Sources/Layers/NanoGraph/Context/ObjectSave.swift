@@ -186,7 +186,7 @@ final class ObjectSave {
       guard stored.key != key else { return }
       throw StoreError(
         .invalidArgument, "The key of a stored object cannot change",
-        [.hint: "insert another object and delete this one"])
+        [.hint: "insert a new object and delete this one"])
     }
   }
 

@@ -24,7 +24,7 @@ extension ObjectTable {
     guard !object.isFault else { throw ObjectContext.noContent(documents.name) }
     for relationship in relationships where relationship.hasRowIDs(object) {
       throw StoreError(
-        .invalidArgument, "An object has relationships that were read elsewhere",
+        .invalidArgument, "An object has unresolved relationships from another source",
         [.collection: documents.name, .field: relationship.name])
     }
   }

@@ -137,11 +137,11 @@ extension ObjectTable {
         .invalidArgument, "An object was changed although its content could not be loaded",
         [
           .collection: documents.name, .rowID: "\(id)",
-          .hint: "roll the context back, and load the object again",
+          .hint: "roll back the context, and load the object again",
         ])
     }
     throw StoreError(
-      .notFound, "The document of an object does not exist anymore",
+      .notFound, "The document of an object no longer exists",
       [.collection: documents.name, .rowID: "\(id)"])
   }
 

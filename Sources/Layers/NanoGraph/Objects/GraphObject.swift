@@ -96,7 +96,7 @@ extension GraphObject {
     guard let table = _$object.table else {
       guard isFault else { return }
       throw StoreError(
-        .closed, "An object without content has lost its context",
+        .closed, "An object without content no longer has a context",
         [.collection: Self.collectionName])
     }
     try table.loadContent(of: self)

@@ -26,8 +26,8 @@ struct MixedReference: FieldCodable {
     }
     guard let collection, let id else {
       throw StoreError(
-        .typeMismatch, "A reference to an object lacks its collection or its id",
-        [.expected: "an object with collection and id"])
+        .typeMismatch, "A reference to an object has no collection or id",
+        [.expected: "an object with the fields 'collection' and 'id'"])
     }
     self.collection = collection
     self.id = id
@@ -50,7 +50,7 @@ struct MixedReference: FieldCodable {
   func object(in context: ObjectContext) -> any GraphObject {
     guard let table = context.table(named: collection) else {
       preconditionFailure(
-        "A relationship to objects of any class leads to the collection '\(collection)', whose class the context does not know. Register it with ObjectContext.register(_:)."
+        "A relationship refers to the collection '\(collection)', which belongs to no registered class. Register the class with ObjectContext.register(_:)."
       )
     }
     return table.anyObject(id)

@@ -51,7 +51,7 @@ extension JSONWriter {
   mutating func failUnstored() {
     fail(
       StoreError(
-        .valueNotStorable, "A relationship leads to an object that is not stored",
+        .valueNotStorable, "A relationship refers to an object that is not stored",
         [.hint: "insert both into an ObjectContext and save it"]))
   }
 }

@@ -56,7 +56,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
     guard let table = owner._$object.table else {
       precondition(
         isResolved,
-        "The relationship of an object that was read without a context, or whose context is closed, cannot change."
+        "An object that was read without a context, or whose context is closed, cannot change its relationships."
       )
       return []
     }

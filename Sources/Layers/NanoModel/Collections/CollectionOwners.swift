@@ -38,11 +38,11 @@ private final class CollectionOwners: Sendable {
     }
     if own.namesCollection && other.namesCollection { return nil }
     return StoreError(
-      .invalidArgument, "Two model types have the same collection",
+      .invalidArgument, "Two model types use the same collection",
       [
         .collection: name, .expected: other.type, .actual: own.type,
         .hint:
-          "give one of them another collection, @Model(collection: \"…\"), or both the same one to share it",
+          "name a different collection for one of them with @Model(collection: \"…\"), or the same one for both to share it",
       ])
   }
 }

@@ -26,8 +26,8 @@ extension ModelCollection {
   public func save(_ value: M, ifRevision revision: Int64?) throws -> Stored<M> {
     guard let key = try value.documentKey else {
       throw StoreError(
-        .invalidArgument, "A value without a key replaces no document",
-        [.collection: name, .hint: "save what getStored or stored() returned"])
+        .invalidArgument, "A value without a key cannot replace a document",
+        [.collection: name, .hint: "save a result of getStored or stored()"])
     }
     return try save(value, Document.Header(collection: name, key: key), revision)
   }

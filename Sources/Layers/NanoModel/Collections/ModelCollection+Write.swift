@@ -33,7 +33,7 @@ extension ModelCollection {
   @available(
     *, unavailable,
     message:
-      "a model without @Key does not know its document, so saving would make another one: mark a property with @Key, make the type Identifiable, use insert, or save what firstStored() or stored() gives"
+      "a model without @Key does not identify its document, so saving it would create another one: mark a property with @Key, make the type Identifiable, use insert, or save a result of firstStored() or stored()"
   )
   @discardableResult
   public func save(_ value: M) throws -> Stored<M> { fatalError() }
@@ -42,7 +42,7 @@ extension ModelCollection {
   @available(
     *, unavailable,
     message:
-      "a model without @Key does not know its document, so saving would make another one: mark a property with @Key, make the type Identifiable, use insert, or save what firstStored() or stored() gives"
+      "a model without @Key does not identify its document, so saving it would create another one: mark a property with @Key, make the type Identifiable, use insert, or save a result of firstStored() or stored()"
   )
   @discardableResult
   public func save(_ values: [M]) throws -> [Int64] { fatalError() }
@@ -133,8 +133,8 @@ extension ModelCollection {
 
   static func otherKey(_ collection: String) -> StoreError {
     StoreError(
-      .invalidArgument, "A value says another key than it is to be stored under",
-      [.collection: collection, .hint: "remove the old document and insert the value"])
+      .invalidArgument, "A value has a different key than the one to store it under",
+      [.collection: collection, .hint: "delete the old document and insert the value"])
   }
 
   /// Deletes the document with this key and returns whether it existed.
@@ -203,7 +203,7 @@ extension StoreError {
   @usableFromInline static var savedWithoutKey: StoreError {
     StoreError(
       .invalidKey, "A value whose key is nil cannot be saved",
-      [.hint: "insert it, and continue with the value in what insert returns: it has the new key"])
+      [.hint: "insert it, and use the value that insert returns, which has the new key"])
   }
 }
 

@@ -54,7 +54,7 @@ package struct ModelDecoder<M: Model>: Sendable {
     try withFieldsOfToday(content) { (reader, key) throws(StoreError) in
       value = try M(reading: &reader, key: key)
     }
-    guard var value else { throw StoreError(.corruptDocument, "A document cannot be read") }
+    guard var value else { throw StoreError(.corruptDocument, "A document cannot be decoded") }
     let written = content.version ?? 1
     // A document of a newer version is read as far as the fields are declared; it keeps its version
     // when saved.
@@ -93,7 +93,10 @@ package struct ModelDecoder<M: Model>: Sendable {
     } catch {
       throw StoreError(
         .typeMismatch, "A document cannot be upgraded",
-        [.actual: "a document of version \(written), read as \(version)", .value: "\(error)"])
+        [
+          .actual: "a document of version \(written), read as \(version)",
+          .value: "\(error)",
+        ])
     }
   }
 

@@ -65,7 +65,8 @@ public enum ModelCoding {
   }
   private static func notStorable<V>(_ type: V.Type) -> StoreError {
     StoreError(
-      .valueNotStorable, "A property has a type that documents cannot hold", [.expected: "\(type)"])
+      .valueNotStorable, "A property has a type that documents cannot store", [.expected: "\(type)"]
+    )
   }
 
   /// Returns the document key of a property's value. Called by generated code.
@@ -97,7 +98,8 @@ public enum ModelCoding {
 
   private static func notAKey<V>(_ type: V.Type) -> StoreError {
     StoreError(
-      .typeMismatch, "A property marked as key has a type that is no key", [.expected: "\(type)"])
+      .typeMismatch, "A property marked as key has a type that cannot be a key",
+      [.expected: "\(type)"])
   }
 
   /// Returns a placeholder for a property of an object whose document cannot be loaded.
@@ -117,7 +119,7 @@ public enum ModelCoding {
       if let value { return value }
     }
     preconditionFailure(
-      "The document of an object cannot be loaded, and no value of \(V.self) is known to show in its place. Load objects with load() where documents may be missing, or give the property a value."
+      "The document of an object cannot be loaded, and \(V.self) has no known placeholder value. Call load() where documents may be missing, or give the property a default value."
     )
   }
 
@@ -141,7 +143,8 @@ public enum ModelCoding {
   /// code.
   public static func partRefused<M>(_ type: M.Type) -> StoreError {
     StoreError(
-      .valueNotStorable, "An object stands in a document of its own and is no part of another one",
+      .valueNotStorable,
+      "An object is stored as its own document and cannot be embedded in another",
       [.expected: "\(type)", .hint: "mark the property with @Relationship"])
   }
 

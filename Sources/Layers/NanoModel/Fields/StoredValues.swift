@@ -29,7 +29,8 @@ enum StoredValues {
     case let type as any Decodable.Type: try decoded(type, stored)
     default:
       throw StoreError(
-        .unsupported, "Values of a type are not stored as one value", [.expected: "\(type)"])
+        .unsupported, "Values of this type are not stored as a single value", [.expected: "\(type)"]
+      )
     }
   }
 
@@ -56,7 +57,7 @@ enum StoredValues {
 
   static func mismatch(_ expected: String) -> StoreError {
     StoreError(
-      .typeMismatch, "A value is not what the property's type expects", [.expected: expected])
+      .typeMismatch, "A value does not match the property's type", [.expected: expected])
   }
 
   /// Returns the stored form of a value; null for nil.
@@ -72,7 +73,7 @@ enum StoredValues {
       } catch {}
     }
     throw StoreError(
-      .valueNotStorable, "A value of a query is not stored as one value",
+      .valueNotStorable, "A query value is not stored as a single value",
       [.actual: "\(type(of: value))"])
   }
 

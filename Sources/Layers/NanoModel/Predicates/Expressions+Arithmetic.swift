@@ -94,7 +94,7 @@ extension Term.Content {
 
 extension StoredType.Kind {
   fileprivate static var arithmeticReason: String {
-    "integers of at most 64 bits with sign, or doubles"
+    "signed integers of at most 64 bits, or doubles"
   }
 
   fileprivate func computed(

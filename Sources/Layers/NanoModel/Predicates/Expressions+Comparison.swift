@@ -28,7 +28,8 @@ extension PredicateTranslator {
       return a.equals(b, type)
     }
     guard let truth else {
-      throw .untranslatable(whole, "values that are stored as one number, text, flag, date or data")
+      throw .untranslatable(
+        whole, "values that are stored as a single number, string, Boolean, date or binary value")
     }
     return truth
   }
@@ -181,7 +182,7 @@ extension PredicateTranslator {
     }
     guard let truth else {
       throw .untranslatable(
-        whole, "numbers, texts or dates; of what is filtered, whether it is empty")
+        whole, "numbers, strings or dates; for a filtered list, a test whether it is empty")
     }
     return truth
   }

@@ -81,7 +81,7 @@ private enum Cast {
     }
   }
 
-  static let reason = "a cast to the type of the property or out of its optional"
+  static let reason = "a cast to the property's type or to its wrapped type"
 }
 
 extension PredicateExpressions.ConditionalCast: TranslatableExpression {

@@ -42,7 +42,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
   }
 
   private static var reason: String {
-    "a stored property of a model, isEmpty, or count and first of a list"
+    "a stored property of a model; isEmpty; count or first of a list"
   }
 
   /// The property of a model that the key path refers to. Longer paths are nested key paths in a
@@ -60,11 +60,11 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     if let field = field() {
       // Related objects are stored in their own documents, which a condition cannot reach.
       guard place.path == nil || !(Root.Output.self is AnyClass) else {
-        throw .untranslatable(self, "properties of the object itself, not of those it relates to")
+        throw .untranslatable(self, "properties of the object itself, not of related objects")
       }
       if field.isKey, place.path == nil { return key }
       guard place.depth == translator.depth else {
-        throw .untranslatable(self, "conditions in a closure that name only the element")
+        throw .untranslatable(self, "closures that refer only to the element")
       }
       return fields(field, in: place, countsFormerNames: translator.countsFormerNames)
     }
@@ -237,7 +237,7 @@ extension PredicateTranslator {
   fileprivate func value<W: PredicateExpression, K: PredicateExpression, E: PredicateExpression>(
     _ dictionary: W, _ key: K, _ type: StoredType, _ whole: E
   ) throws(StoreError) -> Term {
-    let reason = "a dictionary of values that are no optionals, and a constant key"
+    let reason = "a dictionary with non-optional values, and a constant key"
     guard !type.isOptional, let key = try term(key).constant as? any FieldNameConvertible,
       !key.fieldName.isEmpty
     else { throw .untranslatable(whole, reason) }

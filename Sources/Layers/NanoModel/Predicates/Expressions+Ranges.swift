@@ -66,7 +66,7 @@ extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
     }
     guard let range = try translator.term(range).constant,
       let truth = try translator.range(range, contains: element, self)
-    else { throw .untranslatable(self, "a range of numbers, texts or dates") }
+    else { throw .untranslatable(self, "a range of numbers, strings or dates") }
     return Term(truth)
   }
 }

@@ -117,7 +117,7 @@ extension PredicateExpressions.Filter: TranslatableExpression {
       return Term(.elements(Elements(list: list.list, filter: filter)))
     }
     guard let term else {
-      throw .untranslatable(self, "a list of the model whose elements are no lists")
+      throw .untranslatable(self, "a stored list whose elements are not lists")
     }
     return term
   }
@@ -149,7 +149,8 @@ extension PredicateTranslator {
   ) throws(StoreError) -> Condition {
     let truth = try truth(expression)
     guard truth.fails == .constant(false) else {
-      throw .untranslatable(whole, "a closure that neither unwraps by force nor can overflow")
+      throw .untranslatable(
+        whole, "a closure without forced unwrapping and without arithmetic that can overflow")
     }
     return truth.holds
   }
@@ -189,7 +190,7 @@ extension PredicateTranslator {
     }
     guard let term else {
       throw .untranslatable(
-        whole, "a list of the model whose elements are no lists, or a list of values")
+        whole, "a stored list whose elements are not lists, or a constant list")
     }
     return term
   }
@@ -242,7 +243,7 @@ extension PredicateTranslator {
       }
     }
     guard let term else {
-      throw .untranslatable(whole, "a list of numbers, texts or dates")
+      throw .untranslatable(whole, "a list of numbers, strings or dates")
     }
     return term
   }

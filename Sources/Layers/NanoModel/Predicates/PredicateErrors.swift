@@ -15,7 +15,8 @@ extension StoreError {
       .unsupported, "A part of the predicate cannot be translated", [.operation: String(name)])
     if let field = firstField(in: expression) { error = error.adding(.field, field) }
     if let reason { error = error.adding(.expected, reason) }
-    return error.adding(.hint, "find more, and evaluate the predicate on the values that are found")
+    return error.adding(
+      .hint, "query with a broader condition, and evaluate the predicate on the results")
   }
 
   /// Returns the path of the first field that an expression refers to.

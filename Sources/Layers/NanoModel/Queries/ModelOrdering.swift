@@ -30,10 +30,10 @@ public struct ModelOrdering<Root: Model>: Sendable {
       let place = try Root.place(of: keyPath)
       guard !(StoredType(type(of: keyPath as AnyKeyPath).valueType).kind.isDecimal) else {
         throw StoreError(
-          .unsupported, "Values cannot be sorted by a Decimal, which is stored as text",
+          .unsupported, "Results cannot be sorted by a Decimal, which is stored as text",
           [
             .collection: Root.collectionName, .field: "\(place.path)",
-            .hint: "keep the amount as an integer of its smallest unit",
+            .hint: "store the amount as an integer of its smallest unit",
           ])
       }
       return place

@@ -29,8 +29,8 @@ extension ModelPath where Value: QueryValue {
 extension StoreError {
   static var unorderedKey: StoreError {
     StoreError(
-      .unsupported, "Keys of this type have no order in the store",
-      [.hint: "keep what documents are to be compared or sorted by in a property of its own"])
+      .unsupported, "Keys of this type have no sort order in the store",
+      [.hint: "store the value to compare or sort by in a separate property"])
   }
 }
 

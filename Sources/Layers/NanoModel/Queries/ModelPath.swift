@@ -99,10 +99,10 @@ extension PropertyLocation {
   func checkHolds(_ model: any Model.Type) throws(StoreError) {
     guard model is AnyClass else { return }
     throw StoreError(
-      .unsupported, "A condition leads through a relationship to a property of other objects",
+      .unsupported, "A condition refers to a property of related objects",
       [
         .collection: model.collectionName, .field: path.description,
-        .hint: "find those objects first, and ask who relates to them",
+        .hint: "find the related objects first, and query for relationships to them",
       ])
   }
 }
@@ -117,7 +117,7 @@ extension Model {
       .invalidArgument, "A query names a property that is not stored as a field of a model",
       [
         .collection: collectionName, .field: "\(keyPath)",
-        .hint: "properties of types that are no models are written as Field(\"a.b\")",
+        .hint: "for properties of types that are not models, use Field(\"a.b\")",
       ])
   }
 }

@@ -148,8 +148,8 @@ extension Model {
     let place = try place(of: keyPath)
     guard !place.isKey else {
       throw StoreError(
-        .unsupported, "The key of documents has no part in aggregates and groups",
-        [.collection: collectionName, .hint: "keys() gives the keys of what is found"])
+        .unsupported, "A key cannot be aggregated or grouped by",
+        [.collection: collectionName, .hint: "call keys() for the keys of the results"])
     }
     return place
   }

@@ -8,7 +8,7 @@ public import Foundation
 @available(
   *, unavailable,
   message:
-    "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+    "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
 )
 public func < <Root>(
   path: ModelPath<Root, Decimal>, value: Decimal
@@ -16,7 +16,7 @@ public func < <Root>(
 @available(
   *, unavailable,
   message:
-    "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+    "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
 )
 public func < <Root: Model>(
   keyPath: any KeyPath<Root, Decimal> & Sendable, value: Decimal
@@ -24,7 +24,7 @@ public func < <Root: Model>(
 @available(
   *, unavailable,
   message:
-    "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+    "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
 )
 public func <= <Root>(
   path: ModelPath<Root, Decimal>, value: Decimal
@@ -32,7 +32,7 @@ public func <= <Root>(
 @available(
   *, unavailable,
   message:
-    "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+    "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
 )
 public func <= <Root: Model>(
   keyPath: any KeyPath<Root, Decimal> & Sendable, value: Decimal
@@ -40,7 +40,7 @@ public func <= <Root: Model>(
 @available(
   *, unavailable,
   message:
-    "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+    "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
 )
 public func > <Root>(
   path: ModelPath<Root, Decimal>, value: Decimal
@@ -48,7 +48,7 @@ public func > <Root>(
 @available(
   *, unavailable,
   message:
-    "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+    "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
 )
 public func > <Root: Model>(
   keyPath: any KeyPath<Root, Decimal> & Sendable, value: Decimal
@@ -56,7 +56,7 @@ public func > <Root: Model>(
 @available(
   *, unavailable,
   message:
-    "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+    "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
 )
 public func >= <Root>(
   path: ModelPath<Root, Decimal>, value: Decimal
@@ -64,7 +64,7 @@ public func >= <Root>(
 @available(
   *, unavailable,
   message:
-    "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+    "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
 )
 public func >= <Root: Model>(
   keyPath: any KeyPath<Root, Decimal> & Sendable, value: Decimal
@@ -74,19 +74,19 @@ extension ModelQuery {
   @available(
     *, unavailable,
     message:
-      "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+      "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
   )
   public func sum(_ keyPath: any KeyPath<M, Decimal> & Sendable) throws -> Decimal { fatalError() }
   @available(
     *, unavailable,
     message:
-      "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+      "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
   )
   public func sum(_ keyPath: any KeyPath<M, Decimal?> & Sendable) throws -> Decimal { fatalError() }
   @available(
     *, unavailable,
     message:
-      "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+      "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
   )
   public func average(_ keyPath: any KeyPath<M, Decimal> & Sendable) throws -> Double? {
     fatalError()
@@ -94,7 +94,7 @@ extension ModelQuery {
   @available(
     *, unavailable,
     message:
-      "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+      "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
   )
   public func average(_ keyPath: any KeyPath<M, Decimal?> & Sendable) throws -> Double? {
     fatalError()
@@ -102,13 +102,13 @@ extension ModelQuery {
   @available(
     *, unavailable,
     message:
-      "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+      "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
   )
   public func min(_ keyPath: any KeyPath<M, Decimal> & Sendable) throws -> Decimal? { fatalError() }
   @available(
     *, unavailable,
     message:
-      "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+      "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
   )
   public func min(_ keyPath: any KeyPath<M, Decimal?> & Sendable) throws -> Decimal? {
     fatalError()
@@ -116,13 +116,13 @@ extension ModelQuery {
   @available(
     *, unavailable,
     message:
-      "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+      "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
   )
   public func max(_ keyPath: any KeyPath<M, Decimal> & Sendable) throws -> Decimal? { fatalError() }
   @available(
     *, unavailable,
     message:
-      "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+      "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
   )
   public func max(_ keyPath: any KeyPath<M, Decimal?> & Sendable) throws -> Decimal? {
     fatalError()

@@ -137,7 +137,7 @@ extension Model {
     let place = try aggregatedPlace(of: keyPath)
     guard !place.isList else {
       throw StoreError(
-        .unsupported, "Groups by several properties have a list among them",
+        .unsupported, "A list cannot be one of several properties to group by",
         [
           .collection: collectionName, .field: "\(place.path)",
           .hint:

@@ -70,7 +70,7 @@ public struct ModelChange<M: Model>: Sendable {
     guard !place.isKey else {
       throw StoreError(
         .invalidArgument, "The key of a document cannot be changed",
-        [.hint: "remove it and insert the value under its new key"])
+        [.hint: "delete it and insert the value under its new key"])
     }
     for former in place.formerPaths { try object.set(nil, at: former) }
     try object.set(try value.get(), at: place.path)

@@ -129,7 +129,7 @@ extension ModelCollection {
     let query = try documents.find(text, arguments: arguments.map(\.documentValue)).query
     guard query.orderings.isEmpty else {
       throw StoreError(
-        .invalidQuery, "A condition on models has no ORDER BY", [.hint: "use sorted(by:)"])
+        .invalidQuery, "A condition on models cannot contain ORDER BY", [.hint: "use sorted(by:)"])
     }
     return find(query.condition)
   }
