@@ -30,7 +30,7 @@ extension String: ModelKey {
   /// Creates the string of a key.
   @inlinable
   public init(documentKey: BorrowedKey) throws(StoreError) {
-    guard let key = documentKey.key else { throw .noKey }
+    guard let key = documentKey.key else { throw .missingKey }
     self = key.description
   }
 }
@@ -49,7 +49,7 @@ extension UUID: ModelKey {
   ///   is rejected since saving the value would create a second document.
   public init(documentKey: BorrowedKey) throws(StoreError) {
     switch documentKey {
-    case .none: throw .noKey
+    case .none: throw .missingKey
     case .uuid(let high, let low):
       func byte(_ word: UInt64, _ index: UInt64) -> UInt8 {
         UInt8(truncatingIfNeeded: word >> (56 - index * 8))
@@ -60,7 +60,7 @@ extension UUID: ModelKey {
           byte(high, 6), byte(high, 7), byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3),
           byte(low, 4), byte(low, 5), byte(low, 6), byte(low, 7)
         ))
-    case .text: throw .otherKey("a UUID in lower case")
+    case .text: throw .keyMismatch("a UUID in lower case")
     }
   }
 }
@@ -75,9 +75,9 @@ extension ModelKey where Self: FixedWidthInteger {
   /// - Throws: ``StoreError/Code/typeMismatch`` if the key is not an integer in its shortest
   ///   decimal form.
   public init(documentKey: BorrowedKey) throws(StoreError) {
-    guard let key = documentKey.key else { throw .noKey }
+    guard let key = documentKey.key else { throw .missingKey }
     guard let value = Self(key.description), value.description == key.description else {
-      throw .otherKey("an integer without leading zeros")
+      throw .keyMismatch("an integer without leading zeros")
     }
     self = value
   }
@@ -102,20 +102,20 @@ extension ModelKey where Self: RawRepresentable, RawValue: ModelKey {
   /// - Throws: ``StoreError/Code/typeMismatch`` if no value has this raw value.
   public init(documentKey: BorrowedKey) throws(StoreError) {
     guard let value = Self(rawValue: try RawValue(documentKey: documentKey)) else {
-      throw .otherKey("\(Self.self)")
+      throw .keyMismatch("\(Self.self)")
     }
     self = value
   }
 }
 
 extension StoreError {
-  @usableFromInline static var noKey: StoreError {
+  @usableFromInline static var missingKey: StoreError {
     StoreError(
       .typeMismatch, "A document has no key, but its type requires one",
       [.hint: "make the property marked as key optional"])
   }
 
-  @usableFromInline static func otherKey(_ expected: String) -> StoreError {
+  @usableFromInline static func keyMismatch(_ expected: String) -> StoreError {
     StoreError(
       .typeMismatch, "The key of a document is not valid for its type", [.expected: expected])
   }

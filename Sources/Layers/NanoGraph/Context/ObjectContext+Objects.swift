@@ -16,8 +16,8 @@ extension ObjectContext {
   @discardableResult
   public func insert<Object: GraphObject>(_ object: Object) throws -> Object {
     let table = table(Object.self)
-    if let known = object._$object.table {
-      guard known === table else { throw Self.otherContext(Object.collectionName) }
+    if let current = object._$object.table {
+      guard current === table else { throw Self.otherContext(Object.collectionName) }
       if object.isDeleted {
         inverseEpoch += 1
         if object._$object.flags.contains(.removed) {
@@ -26,8 +26,8 @@ extension ObjectContext {
             _ = relationship.targets(of: object, in: self)
           }
           // Related objects may have been deleted since.
-          hasUndoneToGone = true
-          table.insertAgain(object)
+          restoredReferenceToDeleted = true
+          table.reinsert(object)
         } else {
           table.noteRestored(object)
         }
@@ -43,7 +43,7 @@ extension ObjectContext {
   func insertNew(_ object: any GraphObject, _ table: ObjectTable) {
     table.insert(object)
     undoLog.note(.inserted, object, in: table)
-    tell(.willInsert, object, table)
+    notify(.willInsert, object, table)
     guard !table.relationships.isEmpty || !table.inverses.isEmpty else { return }
     // A queue instead of recursion: a chain of new objects can be longer than the stack is deep.
     linkQueue.append((object, table))
@@ -88,12 +88,12 @@ extension ObjectContext {
         [.collection: type(of: object).collectionName])
     }
     guard !object.isDeleted else { return }
-    guard try table.isThere(object) else {
+    guard try table.documentExists(object) else {
       // The document is already deleted; the save removes it from the relationships of other
       // objects.
       return table.noteDeleted(object)
     }
-    let all = try closure(of: object)
+    let all = try deletionClosure(of: object)
     for object in all {
       guard let table = object._$object.table else { continue }
       undoLog.note(.deleted, object, in: table)
@@ -110,25 +110,27 @@ extension ObjectContext {
       inverseEpoch += 1
       throw error
     }
-    for object in all { if let table = object._$object.table { tell(.willDelete, object, table) } }
+    for object in all {
+      if let table = object._$object.table { notify(.willDelete, object, table) }
+    }
   }
 
   /// Returns an object and the objects that cascade rules delete with it, unless a rule denies the
   /// deletion.
-  private func closure(of object: any GraphObject) throws -> [any GraphObject] {
+  private func deletionClosure(of object: any GraphObject) throws -> [any GraphObject] {
     var all: [any GraphObject] = []
     var seen: Set<ObjectIdentifier> = []
     var denials: [(name: String, owner: any GraphObject, others: [any GraphObject])] = []
-    var waiting = [object]
-    while let next = waiting.popLast() {
+    var pending = [object]
+    while let next = pending.popLast() {
       guard !next.isDeleted, seen.insert(ObjectIdentifier(next)).inserted,
-        let table = next._$object.table, try table.isThere(next)
+        let table = next._$object.table, try table.documentExists(next)
       else { continue }
       all.append(next)
-      for (name, rule, others) in ends(of: next, table) {
+      for (name, rule, others) in relatedObjects(of: next, table) {
         switch rule {
         case .nullify: continue
-        case .cascade: waiting += others
+        case .cascade: pending += others
         case .deny: denials.append((name, next, others))
         }
       }
@@ -152,14 +154,14 @@ extension ObjectContext {
     of object: any GraphObject, _ table: ObjectTable
   ) -> [(name: String, rule: DeleteRule, others: [any GraphObject])] {
     table.relationships.filter { $0.rule != .nullify }.map {
-      ($0.name, $0.rule, $0.targets(of: object, in: self).filter(isThere))
+      ($0.name, $0.rule, $0.targets(of: object, in: self).filter(documentExists))
     }
       + table.inverses.filter { $0.rule != .nullify }.map {
         ($0.name, $0.rule, owners(of: object, by: $0.name).filter { !$0.isDeleted })
       }
   }
 
-  private func isThere(_ object: any GraphObject) -> Bool {
-    !object.isDeleted && (try? object._$object.table?.isThere(object)) ?? true
+  private func documentExists(_ object: any GraphObject) -> Bool {
+    !object.isDeleted && (try? object._$object.table?.documentExists(object)) ?? true
   }
 }

@@ -43,19 +43,19 @@ extension ObjectContext {
       }
     } catch {
       for table in allTables {
-        table.takeRowIDsBack()
-        table.takeRevisionsBack()
+        table.revertRowIDs()
+        table.revertRevisions()
       }
-      save.takeReferencesBack()
+      save.restoreReferences()
       throw error
     }
-    save.settleUndo()
+    save.finishUndo()
     for table in allTables { save.finish(table) }
     pendingDeletions = 0
-    hasUndoneToGone = false
+    restoredReferenceToDeleted = false
     namedChanges = [:]
     undoLog.didSave()
-    tellSaved()
+    notifySaved()
   }
 
   /// Inserts the objects without a context that new and changed objects relate to.
@@ -87,16 +87,16 @@ extension ObjectContext {
     guard !object.isDeleted else { return }
     for relationship in table.relationships {
       var new: [any GraphObject] = []
-      var stranger: ObjectTable?
-      relationship.forEachKnown(of: object) { target in
-        if let known = target._$object.table {
-          if known.context !== self { stranger = known }
+      var foreignTable: ObjectTable?
+      relationship.forEachResolved(of: object) { target in
+        if let targetTable = target._$object.table {
+          if targetTable.context !== self { foreignTable = targetTable }
         } else if !target.isDeleted {
           new.append(target)
         }
       }
-      if let stranger {
-        throw Self.otherContext(stranger.documents.name).adding(.field, relationship.name)
+      if let foreignTable {
+        throw Self.otherContext(foreignTable.documents.name).adding(.field, relationship.name)
       }
       for target in new where target._$object.table == nil {
         let targets = self.table(for: type(of: target))
@@ -111,7 +111,7 @@ extension ObjectContext {
   public func rollback() {
     for table in allTables { table.rollback() }
     pendingDeletions = 0
-    hasUndoneToGone = false
+    restoredReferenceToDeleted = false
     namedChanges = [:]
     isInUndoGroup = false
     undoLog.rollback()
@@ -152,7 +152,7 @@ extension ObjectTable {
     }
     // The numbers are reused.
     for index in rowIDsOfInserted.indices
-    where rowIDsOfInserted[index] <= number(ofPlace: 0) {
+    where rowIDsOfInserted[index] <= number(at: 0) {
       rowIDsOfInserted[index] = 0
     }
     let former = changed + deleted

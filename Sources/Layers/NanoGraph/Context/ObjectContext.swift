@@ -47,7 +47,7 @@ public final class ObjectContext {
   /// The number of deleted objects that relationships can still contain until the next save.
   @exclusivity(unchecked) @usableFromInline var pendingDeletions = 0
   /// Whether undo restored a relationship to an object whose deletion was already saved.
-  @exclusivity(unchecked) @usableFromInline var hasUndoneToGone = false
+  @exclusivity(unchecked) @usableFromInline var restoredReferenceToDeleted = false
   /// Whether a save removed objects whose documents other connections had deleted, and which
   /// relationships can still contain.
   @exclusivity(unchecked) @usableFromInline var hasLostObjects = false
@@ -66,16 +66,16 @@ public final class ObjectContext {
   ///   which saves time and memory for imports.
   public init(_ store: Store, undoLevels: Int = 100) {
     self.store = store
-    isOutlived = false
+    isSuccessor = false
     undoLog = UndoLog(levels: max(0, undoLevels))
   }
 
   /// Creates a successor that serves the objects of a deallocated context.
-  private init(outliving context: ObjectContext) {
+  private init(succeeding context: ObjectContext) {
     store = context.store
     loadFailureHandler = context.loadFailureHandler
     undoLog = UndoLog(levels: 0)
-    isOutlived = true
+    isSuccessor = true
     (tables, tablesByName, allTables) = (context.tables, context.tablesByName, context.allTables)
     inverseEpoch = context.inverseEpoch + 1
   }
@@ -83,32 +83,32 @@ public final class ObjectContext {
   /// Objects can outlive their context, which Swift releases after its last use. They remain
   /// readable: an internal successor context serves them until the last one is deallocated.
   deinit {
-    guard !isOutlived else { return }
-    dropUnsaved()
+    guard !isSuccessor else { return }
+    releaseUnsaved()
     guard allTables.contains(where: { $0.map.count > 0 }) else { return }
-    let successor = ObjectContext(outliving: self)
+    let successor = ObjectContext(succeeding: self)
     for table in allTables {
       table.context = successor
       table.dissolveAll()
     }
-    successor.itself = successor
-    successor.outlivedObjectWent()
+    successor.retainedSelf = successor
+    successor.releaseSuccessorIfUnused()
   }
 
   /// Whether relationships can contain deleted objects.
-  @usableFromInline var mayHoldGone: Bool {
-    pendingDeletions > 0 || hasUndoneToGone || hasLostObjects
+  @usableFromInline var mayContainDeleted: Bool {
+    pendingDeletions > 0 || restoredReferenceToDeleted || hasLostObjects
   }
   /// Whether this context is the successor of a deallocated one and cannot save. Relationships then
   /// keep no strong references, since no context remains to break reference cycles.
-  @usableFromInline let isOutlived: Bool
-  private var itself: ObjectContext?
+  @usableFromInline let isSuccessor: Bool
+  private var retainedSelf: ObjectContext?
 
-  func outlivedObjectWent() {
-    if allTables.allSatisfy({ $0.map.count == 0 }) { itself = nil }
+  func releaseSuccessorIfUnused() {
+    if allTables.allSatisfy({ $0.map.count == 0 }) { retainedSelf = nil }
   }
 
-  private func dropUnsaved() {
+  private func releaseUnsaved() {
     for table in allTables {
       for object in table.inserted { table.release(object) }
       table.forgetUnsaved()
@@ -239,6 +239,6 @@ extension ObjectTable {
     counts = PendingCounts()
     insertedBefore = 0
     forgetNumbers()
-    neighbours = Neighbours()
+    neighbors = Neighbors()
   }
 }

@@ -63,11 +63,11 @@ extension ObjectContext {
   }
 
   @inline(__always)
-  func tell(_ kind: ObjectEvent.Kind, _ object: any GraphObject, _ table: ObjectTable) {
-    if isObserved { tellObservers(kind, object, table) }
+  func notify(_ kind: ObjectEvent.Kind, _ object: any GraphObject, _ table: ObjectTable) {
+    if isObserved { notifyObservers(kind, object, table) }
   }
 
-  private func tellObservers(
+  private func notifyObservers(
     _ kind: ObjectEvent.Kind, _ object: any GraphObject, _ table: ObjectTable
   ) {
     switch kind {
@@ -85,7 +85,7 @@ extension ObjectContext {
         collection: name))
   }
 
-  func tellSaved() {
+  func notifySaved() {
     guard !streams.isEmpty else { return }
     streams.yield(ObjectEvent(kind: .didSave, id: nil, collection: nil))
   }

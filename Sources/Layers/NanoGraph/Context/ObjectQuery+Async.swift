@@ -39,7 +39,7 @@ extension ObjectQuery {
 
   /// Returns the object of a document, or nil if the object is deleted.
   func object(_ document: Document) throws -> Object? {
-    guard let object = try context.table(Object.self).take(document, as: Object.self) else {
+    guard let object = try context.table(Object.self).materialize(document, as: Object.self) else {
       return nil
     }
     return object.isDeleted ? nil : object
@@ -55,7 +55,7 @@ extension ObjectQuery {
     let models = models
     let ids = try await models.rowIDs()
     let table = context.table(Object.self)
-    return ids.map { table.found($0, as: Object.self) }.filter { !$0.isDeleted }
+    return ids.map { table.existingObject($0, as: Object.self) }.filter { !$0.isDeleted }
   }
 
   /// The asynchronous form of ``objectIDs()``, which does not block the calling thread.
@@ -97,7 +97,7 @@ extension ObjectContext {
     }
     let documents = table.documents
     guard let document = try await documents.get(rowID: id.rowID) else { return nil }
-    guard let object = try table.take(document, as: Object.self) else { return nil }
+    guard let object = try table.materialize(document, as: Object.self) else { return nil }
     return object.isDeleted ? nil : object
   }
 
@@ -152,6 +152,6 @@ extension ObjectContext {
     let found = try await documents.onReader {
       try documents.store.read { try ids.compactMap { try documents.get(rowID: $0) } }
     }
-    for document in found { _ = try table.take(document, as: Object.self) }
+    for document in found { _ = try table.materialize(document, as: Object.self) }
   }
 }

@@ -82,15 +82,15 @@ public struct ObjectQuery<Object: GraphObject> {
   ///
   /// - Throws: Errors of the closure, which end the query.
   @inlinable
-  public func each(_ show: (Object) throws -> Bool) throws { try eachStored(show) }
+  public func each(_ body: (Object) throws -> Bool) throws { try eachStored(body) }
 
   @inlinable
-  func eachStored(_ show: (Object) throws -> Bool) throws {
+  func eachStored(_ body: (Object) throws -> Bool) throws {
     let table = context.table(Object.self)
     try models.documentQuery().showStored { stored in
-      let object = try table.take(stored, as: Object.self)
+      let object = try table.materialize(stored, as: Object.self)
       if _slowPath(object.isDeleted) { return true }
-      return try show(object)
+      return try body(object)
     }
   }
 
@@ -110,7 +110,7 @@ public struct ObjectQuery<Object: GraphObject> {
     var (values, skipped): ([Object], [SkippedDocument]) = ([], [])
     try models.documentQuery().showStored { stored in
       do {
-        let object = try table.take(stored, as: Object.self)
+        let object = try table.materialize(stored, as: Object.self)
         if !object.isDeleted { values.append(object) }
       } catch {
         skipped.append(SkippedDocument(stored, error))
@@ -123,7 +123,9 @@ public struct ObjectQuery<Object: GraphObject> {
   /// Returns the results as faults. Only row ids are read, from an index if it covers the query.
   public func faults() throws -> [Object] {
     let table = context.table(Object.self)
-    return try models.rowIDs().map { table.found($0, as: Object.self) }.filter { !$0.isDeleted }
+    return try models.rowIDs().map { table.existingObject($0, as: Object.self) }.filter {
+      !$0.isDeleted
+    }
   }
 
   /// Returns the ids of the results in order.
@@ -186,7 +188,7 @@ extension ObjectContext {
       return live.isDeleted ? nil : unsafeDowncast(live, to: Object.self)
     }
     var found: Object?
-    try table.documents.show(rowID: id.rowID) { found = try table.take($0, as: Object.self) }
+    try table.documents.show(rowID: id.rowID) { found = try table.materialize($0, as: Object.self) }
     return found.flatMap { $0.isDeleted ? nil : $0 }
   }
 

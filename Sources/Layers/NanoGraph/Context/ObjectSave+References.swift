@@ -5,7 +5,9 @@ extension ObjectSave {
   func removeReferences(_ tables: [ObjectTable]) throws {
     for owners in tables where !owners.relationships.isEmpty {
       for object in owners.unsaved {
-        for relationship in owners.relationships { removeGone(from: object, relationship, owners) }
+        for relationship in owners.relationships {
+          removeDeleted(from: object, relationship, owners)
+        }
       }
     }
     for targets in tables where !targets.deleted.isEmpty {
@@ -20,16 +22,16 @@ extension ObjectSave {
     }
   }
 
-  private func removeGone(
+  private func removeDeleted(
     from owner: any GraphObject, _ relationship: StoredRelationship, _ owners: ObjectTable
   ) {
     let kept = kept
     func isGone(_ target: any GraphObject) -> Bool {
       target.isDeleted && !kept.contains(ObjectIdentifier(target))
     }
-    var holdsGone = false
-    relationship.forEachKnown(of: owner) { if isGone($0) { holdsGone = true } }
-    guard holdsGone else { return }
+    var containsDeleted = false
+    relationship.forEachResolved(of: owner) { if isGone($0) { containsDeleted = true } }
+    guard containsDeleted else { return }
     references.note(owner, relationship, owners)
     relationship.remove(from: owner, in: context, where: isGone)
   }
@@ -39,8 +41,8 @@ extension ObjectSave {
     _ ids: [Int64], of targets: ObjectTable, _ relationship: StoredRelationship,
     _ owners: ObjectTable
   ) throws {
-    for start in stride(from: 0, to: ids.count, by: Self.idsPerQuestion) {
-      let some = Array(ids[start..<min(start + Self.idsPerQuestion, ids.count)])
+    for start in stride(from: 0, to: ids.count, by: Self.idsPerQuery) {
+      let some = Array(ids[start..<min(start + Self.idsPerQuery, ids.count)])
       let found = try owners.documents.find(relationship.condition(for: some, in: targets))
         .withoutFieldCheck.rowIDs()
       // Unchanged objects are reloaded too, since their documents may have changed in the store.
@@ -51,19 +53,19 @@ extension ObjectSave {
       try owners.load(clean.map { $0._$object.rowID })
       for owner in alive where !owner.isDeleted {
         _ = relationship.targets(of: owner, in: context)
-        removeGone(from: owner, relationship, owners)
+        removeDeleted(from: owner, relationship, owners)
       }
     }
   }
 
   /// Arbitrary: keeps statements short.
-  private static let idsPerQuestion = 500
+  private static let idsPerQuery = 500
 
   /// Restores relationships after a failed save.
-  func takeReferencesBack() { references.takeBack(in: context) }
+  func restoreReferences() { references.takeBack(in: context) }
 
   /// Merges the changes that the save made into the undo group of the deletions that caused them.
-  func settleUndo() {
+  func finishUndo() {
     guard context.undoLog.isEnabled else { return }
     if references.isUndoneAlone { context.undoLog.mergeOpen() }
     context.undoLog.close()

@@ -14,7 +14,7 @@ final class ObjectSave {
   /// Objects whose stored content differs from the content in memory.
   private var stale: [any GraphObject] = []
   /// Objects whose documents were deleted by others and are not inserted again.
-  private var gone: [(object: any GraphObject, isLoaded: Bool)] = []
+  private var deletedByOthers: [(object: any GraphObject, isLoaded: Bool)] = []
   /// Objects that are kept although the context deleted them.
   private(set) var kept: Set<ObjectIdentifier> = []
   var references = RemovedReferences()
@@ -27,11 +27,11 @@ final class ObjectSave {
     let tables = context.allTables
     for table in tables where !table.counts.isEmpty { try table.prepare() }
     for table in tables { try writeDeletions(table) }
-    if context.mayHoldGone {
+    if context.mayContainDeleted {
       references.isUndoneAlone = context.undoLog.open.records.isEmpty
       try removeReferences(tables)
     }
-    for table in tables where table.counts.inserted > 0 { try table.giveRowIDs() }
+    for table in tables where table.counts.inserted > 0 { try table.assignRowIDs() }
     for table in tables where table.counts.changed > 0 { try writeUpdates(table) }
     guard conflicts.isEmpty else { throw ObjectConflictError(conflicts: conflicts) }
     for table in tables where table.counts.inserted > 0 { try writeInsertions(table) }
@@ -43,8 +43,9 @@ final class ObjectSave {
   private func writeDeletions(_ table: ObjectTable) throws {
     for object in table.deleted {
       let id = object._$object.rowID
-      let known = object._$object.revision
-      if known != 0, try table.documents.contentVersion(rowID: id)?.revision != known,
+      let knownRevision = object._$object.revision
+      if knownRevision != 0,
+        try table.documents.contentVersion(rowID: id)?.revision != knownRevision,
         try keeps(object, table)
       {
         kept.insert(ObjectIdentifier(object))
@@ -59,7 +60,7 @@ final class ObjectSave {
     guard try table.documents.contentVersion(rowID: object._$object.rowID) != nil else {
       return false
     }
-    switch try settle(object, table, mine: nil) {
+    switch try resolveConflict(object, table, mine: nil) {
     case .overwrite: return false
     case .keep: break
     case .write(let fields):
@@ -78,7 +79,7 @@ final class ObjectSave {
       for object in table.changed where !object.isDeleted {
         do {
           guard !object._$object.flags.contains(.failed) else {
-            try settleUnloaded(object, table)
+            try resolveUnloaded(object, table)
             continue
           }
           if hasKey { try checkKey(object, table) }
@@ -95,17 +96,17 @@ final class ObjectSave {
     _ object: any GraphObject, _ table: ObjectTable, _ batch: DocumentBatch
   ) throws {
     let id = object._$object.rowID
-    let known = object._$object.revision
+    let knownRevision = object._$object.revision
     try encode(object)
     let version = object.storedVersion
     if try batch.replace(
-      &writer, rowID: id, revision: known == 0 ? nil : known, version: version)
+      &writer, rowID: id, revision: knownRevision == 0 ? nil : knownRevision, version: version)
     {
-      return revisions.append((object, known == 0 ? 0 : known + 1))
+      return revisions.append((object, knownRevision == 0 ? 0 : knownRevision + 1))
     }
     let mine = try fields(of: object)
     let fields: DocumentObject
-    switch try settle(object, table, mine: mine) {
+    switch try resolveConflict(object, table, mine: mine) {
     case .keep: return
     case .overwrite: fields = mine
     case .write(let merged): fields = merged
@@ -122,7 +123,7 @@ final class ObjectSave {
     revisions.append((object, 0))
   }
 
-  private enum Settlement {
+  private enum Resolution {
     case overwrite
     /// The stored version is kept, also if the conflict makes the save fail.
     case keep
@@ -132,9 +133,9 @@ final class ObjectSave {
   /// Resolves a conflict by the context's policy.
   ///
   /// - Parameter mine: The fields to store; nil if the object is to be deleted.
-  private func settle(
+  private func resolveConflict(
     _ object: any GraphObject, _ table: ObjectTable, mine: DocumentObject?
-  ) throws -> Settlement {
+  ) throws -> Resolution {
     let conflict = try conflict(object, table, mine)
     switch context.conflictPolicy {
     case .fail:
@@ -156,7 +157,7 @@ final class ObjectSave {
 
   /// Resolves the conflict of an object that was changed although its content could not be loaded.
   /// Its other properties are placeholders, which are never stored.
-  private func settleUnloaded(_ object: any GraphObject, _ table: ObjectTable) throws {
+  private func resolveUnloaded(_ object: any GraphObject, _ table: ObjectTable) throws {
     let conflict = try conflict(object, table, try fields(of: object))
     if case .keepStored = context.conflictPolicy {
       keepStored(object, conflict)
@@ -176,7 +177,7 @@ final class ObjectSave {
 
   private func keepStored(_ object: any GraphObject, _ conflict: ObjectConflict) {
     guard conflict.isDeletedInStore else { return stale.append(object) }
-    gone.append((object, isLoaded: !object._$object.flags.contains(.failed)))
+    deletedByOthers.append((object, isLoaded: !object._$object.flags.contains(.failed)))
   }
 
   /// Checks that the key of a stored object is unchanged.
@@ -250,8 +251,8 @@ final class ObjectSave {
       if isUndoEnabled { table.savedRevisions[object._$object.rowID] = -1 }
       context.inverseEpoch += 1
     }
-    for (object, isLoaded) in gone where object._$object.table === table {
-      table.noteGone(object, isLoaded: isLoaded)
+    for (object, isLoaded) in deletedByOthers where object._$object.table === table {
+      table.noteDeletedByOthers(object, isLoaded: isLoaded)
       context.inverseEpoch += 1
     }
   }

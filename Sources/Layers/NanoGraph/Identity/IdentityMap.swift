@@ -70,13 +70,13 @@ struct IdentityMap: ~Copyable {
   mutating func insert(_ rowID: Int64, _ object: UnsafeRawPointer) {
     // A load factor of at most 3/4.
     if _slowPath((count + 1) * 4 > capacity * 3) { grow() }
-    let steps = place(Entry(rowID: rowID, object: object))
+    let steps = insertEntry(Entry(rowID: rowID, object: object))
     count += 1
-    if _slowPath(steps > Self.manySteps), !isScattered { scatter() }
+    if _slowPath(steps > Self.maximumProbeDistance), !isScattered { scatter() }
   }
 
   /// Arbitrary: unlikely in a well-distributed table, and not yet slow.
-  @usableFromInline static var manySteps: Int { 64 }
+  @usableFromInline static var maximumProbeDistance: Int { 64 }
 
   /// Inserts an entry. An entry with a longer probe distance displaces one with a shorter distance
   /// (Robin Hood hashing, Celis 1986), so that entries are sorted by their home slots and a gap can
@@ -85,7 +85,7 @@ struct IdentityMap: ~Copyable {
   /// - Returns: The longest probe distance of a moved entry.
   @inlinable @inline(__always)
   @discardableResult
-  func place(_ new: Entry) -> Int {
+  func insertEntry(_ new: Entry) -> Int {
     var entry = new
     var index = home(entry.rowID)
     var distance = 0
@@ -121,7 +121,7 @@ struct IdentityMap: ~Copyable {
     let old = UnsafeMutableBufferPointer(start: entries, count: capacity)
     capacity = newCapacity
     entries = Self.allocate(newCapacity)
-    for entry in old where entry.rowID != 0 { place(entry) }
+    for entry in old where entry.rowID != 0 { insertEntry(entry) }
     old.deallocate()
   }
 

@@ -9,7 +9,7 @@ extension ObjectTable {
   func insert(_ object: any GraphObject) {
     object._$object.table = self
     inserted.append(object)
-    object._$object.rowID = number(ofPlace: inserted.count - 1)
+    object._$object.rowID = number(at: inserted.count - 1)
     object._$object.flags = .inserted
     counts.inserted += 1
     for inverse in inverses { inverse.begin(object, in: context) }
@@ -33,7 +33,7 @@ extension ObjectTable {
   /// for saving.
   func willChange(_ object: any GraphObject) {
     if object.isFault { loadOrFail(object) }
-    guard !context.isOutlived else {
+    guard !context.isSuccessor else {
       object._$object.flags.remove(.watched)
       return
     }
@@ -44,7 +44,7 @@ extension ObjectTable {
       context.undoLog.note(.updated, object, in: self)
     }
     noteChanged(object)
-    context.tell(.willUpdate, object, self)
+    context.notify(.willUpdate, object, self)
   }
 
   func noteChanged(_ object: any GraphObject) {
@@ -91,7 +91,7 @@ extension ObjectTable {
   }
 
   /// Removes an object whose document was deleted by others. Relationships no longer contain it.
-  func noteGone(_ object: any GraphObject, isLoaded: Bool) {
+  func noteDeletedByOthers(_ object: any GraphObject, isLoaded: Bool) {
     let id = object._$object.rowID
     for relationship in relationships { relationship.dissolve(object) }
     // An object without content cannot be inserted again.
@@ -119,7 +119,8 @@ extension ObjectTable {
 
   /// Restores an object whose deletion was saved, or a new object that was never saved, under a
   /// previous id.
-  func bringBack(_ id: Int64, _ snapshot: UnsafeRawBufferPointer, _ newerVersion: Int64?) throws
+  func restoreDeleted(_ id: Int64, _ snapshot: UnsafeRawBufferPointer, _ newerVersion: Int64?)
+    throws
     -> any GraphObject
   {
     let object = live(id) ?? type.init(_$fault: ())
@@ -132,7 +133,7 @@ extension ObjectTable {
           object._$object.revision = -1
           noteChanged(object)
         } else {
-          insertAgain(object)
+          reinsert(object)
         }
       } else {
         object._$object.flags = []
@@ -150,7 +151,7 @@ extension ObjectTable {
   }
 
   /// Inserts an object whose deletion was saved again, with the same row id.
-  func insertAgain(_ object: any GraphObject) {
+  func reinsert(_ object: any GraphObject) {
     object._$object.flags = .inserted
     object._$object.revision = 0
     inserted.append(object)
@@ -168,7 +169,7 @@ extension ObjectTable {
     // Resolved immediately, since the numbers of new objects are only valid now.
     for relationship in relationships
     where relationship.targets(of: object, in: context).contains(where: { $0.isDeleted }) {
-      context.hasUndoneToGone = true
+      context.restoredReferenceToDeleted = true
     }
   }
 

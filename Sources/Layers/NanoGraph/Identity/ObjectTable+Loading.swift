@@ -10,9 +10,11 @@ extension ObjectTable {
   /// Returns the object of a stored document. Content in memory is kept if it is current, and
   /// unsaved changes are always kept.
   @inlinable
-  func take<Object: GraphObject>(_ stored: StoredDocument, as type: Object.Type) throws -> Object {
-    if let known = map[stored.rowID] {
-      let object = Unmanaged<Object>.fromOpaque(known).takeUnretainedValue()
+  func materialize<Object: GraphObject>(_ stored: StoredDocument, as type: Object.Type) throws
+    -> Object
+  {
+    if let pointer = map[stored.rowID] {
+      let object = Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
       try refresh(object, stored)
       return object
     }
@@ -24,7 +26,7 @@ extension ObjectTable {
   }
 
   /// Returns the object of an existing row, which another context may have restored.
-  func found<Object: GraphObject>(_ id: Int64, as type: Object.Type) -> Object {
+  func existingObject<Object: GraphObject>(_ id: Int64, as type: Object.Type) -> Object {
     removed.remove(id)
     let object = object(id, as: type)
     if object._$object.flags.contains(.removed) {
@@ -36,22 +38,24 @@ extension ObjectTable {
 
   /// Returns the object of a document that was read earlier, or nil if the document was deleted
   /// since.
-  func take<Object: GraphObject>(_ document: Document, as type: Object.Type) throws -> Object? {
+  func materialize<Object: GraphObject>(_ document: Document, as type: Object.Type) throws
+    -> Object?
+  {
     let header = document.header
     guard let rowID = header.rowID else {
       throw StoreError(.corruptDocument, "A stored document has no row id")
     }
     let isRemoved = live(rowID)?._$object.flags.contains(.removed) ?? removed.contains(rowID)
     if isRemoved, try documents.contentVersion(rowID: rowID) == nil { return nil }
-    if let known = live(rowID), !known.isFault, let revision = header.revision,
-      known._$object.revision > revision
+    if let existing = live(rowID), !existing.isFault, let revision = header.revision,
+      existing._$object.revision > revision
     {
       // Saved or reloaded in the meantime.
-      return unsafeDowncast(known, to: type)
+      return unsafeDowncast(existing, to: type)
     }
     return try document.withBytes { bytes in
       try DocumentKey.withBorrowed(header.key) { key in
-        try take(
+        try materialize(
           StoredDocument(
             rowID: rowID, key: key, type: nil, version: header.version, added: header.added,
             revision: header.revision, body: bytes), as: type)
@@ -119,13 +123,13 @@ extension ObjectTable {
 
   /// Records the row ids of a list that was resolved to objects, for prefetching.
   @usableFromInline
-  func noteList(_ ids: [Int64]) { neighbours = Neighbours(ids) }
+  func noteList(_ ids: [Int64]) { neighbors = Neighbors(ids) }
 
   /// Loads a fault, together with its neighbors from the second access to a list on.
   func loadContent(of object: any GraphObject) throws {
     let id = object._$object.rowID
     guard id > 0, !object._$object.flags.isDisjoint(with: [.fault, .failed]) else { return }
-    let others = neighbours.toLoad(with: id).filter { live($0)?.isFault ?? false }
+    let others = neighbors.toLoad(with: id).filter { live($0)?.isFault ?? false }
     if others.count > 1 {
       try load(others)
     } else {
@@ -152,13 +156,13 @@ extension ObjectTable {
 
   private func load(_ id: Int64) throws {
     func open<Object: GraphObject>(_ type: Object.Type) throws {
-      try documents.show(rowID: id) { stored in _ = try take(stored, as: type) }
+      try documents.show(rowID: id) { stored in _ = try materialize(stored, as: type) }
     }
     try open(self.type)
   }
 
   /// Loads the content of an object, and returns whether its document exists.
-  func isThere(_ object: any GraphObject) throws -> Bool {
+  func documentExists(_ object: any GraphObject) throws -> Bool {
     do {
       try loadContent(of: object)
       return true
@@ -184,9 +188,9 @@ extension ObjectTable {
 }
 
 /// The row ids of the most recently resolved list, for prefetching its objects.
-struct Neighbours {
+struct Neighbors {
   private var ids: [Int64] = []
-  private var isWarm = false
+  private var wasAccessed = false
   private var position = 0
 
   init() {}
@@ -203,8 +207,8 @@ struct Neighbours {
       return [id]
     }
     position = found
-    guard isWarm else {
-      isWarm = true
+    guard wasAccessed else {
+      wasAccessed = true
       return [id]
     }
     return Array(ids[found..<min(ids.count, found + Self.batch)])

@@ -10,7 +10,7 @@ extension ObjectTable {
   /// Creates the collection, and the indexes that the class and its relationships need.
   func prepare() throws {
     let drops = context.store.droppedDefinitions
-    guard preparedAt != drops else { return }
+    guard preparedEpoch != drops else { return }
     let former = try formerRevision()
     do {
       // Objects are identified by row id; keys would add a second index.
@@ -35,7 +35,7 @@ extension ObjectTable {
       }
     }
     if let former { try raiseRevisions(since: former) }
-    preparedAt = drops
+    preparedEpoch = drops
   }
 
   private typealias StoredRevision = (rowID: Int64, revision: Int64)
@@ -64,13 +64,13 @@ extension ObjectTable {
   }
 
   /// Reverts the effect of ``prepare()`` on objects after a failed save.
-  func takeRevisionsBack() {
+  func revertRevisions() {
     raiseRevisions(by: -raisedRevisions)
     raisedRevisions = 0
   }
 
   /// Assigns row ids to new objects, so that documents can refer to them.
-  func giveRowIDs() throws {
+  func assignRowIDs() throws {
     var next = try documents.nextRowID()
     for object in inserted where object._$object.rowID < 0 && !object.isDeleted {
       // A fault can exist for an id without a document; it must not become this document's object.
@@ -81,10 +81,10 @@ extension ObjectTable {
   }
 
   /// Reverts the assignment of row ids after a failed save.
-  func takeRowIDsBack() {
-    for (place, object) in inserted.enumerated()
+  func revertRowIDs() {
+    for (position, object) in inserted.enumerated()
     where object._$object.flags.contains(.inserted) && !isInMap(object) {
-      object._$object.rowID = number(ofPlace: place)
+      object._$object.rowID = number(at: position)
     }
   }
 
@@ -101,7 +101,7 @@ extension ObjectTable {
       // Removed one by one, to detect objects without other references.
       while let last = inserted.popLast() {
         var object = unsafeDowncast(last, to: type)
-        settleInserted(&object)
+        finishInserted(&object)
       }
     }
     open(self.type)
@@ -113,17 +113,17 @@ extension ObjectTable {
     counts = PendingCounts()
   }
 
-  private func settleInserted<Object: GraphObject>(_ object: inout Object) {
-    let isKnown = isInMap(object)
+  private func finishInserted<Object: GraphObject>(_ object: inout Object) {
+    let isInMap = isInMap(object)
     if object.isDeleted {
       object._$object.flags = [.deleted, .removed]
       // An object that is not in the map would not be detached when the context is deallocated.
-      if !isKnown { object._$object.table = nil }
+      if !isInMap { object._$object.table = nil }
       return
     }
     object._$object.flags = .watched
     removed.remove(object._$object.rowID)
-    if isKnown {
+    if isInMap {
       // The revision of an object that had been deleted does not start at 1.
       let version = try? documents.contentVersion(rowID: object._$object.rowID)
       object._$object.revision = version?.revision ?? 0

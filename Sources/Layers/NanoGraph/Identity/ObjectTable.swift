@@ -43,9 +43,9 @@ final class ObjectTable {
   /// changes by others; -1 if the stored version of another writer was kept.
   var savedRevisions: [Int64: Int64] = [:]
   /// The most recently resolved list: accessing two of its objects suggests that the others follow.
-  var neighbours = Neighbours()
+  var neighbors = Neighbors()
   /// The value of ``Store/droppedDefinitions`` when the indexes were created.
-  var preparedAt: Int?
+  var preparedEpoch: Int?
   /// The amount by which the current save has raised the revisions in memory.
   var raisedRevisions: Int64 = 0
 
@@ -65,7 +65,7 @@ final class ObjectTable {
   func forget(_ rowID: Int64) {
     guard rowID > 0 else { return }
     map.remove(rowID)
-    if context.isOutlived { context.outlivedObjectWent() }
+    if context.isSuccessor { context.releaseSuccessorIfUnused() }
   }
 }
 
@@ -97,7 +97,9 @@ extension ObjectTable {
   @inlinable
   func object<Object: GraphObject>(_ id: Int64, as type: Object.Type) -> Object {
     if _fastPath(id > 0) {
-      if let known = map[id] { return Unmanaged<Object>.fromOpaque(known).takeUnretainedValue() }
+      if let pointer = map[id] {
+        return Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
+      }
       return makeFault(id, type)
     }
     return newObject(id, type)
@@ -124,7 +126,7 @@ extension ObjectTable {
   func newObject<Object: GraphObject>(_ number: Int64, _ type: Object.Type) -> Object {
     let id = currentID(number)
     if id > 0 { return object(id, as: type) }
-    if let known = live(id) { return unsafeDowncast(known, to: type) }
+    if let existing = live(id) { return unsafeDowncast(existing, to: type) }
     // Deleted before it was saved. Undo may restore it.
     let object = Object(_$fault: ())
     object._$object.rowID = id
@@ -145,16 +147,16 @@ extension ObjectTable {
   func live(_ id: Int64) -> (any GraphObject)? {
     let id = currentID(id)
     guard id > 0 else {
-      let place = place(id)
-      if inserted.indices.contains(place) { return inserted[place] }
+      let position = position(id)
+      if inserted.indices.contains(position) { return inserted[position] }
       // Unless it was inserted into another context since.
       let former = formerNew[id]?.object
       return former?._$object.table == nil ? former : nil
     }
-    func open<Object: GraphObject>(_ type: Object.Type, _ known: UnsafeRawPointer)
+    func open<Object: GraphObject>(_ type: Object.Type, _ pointer: UnsafeRawPointer)
       -> any GraphObject
     {
-      Unmanaged<Object>.fromOpaque(known).takeUnretainedValue()
+      Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
     }
     return map[id].map { open(self.type, $0) }
   }
@@ -166,10 +168,10 @@ extension ObjectTable {
 
   // MARK: Numbers of new objects
 
-  func number(ofPlace place: Int) -> Int64 { -Int64(insertedBefore + place + 1) }
+  func number(at position: Int) -> Int64 { -Int64(insertedBefore + position + 1) }
   /// Numbers read from a document can have any value, including the minimum, whose negation would
   /// overflow.
-  private func place(_ number: Int64) -> Int { Self.index(number) &- insertedBefore }
+  private func position(_ number: Int64) -> Int { Self.index(number) &- insertedBefore }
   static func index(_ number: Int64) -> Int { Int(0 &- number) &- 1 }
 
   /// Returns the row id that a new object has received since, or the id unchanged.

@@ -67,7 +67,7 @@ extension GraphObject {
   /// The context of the object; nil before it is inserted, and after its deletion is saved or its
   /// context is closed.
   public var context: ObjectContext? {
-    guard let context = _$object.table?.context, !context.isOutlived else { return nil }
+    guard let context = _$object.table?.context, !context.isSuccessor else { return nil }
     return _$object.flags.contains(.removed) ? nil : context
   }
   /// The object's identity across contexts and processes; nil until it is saved for the first time.

@@ -29,9 +29,9 @@ final class StoredRelationship {
   let isToMany: Bool
 
   private let resolve: (any GraphObject, ObjectContext) -> Void
-  private let show: (any GraphObject, (any GraphObject) -> Void) -> Void
-  private let take: (any GraphObject, (any GraphObject) -> Bool) -> Void
-  private let put: (any GraphObject, any GraphObject) -> Void
+  private let forEachTarget: (any GraphObject, (any GraphObject) -> Void) -> Void
+  private let removeTargets: (any GraphObject, (any GraphObject) -> Bool) -> Void
+  private let appendTarget: (any GraphObject, any GraphObject) -> Void
   let dissolve: (any GraphObject) -> Void
   /// Returns whether an object has row ids in the relationship that are not resolved to objects.
   let hasRowIDs: (any GraphObject) -> Bool
@@ -50,9 +50,9 @@ final class StoredRelationship {
     isToMany = Storage.isToMany
     func at(_ object: any GraphObject) -> Owner { unsafeDowncast(object, to: Owner.self) }
     resolve = { at($0)[keyPath: path].resolve(in: $1) }
-    show = { at($0)[keyPath: path].forEach($1) }
-    take = { at($0)[keyPath: path].remove(where: $1) }
-    put = { at($0)[keyPath: path].add($1) }
+    forEachTarget = { at($0)[keyPath: path].forEach($1) }
+    removeTargets = { at($0)[keyPath: path].remove(where: $1) }
+    appendTarget = { at($0)[keyPath: path].add($1) }
     dissolve = { at($0)[keyPath: path].dissolve() }
     hasRowIDs = { at($0)[keyPath: path].hasRowIDs }
     restoring = { object in
@@ -66,14 +66,14 @@ final class StoredRelationship {
     if owner.isFault { owner._$load() }
     resolve(owner, context)
     var targets: [any GraphObject] = []
-    show(owner) { targets.append($0) }
+    forEachTarget(owner) { targets.append($0) }
     return targets
   }
 
   /// Passes the resolved targets of an owner to a closure, without loading any. New objects are
   /// always resolved.
-  func forEachKnown(of owner: any GraphObject, _ body: (any GraphObject) -> Void) {
-    show(owner, body)
+  func forEachResolved(of owner: any GraphObject, _ body: (any GraphObject) -> Void) {
+    forEachTarget(owner, body)
   }
 
   /// Returns whether an owner relates to an object.
@@ -90,7 +90,7 @@ final class StoredRelationship {
   ) {
     guard targets(of: owner, in: context).contains(where: isGone) else { return }
     if owner._$object.isWatched { owner._$willChange() }
-    take(owner, isGone)
+    removeTargets(owner, isGone)
   }
 
   /// Appends an object to an owner's relationship, as a change of the owner.
@@ -98,6 +98,6 @@ final class StoredRelationship {
     if owner.isFault { owner._$load() }
     resolve(owner, context)
     if owner._$object.isWatched { owner._$willChange() }
-    put(owner, target)
+    appendTarget(owner, target)
   }
 }

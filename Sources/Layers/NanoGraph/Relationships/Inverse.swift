@@ -41,7 +41,7 @@ public struct InverseMany<Owner: GraphObject>: InverseStorage {
 
   /// Returns the owners that are not deleted. Called by generated property accessors.
   public mutating func objects(of target: some GraphObject, _ name: String) -> [Owner] {
-    if let context = target._$object.table?.context, context.isOutlived {
+    if let context = target._$object.table?.context, context.isSuccessor {
       return context.owners(of: target, by: name).compactMap { $0 as? Owner }
     }
     load(target, name)
@@ -91,7 +91,7 @@ public struct InverseOne<Owner: GraphObject>: InverseStorage {
   public mutating func object(of target: some GraphObject, _ name: String) -> Owner? {
     if let context = target._$object.table?.context, loadedAt != context.inverseEpoch {
       let owners = context.owners(of: target, by: name)
-      if context.isOutlived { return owners.lazy.compactMap { $0 as? Owner }.first }
+      if context.isSuccessor { return owners.lazy.compactMap { $0 as? Owner }.first }
       replace(with: owners)
       loadedAt = context.inverseEpoch
     }
@@ -146,7 +146,7 @@ final class InverseRelationship {
   }
 
   /// Returns the cached owners, which can be out of date.
-  func known(of target: any GraphObject) -> [any GraphObject] { get(target).owners }
+  func cachedOwners(of target: any GraphObject) -> [any GraphObject] { get(target).owners }
 
   /// Returns all owners, loading them if the cache is out of date. Includes owners in excess of
   /// what a to-one property can hold.
@@ -156,7 +156,7 @@ final class InverseRelationship {
     guard get(target).loadedAt == context.inverseEpoch else {
       return context.owners(of: target, by: name)
     }
-    return known(of: target).filter { !$0.isDeleted }
+    return cachedOwners(of: target).filter { !$0.isDeleted }
   }
 
   func set(
@@ -171,9 +171,9 @@ final class InverseRelationship {
   /// Adds an owner to the cache.
   func add(_ owner: any GraphObject, to target: any GraphObject, in context: ObjectContext) {
     guard get(target).loadedAt == context.inverseEpoch else { return }
-    let known = get(target).owners
-    guard !known.contains(where: { $0 === owner }) else { return }
-    set(known + [owner], of: target, in: context)
+    let owners = get(target).owners
+    guard !owners.contains(where: { $0 === owner }) else { return }
+    set(owners + [owner], of: target, in: context)
   }
 
   /// Removes an owner from the cache.

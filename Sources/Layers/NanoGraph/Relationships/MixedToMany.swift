@@ -28,7 +28,7 @@ public struct MixedToMany: RelationshipStorage {
     guard let context = owner._$object.table?.context else {
       return _objects.compactMap { $0 as? Element }
     }
-    if context.isOutlived {
+    if context.isSuccessor {
       return references.compactMap { $0.object(in: context) as? Element }
     }
     resolve(in: context)
@@ -49,7 +49,7 @@ public struct MixedToMany: RelationshipStorage {
   }
 
   /// Passes the resolved objects to a closure.
-  public func forEach(_ show: (any GraphObject) -> Void) { for object in _objects { show(object) } }
+  public func forEach(_ body: (any GraphObject) -> Void) { for object in _objects { body(object) } }
   /// Removes resolved objects.
   public mutating func remove(where isGone: (any GraphObject) -> Bool) {
     _objects.removeAll { isGone($0) }
@@ -102,7 +102,7 @@ public struct MixedToOne: RelationshipStorage {
   /// Returns the object unless it is deleted. Called by generated property accessors.
   public mutating func object<Object>(of owner: some GraphObject, as type: Object.Type) -> Object? {
     if let context = owner._$object.table?.context {
-      if context.isOutlived { return reference?.object(in: context) as? Object }
+      if context.isSuccessor { return reference?.object(in: context) as? Object }
       resolve(in: context)
     }
     guard let object, !object.isDeleted else { return nil }
@@ -123,7 +123,7 @@ public struct MixedToOne: RelationshipStorage {
   }
 
   /// Passes the resolved object to a closure.
-  public func forEach(_ show: (any GraphObject) -> Void) { if let object { show(object) } }
+  public func forEach(_ body: (any GraphObject) -> Void) { if let object { body(object) } }
   /// Removes the resolved object if it satisfies a predicate.
   public mutating func remove(where isGone: (any GraphObject) -> Bool) {
     if let object, isGone(object) { self.object = nil }

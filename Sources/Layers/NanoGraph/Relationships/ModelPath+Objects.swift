@@ -13,21 +13,21 @@ extension ModelPath where Root: GraphObject {
   ///
   /// No stored object relates to an object that is not stored yet.
   public func contains<Target: GraphObject>(_ object: Target) -> ModelCondition<Root>
-  where Value == [Target] { leads(to: object._$object.rowID) }
+  where Value == [Target] { relates(to: object._$object.rowID) }
 
   /// Returns the condition that the relationship contains the object with an id.
   public func contains<Target: GraphObject>(_ id: ObjectID<Target>) -> ModelCondition<Root>
-  where Value == [Target] { leads(to: id.rowID) }
+  where Value == [Target] { relates(to: id.rowID) }
 
   /// Returns the condition that the relationship refers to an object.
   public func isObject<Target: GraphObject>(_ object: Target) -> ModelCondition<Root>
-  where Value == Target? { leads(to: object._$object.rowID) }
+  where Value == Target? { relates(to: object._$object.rowID) }
 
   /// Returns the condition that the relationship refers to the object with an id.
   public func isObject<Target: GraphObject>(_ id: ObjectID<Target>) -> ModelCondition<Root>
-  where Value == Target? { leads(to: id.rowID) }
+  where Value == Target? { relates(to: id.rowID) }
 
-  private func leads(to rowID: Int64) -> ModelCondition<Root> {
+  private func relates(to rowID: Int64) -> ModelCondition<Root> {
     condition(onField: { .comparison($0, .equal, .value(.int(rowID))) })
   }
 }

@@ -14,7 +14,7 @@ extension ObjectContext {
     }
     for inverse in table.inverses {
       // Assigned while the object had no context.
-      for other in inverse.known(of: owner) {
+      for other in inverse.cachedOwners(of: owner) {
         guard let ownerTable = adopt(other), let relationship = relationship(inverse, ownerTable)
         else { continue }
         if !relationship.contains(owner, of: other, in: self) {
@@ -101,13 +101,13 @@ extension ObjectContext {
       }
     }
     owners += ownerTable.unsaved.filter { relationship.contains(target, of: $0, in: self) }
-    return owners.sorted { $0.placeInOrder < $1.placeInOrder }
+    return owners.sorted { $0.sortKey < $1.sortKey }
   }
 }
 
 extension GraphObject {
   /// The sort key of owners: by row id, followed by new objects in insertion order.
-  fileprivate var placeInOrder: UInt64 {
+  fileprivate var sortKey: UInt64 {
     let id = _$object.rowID
     return id > 0 ? UInt64(id) : UInt64(Int64.max) + id.magnitude
   }
@@ -124,11 +124,11 @@ extension StoredRelationship {
     let path = FieldPath(components: [name])
     guard target == nil else { return isOne(of: ids, path) }
     let collection = FieldPath(components: ["collection"])
-    let isHere = Condition.all([
+    let matchesTarget = Condition.all([
       .comparison(.field(collection), .equal, .value(.string(table.documents.name))),
       isOne(of: ids, FieldPath(components: ["id"])),
     ])
-    guard !isToMany else { return .element(path, isHere) }
+    guard !isToMany else { return .element(path, matchesTarget) }
     return .all([
       .comparison(
         .field(FieldPath(components: [name, "collection"])), .equal,
@@ -201,7 +201,7 @@ struct RelationshipDifference<Target: GraphObject> {
 
   private static func objects(in some: ArraySlice<Target>, notIn others: [Target]) -> [Target] {
     guard !some.isEmpty else { return [] }
-    if some.count <= fewObjects {
+    if some.count <= linearSearchLimit {
       var found: [Target] = []
       for object in some where !others.contains(where: { $0 === object }) {
         if !found.contains(where: { $0 === object }) { found.append(object) }
@@ -213,5 +213,5 @@ struct RelationshipDifference<Target: GraphObject> {
   }
 
   /// Arbitrary: up to this number, objects are searched linearly.
-  private static var fewObjects: Int { 4 }
+  private static var linearSearchLimit: Int { 4 }
 }

@@ -16,7 +16,7 @@ public protocol RelationshipStorage: FieldCodable {
   /// Whether there are row ids that are not resolved to objects.
   var hasRowIDs: Bool { get }
   /// Passes the resolved objects to a closure.
-  func forEach(_ show: (any GraphObject) -> Void)
+  func forEach(_ body: (any GraphObject) -> Void)
   /// Removes resolved objects.
   mutating func remove(where isGone: (any GraphObject) -> Bool)
   /// Appends an object, or replaces the object of a to-one relationship.

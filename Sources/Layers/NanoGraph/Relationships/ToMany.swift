@@ -39,10 +39,10 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
   public mutating func objects(of owner: some GraphObject) -> [Target] {
     guard let table = owner._$object.table else { return _objects }
     if _slowPath(!isResolved) {
-      if table.context.isOutlived { return resolved(in: table.context)._objects }
+      if table.context.isSuccessor { return resolved(in: table.context)._objects }
       resolve(in: table.context)
     }
-    if _slowPath(table.context.mayHoldGone) { return _objects.filter { !$0.isDeleted } }
+    if _slowPath(table.context.mayContainDeleted) { return _objects.filter { !$0.isDeleted } }
     return _objects
   }
 
@@ -61,7 +61,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
       return []
     }
     if !isResolved { resolve(in: table.context) }
-    if table.context.mayHoldGone { _objects.removeAll { $0.isDeleted } }
+    if table.context.mayContainDeleted { _objects.removeAll { $0.isDeleted } }
     return _objects
   }
 
@@ -84,7 +84,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
   }
 
   /// Passes the resolved objects to a closure.
-  public func forEach(_ show: (any GraphObject) -> Void) { for object in _objects { show(object) } }
+  public func forEach(_ body: (any GraphObject) -> Void) { for object in _objects { body(object) } }
 
   /// Removes resolved objects.
   public mutating func remove(where isGone: (any GraphObject) -> Bool) {

@@ -36,7 +36,7 @@ public struct ToOne<Target: GraphObject>: RelationshipStorage {
   public mutating func object(of owner: some GraphObject) -> Target? {
     guard let table = owner._$object.table else { return _object }
     if _slowPath(id != 0) {
-      if table.context.isOutlived {
+      if table.context.isSuccessor {
         return table.context.table(Target.self).object(id, as: Target.self)
       }
       resolve(in: table.context)
@@ -68,7 +68,7 @@ public struct ToOne<Target: GraphObject>: RelationshipStorage {
   }
 
   /// Passes the resolved object to a closure.
-  public func forEach(_ show: (any GraphObject) -> Void) { if let _object { show(_object) } }
+  public func forEach(_ body: (any GraphObject) -> Void) { if let _object { body(_object) } }
 
   /// Removes the resolved object if it satisfies a predicate.
   public mutating func remove(where isGone: (any GraphObject) -> Bool) {

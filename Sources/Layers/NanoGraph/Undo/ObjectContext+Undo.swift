@@ -114,7 +114,7 @@ extension ObjectContext {
     for table in allTables { table.watchUnsaved() }
     for (index, record) in opposite.records.enumerated() {
       let table = opposite.table(at: index)
-      if let object = table.live(record.id) { tell(.didChange, object, table) }
+      if let object = table.live(record.id) { notify(.didChange, object, table) }
     }
     return opposite
   }
@@ -141,13 +141,13 @@ extension ObjectContext {
       try group.withSnapshot(at: index) { try table.fill(object, snapshot: $0, $1) }
     case .deleted:
       let object: any GraphObject
-      if let known = table.live(record.id), known._$object.table != nil, known.isDeleted,
-        !known._$object.flags.contains(.removed)
+      if let existing = table.live(record.id), existing._$object.table != nil, existing.isDeleted,
+        !existing._$object.flags.contains(.removed)
       {
-        table.noteRestored(known)
-        object = known
+        table.noteRestored(existing)
+        object = existing
       } else {
-        object = try group.withSnapshot(at: index) { try table.bringBack(record.id, $0, $1) }
+        object = try group.withSnapshot(at: index) { try table.restoreDeleted(record.id, $0, $1) }
       }
       opposite.add(.inserted, object, table)
     }

@@ -13,34 +13,34 @@ private final class CollectionOwners: Sendable {
   }
   private struct State {
     var owners: [ExactName: Owner] = [:]
-    var verdicts: [ObjectIdentifier: StoreError?] = [:]
+    var cachedProblems: [ObjectIdentifier: StoreError?] = [:]
   }
   private let state = Mutex(State())
 
   /// Returns the reason that a model cannot use its collection, or nil if it can.
   func conflict<M: Model>(of type: M.Type) -> StoreError? {
     state.withLock { state in
-      if let verdict = state.verdicts[ObjectIdentifier(type)] { return verdict }
-      let verdict = Self.take(type, &state.owners)
-      state.verdicts[ObjectIdentifier(type)] = .some(verdict)
-      return verdict
+      if let problem = state.cachedProblems[ObjectIdentifier(type)] { return problem }
+      let problem = Self.claim(type, &state.owners)
+      state.cachedProblems[ObjectIdentifier(type)] = .some(problem)
+      return problem
     }
   }
 
-  private static func take<M: Model>(
+  private static func claim<M: Model>(
     _ type: M.Type, _ owners: inout [ExactName: Owner]
   ) -> StoreError? {
     let name = M.collectionName
-    let own = Owner(type: String(reflecting: type), namesCollection: M._$namesCollection)
-    guard let other = owners[ExactName(name.lowercasedASCII)] else {
-      owners[ExactName(name.lowercasedASCII)] = own
+    let owner = Owner(type: String(reflecting: type), namesCollection: M._$namesCollection)
+    guard let existing = owners[ExactName(name.lowercasedASCII)] else {
+      owners[ExactName(name.lowercasedASCII)] = owner
       return nil
     }
-    if own.namesCollection && other.namesCollection { return nil }
+    if owner.namesCollection && existing.namesCollection { return nil }
     return StoreError(
       .invalidArgument, "Two model types use the same collection",
       [
-        .collection: name, .expected: other.type, .actual: own.type,
+        .collection: name, .expected: existing.type, .actual: owner.type,
         .hint:
           "name a different collection for one of them with @Model(collection: \"…\"), or the same one for both to share it",
       ])

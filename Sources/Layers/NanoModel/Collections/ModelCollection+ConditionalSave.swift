@@ -45,7 +45,7 @@ extension ModelCollection {
   @discardableResult
   public func save(_ stored: Stored<M>, ifRevision revision: Int64?) throws -> Stored<M> {
     if let key = try stored.value.documentKey, key != stored.header.key {
-      throw Self.otherKey(name)
+      throw Self.keyMismatch(name)
     }
     return try save(stored.value, stored.header, revision)
   }

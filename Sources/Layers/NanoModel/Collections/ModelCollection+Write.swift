@@ -54,7 +54,7 @@ extension ModelCollection {
   @discardableResult
   public func save(_ stored: Stored<M>) throws -> Stored<M> {
     let header = stored.header
-    if let key = try stored.value.documentKey, key != header.key { throw Self.otherKey(name) }
+    if let key = try stored.value.documentKey, key != header.key { throw Self.keyMismatch(name) }
     if header.key != nil {
       try prepareIfNeeded()
       let document = try write(.save, stored.value, header.key)
@@ -111,7 +111,7 @@ extension ModelCollection {
     try prepareIfNeeded()
     let own = try value.documentKey
     let given = try key.map { (key) throws(StoreError) in try DocumentKey(key) }
-    if let own, let given, own != given { throw Self.otherKey(name) }
+    if let own, let given, own != given { throw Self.keyMismatch(name) }
     let document = try write(mode, value, given ?? own)
     // A value that had no key receives the generated one.
     let value = own == nil && M.fieldTable.hasKey ? try decoder.value(document) : value
@@ -131,7 +131,7 @@ extension ModelCollection {
     }
   }
 
-  static func otherKey(_ collection: String) -> StoreError {
+  static func keyMismatch(_ collection: String) -> StoreError {
     StoreError(
       .invalidArgument, "A value has a different key than the one to store it under",
       [.collection: collection, .hint: "delete the old document and insert the value"])

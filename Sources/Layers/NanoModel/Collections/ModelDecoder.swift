@@ -20,7 +20,7 @@ package struct ModelDecoder<M: Model>: Sendable {
   /// Decodes stored content. An error does not name the document.
   @inlinable @inline(__always)
   func value(_ content: StoredContent) throws(StoreError) -> M {
-    if _slowPath((content.version ?? 1) != version) { return try otherVersion(content) }
+    if _slowPath((content.version ?? 1) != version) { return try valueOfOtherVersion(content) }
     var reader = JSONReader(content.body)
     return try M(reading: &reader, key: content.key)
   }
@@ -49,7 +49,7 @@ package struct ModelDecoder<M: Model>: Sendable {
   }
 
   @usableFromInline @inline(never)
-  func otherVersion(_ content: StoredContent) throws(StoreError) -> M {
+  func valueOfOtherVersion(_ content: StoredContent) throws(StoreError) -> M {
     var value: M?
     try withFieldsOfToday(content) { (reader, key) throws(StoreError) in
       value = try M(reading: &reader, key: key)

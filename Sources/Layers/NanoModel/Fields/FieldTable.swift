@@ -11,62 +11,62 @@ final class FieldTable: Sendable {
   struct Entry: Sendable {
     let keyPath: any AnyKeyPath & Sendable
     let optionalKeyPath: any AnyKeyPath & Sendable
-    let place: PropertyLocation
+    let location: PropertyLocation
   }
   let fields: [Entry]
   /// The current and former names of all fields.
   let names: Set<ExactName>
   private let indexed: Set<FieldPath>
-  private let places: Mutex<[AnyKeyPathBox: PropertyLocation?]>
+  private let locations: Mutex<[AnyKeyPathBox: PropertyLocation?]>
 
   init<M: Model>(_ type: M.Type) {
     fields = M.modelFields.map { field in
       Entry(
         keyPath: field.keyPath, optionalKeyPath: field.optionalKeyPath,
-        place: PropertyLocation(steps: [FieldStep(field)]))
+        location: PropertyLocation(steps: [FieldStep(field)]))
     }
     names = Set(M.modelFields.flatMap { [$0.name] + $0.formerNames }.map { ExactName($0) })
     indexed = Set(
       M.modelFields.filter { !$0.traits.isDisjoint(with: [.indexed, .unique]) }
         .map { FieldPath(components: [$0.name]) })
-    var known: [AnyKeyPathBox: PropertyLocation?] = [:]
-    for field in fields { known[AnyKeyPathBox(field.keyPath)] = field.place }
-    places = Mutex(known)
+    var initial: [AnyKeyPathBox: PropertyLocation?] = [:]
+    for field in fields { initial[AnyKeyPathBox(field.keyPath)] = field.location }
+    locations = Mutex(initial)
   }
 
   /// Returns whether the model declares a single-field index on this field.
   func isIndexed(_ path: FieldPath) -> Bool { indexed.contains(path) }
 
   /// Whether a property is the key of the document.
-  var hasKey: Bool { fields.contains { $0.place.isKey } }
+  var hasKey: Bool { fields.contains { $0.location.isKey } }
 
   /// Returns the location of the property that a key path refers to, or nil if it is not stored.
-  func place(of keyPath: any AnyKeyPath & Sendable) -> PropertyLocation? {
+  func location(of keyPath: any AnyKeyPath & Sendable) -> PropertyLocation? {
     let box = AnyKeyPathBox(keyPath)
-    if let known = places.withLock({ $0[box] }) { return known }
+    if let cached = locations.withLock({ $0[box] }) { return cached }
     let found = search(keyPath)
-    places.withLock { $0[box] = .some(found) }
+    locations.withLock { $0[box] = .some(found) }
     return found
   }
 
   /// Searches the fields of nested models, breadth first.
   ///
   /// Key paths can be compared and appended, but not split into components.
-  private func search(_ wanted: AnyKeyPath) -> PropertyLocation? {
-    var level = fields.map { (way: $0.keyPath as AnyKeyPath, place: $0.place) }
+  private func search(_ target: AnyKeyPath) -> PropertyLocation? {
+    var level = fields.map { (keyPath: $0.keyPath as AnyKeyPath, location: $0.location) }
     for _ in 1..<Self.maximumDepth {
-      var next: [(way: AnyKeyPath, place: PropertyLocation)] = []
-      for (way, place) in level {
-        guard let model = place.nested else { continue }
+      var next: [(keyPath: AnyKeyPath, location: PropertyLocation)] = []
+      for (keyPath, location) in level {
+        guard let model = location.nested else { continue }
         for inner in model.fieldTable.fields {
           for step in [inner.keyPath, inner.optionalKeyPath] {
-            guard let longer = way.appending(path: step) else { continue }
-            if longer == wanted { return place.appending(inner.place) }
-            next.append((longer, place.appending(inner.place)))
+            guard let longer = keyPath.appending(path: step) else { continue }
+            if longer == target { return location.appending(inner.location) }
+            next.append((longer, location.appending(inner.location)))
           }
         }
       }
-      guard !next.isEmpty, next.count <= Self.maximumWays else { return nil }
+      guard !next.isEmpty, next.count <= Self.maximumKeyPaths else { return nil }
       level = next
     }
     return nil
@@ -75,7 +75,7 @@ final class FieldTable: Sendable {
   /// Arbitrary: the number of levels of nested models that are searched.
   private static let maximumDepth = 8
   /// Arbitrary: a model that contains itself has infinitely many key paths.
-  private static let maximumWays = 10_000
+  private static let maximumKeyPaths = 10_000
 }
 
 /// A key path as a dictionary key.

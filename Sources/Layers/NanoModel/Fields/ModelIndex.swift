@@ -15,7 +15,7 @@ import NanoEngine
 /// The index is created when the program first writes to the collection; see `prepare()` of
 /// ``ModelCollection``.
 public struct ModelIndex<Root: Model>: Sendable {
-  let places: Result<[(place: PropertyLocation, descending: Bool)], StoreError>
+  let locations: Result<[(location: PropertyLocation, descending: Bool)], StoreError>
   let isUnique: Bool
 
   /// Creates an index over properties, most significant first.
@@ -33,20 +33,25 @@ public struct ModelIndex<Root: Model>: Sendable {
 
   private init(_ orderings: [ModelOrdering<Root>], isUnique: Bool) {
     self.isUnique = isUnique
-    places = Result { () throws(StoreError) in
-      var places: [(place: PropertyLocation, descending: Bool)] = []
-      for ordering in orderings { places.append((try ordering.place.get(), ordering.descending)) }
-      return places
+    locations = Result { () throws(StoreError) in
+      var locations: [(location: PropertyLocation, descending: Bool)] = []
+      for ordering in orderings {
+        locations.append((try ordering.location.get(), ordering.descending))
+      }
+      return locations
     }
   }
 
   /// The index over the fields of documents.
   var definition: IndexDefinition {
     get throws(StoreError) {
-      let places = try places.get()
+      let locations = try locations.get()
       return IndexDefinition(
-        columns: places.map { IndexDefinition.Column($0.place.path, descending: $0.descending) },
-        isUnique: isUnique, kind: places.count == 1 && places[0].place.isList ? .elements : .fields)
+        columns: locations.map {
+          IndexDefinition.Column($0.location.path, descending: $0.descending)
+        },
+        isUnique: isUnique,
+        kind: locations.count == 1 && locations[0].location.isList ? .elements : .fields)
     }
   }
 }

@@ -46,7 +46,7 @@ struct FieldStep: Sendable {
   ///
   /// A null counts as a value in an optional property whose default is not nil, and as a missing
   /// field otherwise.
-  func isThere(_ path: FieldPath) -> Condition {
+  func isPresent(_ path: FieldPath) -> Condition {
     isList || (isOptional && missing != nil) ? .exists(path) : .not(.isNull(.field(path)))
   }
 }
@@ -55,29 +55,29 @@ struct FieldStep: Sendable {
 struct PropertyLocation: Sendable {
   private(set) var steps: [FieldStep]
   /// Whether the path starts within a document, where no property is the document's key.
-  var isInPart = false
+  var isNested = false
 
   init(steps: [FieldStep]) { self.steps = steps }
 
   /// Returns the location of a property of the value at this location.
   func appending(_ inner: PropertyLocation) -> PropertyLocation {
-    var place = self
-    place.steps += inner.steps
-    return place
+    var location = self
+    location.steps += inner.steps
+    return location
   }
 
   /// The path of current names; for the key, the name of its property.
   var path: FieldPath { FieldPath(components: steps.map(\.name)) }
   /// The paths that contain a former name.
   var formerPaths: [FieldPath] {
-    let all = steps.reduce([[]]) { ways, step in
-      ways.flatMap { way in ([step.name] + step.formerNames).map { way + [$0] } }
+    let all = steps.reduce([[]]) { paths, step in
+      paths.flatMap { path in ([step.name] + step.formerNames).map { path + [$0] } }
     }
     return all.dropFirst().map { FieldPath(components: $0) }
   }
 
   private var last: FieldStep { steps[steps.count - 1] }
-  var isKey: Bool { steps.count == 1 && !isInPart && last.isKey }
+  var isKey: Bool { steps.count == 1 && !isNested && last.isKey }
   var isIntegerKey: Bool { isKey && last.isInteger }
   var isTextKey: Bool { isKey && last.isText }
   var isList: Bool { last.isList }
@@ -124,15 +124,15 @@ extension PropertyLocation {
     for name in [step.name] + (formerNames ? step.formerNames : []) {
       let path = FieldPath(components: base + [name])
       if rest.isEmpty {
-        cases.append(FieldCase(when: step.isThere(path), content: .path(path)))
+        cases.append(FieldCase(when: step.isPresent(path), content: .path(path)))
       } else if step.isList {
-        cases.append(FieldCase(when: step.isThere(path), content: .elements(path, rest)))
+        cases.append(FieldCase(when: step.isPresent(path), content: .elements(path, rest)))
       } else {
         for inner in Self.cases(rest, base + [name], formerNames) {
           var inner = inner
           switch inner.content {
           case .path, .elements: break  // what is there is in something that is there
-          case .constant, .nothing: inner.when = step.isThere(path).and(inner.when)
+          case .constant, .nothing: inner.when = step.isPresent(path).and(inner.when)
           }
           cases.append(inner)
         }

@@ -11,7 +11,7 @@ public import NanoDocument
 public struct UnknownFields: Sendable {
   /// Immutable.
   @usableFromInline
-  final class Kept: Sendable {
+  final class Storage: Sendable {
     /// The fields with their names, each preceded by a comma, as stored in the document.
     @usableFromInline let bytes: [UInt8]
     /// The version that wrote the document, if it is newer than the type's version.
@@ -24,7 +24,7 @@ public struct UnknownFields: Sendable {
     }
   }
 
-  @usableFromInline var kept: Kept?
+  @usableFromInline var storage: Storage?
 
   /// Creates an empty set of fields.
   @inlinable @inline(__always)
@@ -32,18 +32,18 @@ public struct UnknownFields: Sendable {
 
   /// Whether there are no unknown fields.
   @inlinable
-  public var isEmpty: Bool { kept?.bytes.isEmpty ?? true }
+  public var isEmpty: Bool { storage?.bytes.isEmpty ?? true }
 
   /// Writes the fields after the declared ones.
   @inlinable @inline(__always)
   public func write(to writer: inout JSONWriter) {
-    if let kept { Self.write(kept, to: &writer) }
+    if let storage { Self.write(storage, to: &writer) }
   }
 
   @usableFromInline @inline(never)
-  static func write(_ kept: Kept, to writer: inout JSONWriter) {
+  static func write(_ storage: Storage, to writer: inout JSONWriter) {
     let isFirst = writer.bytes.last == UInt8(ascii: "{")
-    kept.bytes.withUnsafeBytes { bytes in
+    storage.bytes.withUnsafeBytes { bytes in
       writer.raw(isFirst ? UnsafeRawBufferPointer(rebasing: bytes.dropFirst()) : bytes)
     }
   }
@@ -51,19 +51,21 @@ public struct UnknownFields: Sendable {
   /// Returns the version to store the document with: the newer version if it was written by one.
   @inlinable
   package func version(_ own: Int64?) -> Int64? {
-    guard let newer = kept?.newerVersion else { return own }
+    guard let newer = storage?.newerVersion else { return own }
     return newer
   }
 
   @usableFromInline
-  package mutating func keep(newerVersion: Int64) { kept = Kept(kept?.bytes ?? [], newerVersion) }
+  package mutating func keep(newerVersion: Int64) {
+    storage = Storage(storage?.bytes ?? [], newerVersion)
+  }
 
   /// The version that wrote the fields, if it is newer than the type's version.
-  package var newerVersion: Int64? { kept?.newerVersion }
+  package var newerVersion: Int64? { storage?.newerVersion }
 
   func object() throws(StoreError) -> DocumentObject {
-    guard let kept, !kept.bytes.isEmpty else { return [:] }
-    let text = [UInt8(ascii: "{")] + kept.bytes.dropFirst() + [UInt8(ascii: "}")]
+    guard let storage, !storage.bytes.isEmpty else { return [:] }
+    let text = [UInt8(ascii: "{")] + storage.bytes.dropFirst() + [UInt8(ascii: "}")]
     let object = text.withUnsafeBytes { bytes in
       Result { () throws(StoreError) in
         var reader = JSONReader(bytes)
@@ -102,7 +104,7 @@ extension UnknownFields {
     /// The collected fields.
     public var fields: UnknownFields {
       var fields = UnknownFields()
-      if !bytes.isEmpty { fields.kept = Kept(bytes, nil) }
+      if !bytes.isEmpty { fields.storage = Storage(bytes, nil) }
       return fields
     }
   }

@@ -85,7 +85,7 @@ extension Term.Content {
     switch self {
     case .constant(let value): return try storedForm(value).map(QueryExpression.value)
     case .stored(let value): return .cast(.value(value), cast)
-    case .place(let place): return place.isKey ? nil : .cast(place.expression, cast)
+    case .location(let location): return location.isKey ? nil : .cast(location.expression, cast)
     case .computed(let expression): return expression
     default: return nil
     }

@@ -48,15 +48,17 @@ extension Term.Content {
   /// The expression of a single value in the document; nil for other contents.
   var expression: QueryExpression? {
     switch self {
-    case .place(let place): place.expression
+    case .location(let location): location.expression
     case .computed(let expression): expression
     case .truth(let condition): .truth(condition)
     default: nil
     }
   }
 
-  var place: Place? { if case .place(let place) = self { place } else { nil } }
-  var isKey: Bool { place?.isKey ?? false }
+  var location: DocumentLocation? {
+    if case .location(let location) = self { location } else { nil }
+  }
+  var isKey: Bool { location?.isKey ?? false }
 }
 
 extension Term.Case {
@@ -78,7 +80,7 @@ extension Term.Case {
       guard let own = try? storedForm(own) else { return nil }
       return .constant(ValueOrder.compare(own, stored) == 0)
     case .stored(let own): return .constant(ValueOrder.compare(own, stored) == 0)
-    case .place(let place): return place.equals(stored)
+    case .location(let location): return location.equals(stored)
     case .computed(let expression): return .comparison(expression, .equal, .value(stored))
     case .truth(let condition):
       guard case .bool(let flag) = stored else { return nil }
@@ -127,7 +129,7 @@ extension Condition {
   }
 }
 
-extension Place {
+extension DocumentLocation {
   /// Returns the condition that the location holds a value. A list can be stored as its only
   /// element if the property was not a list before.
   fileprivate func equals(_ value: DocumentValue) -> Condition {
@@ -215,7 +217,8 @@ extension Term.Case {
       guard let own = try storedForm(own) else { return nil }
       return compares(.value(own), comparison, stored, isFloating)
     case .stored(let own): return compares(.value(own), comparison, stored, isFloating)
-    case .place(let place): return compares(place.expression, comparison, stored, isFloating)
+    case .location(let location):
+      return compares(location.expression, comparison, stored, isFloating)
     case .computed(let expression): return compares(expression, comparison, stored, isFloating)
     case .count(let elements): return elements.count(comparison, stored)
     case .extreme(let list, let isGreatest):

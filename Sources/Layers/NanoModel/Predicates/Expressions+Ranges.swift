@@ -97,7 +97,7 @@ extension PredicateTranslator {
     var holds = Condition.constant(false)
     for part in element.cases {
       guard kind.hasOrder, kind.isText || !part.content.isKey else { return nil }
-      var inside = part.when
+      var within = part.when
       for (bound, comparison) in [
         (range.lower, Comparison.greaterOrEqual),
         (range.upper, range.includesUpper ? .lessOrEqual : .less),
@@ -107,9 +107,9 @@ extension PredicateTranslator {
         guard let test = try part.compares(comparison, other, isFloating: kind.isFloating) else {
           return nil
         }
-        inside = inside.and(test)
+        within = within.and(test)
       }
-      holds = holds.or(inside)
+      holds = holds.or(within)
     }
     return Truth(holds: holds, fails: element.fails)
   }

@@ -18,9 +18,9 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
       switch list.content {
       case .constant(let values as any Sequence): return try element.isIn(Self.array(values), type)
       case .stored(.array(let values)): return try element.isIn(values, type)
-      case .place(let place): return try place.contains(element, type)
+      case .location(let location): return try location.contains(element, type)
       case .elements(let elements):
-        let itself = Place(path: .element, depth: elements.list.depth + 1, type: type)
+        let itself = DocumentLocation(path: .element, depth: elements.list.depth + 1, type: type)
         return try itself.contains(element, type).map(elements.contain)
       default: return nil
       }
@@ -32,14 +32,14 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
   private static func array(_ values: some Sequence) -> [Any] { values.map { $0 } }
 }
 
-extension Place {
+extension DocumentLocation {
   /// Returns the condition that an element of the list, or the value itself, equals an element.
   fileprivate func contains(_ element: Term.Case, _ type: StoredType) throws(StoreError)
     -> Condition?
   {
     if let value = element.content.value {
       if unwrapped(value) == nil || value as? DocumentValue == .null { return .isNull(expression) }
-      return try Term.Case(content: .place(self)).equals(value, type)
+      return try Term.Case(content: .location(self)).equals(value, type)
     }
     guard !element.content.isKey || type.kind.isText, let other = element.content.expression else {
       return nil
@@ -81,7 +81,7 @@ extension Term.Case {
 extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
   func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
     try translator.elements(of: sequence, variable, self) { (list, inner) throws(StoreError) in
-      list.contain(try inner.sureTruth(test, self))
+      list.contain(try inner.infallibleTruth(test, self))
     } ofValues: { (values) throws(StoreError) in
       var any = Truth(holds: .constant(false))
       for value in values {
@@ -95,7 +95,7 @@ extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
 extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
   func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
     try translator.elements(of: sequence, variable, self) { (list, inner) throws(StoreError) in
-      list.contain(try inner.sureTruth(test, self).opposite).opposite
+      list.contain(try inner.infallibleTruth(test, self).opposite).opposite
     } ofValues: { (values) throws(StoreError) in
       var all = Truth(holds: .constant(true))
       for value in values {
@@ -113,7 +113,7 @@ extension PredicateExpressions.Filter: TranslatableExpression {
         return try translator.filtered(values, by: self.filter, variable)
       }
       guard let (list, inner) = translator.elements(part.content, variable) else { return nil }
-      let filter = list.filter.and(try inner.sureTruth(self.filter, self))
+      let filter = list.filter.and(try inner.infallibleTruth(self.filter, self))
       return Term(.elements(Elements(list: list.list, filter: filter)))
     }
     guard let term else {
@@ -129,22 +129,22 @@ extension PredicateTranslator {
   fileprivate func filtered<Element, Test: PredicateExpression>(
     _ values: [Term.Content], by test: Test, _ variable: PredicateExpressions.Variable<Element>
   ) throws(StoreError) -> Term? {
-    var kept: [DocumentValue] = []
+    var matching: [DocumentValue] = []
     for value in values {
       let truth = try entering(variable, Term(value)).truth(test)
-      guard truth.fails == .constant(false), case .constant(let isKept) = truth.holds else {
+      guard truth.fails == .constant(false), case .constant(let matches) = truth.holds else {
         return nil
       }
-      guard isKept else { continue }
-      guard let known = value.value, let stored = try storedForm(known) else { return nil }
-      kept.append(stored)
+      guard matches else { continue }
+      guard let constant = value.value, let stored = try storedForm(constant) else { return nil }
+      matching.append(stored)
     }
-    return Term(.stored(.array(kept)))
+    return Term(.stored(.array(matching)))
   }
 
   /// Returns the condition of a closure that cannot fail: with a failing closure, the result would
   /// depend on the order of the elements.
-  fileprivate func sureTruth<E: PredicateExpression>(
+  fileprivate func infallibleTruth<E: PredicateExpression>(
     _ expression: E, _ whole: some PredicateExpression
   ) throws(StoreError) -> Condition {
     let truth = try truth(expression)
@@ -162,7 +162,7 @@ extension PredicateTranslator {
   ) -> (Elements, PredicateTranslator)? {
     let elements: Elements
     switch content {
-    case .place(let list): elements = Elements(list: list, filter: .constant(true))
+    case .location(let list): elements = Elements(list: list, filter: .constant(true))
     case .elements(let filtered): elements = filtered
     default: return nil
     }
@@ -170,8 +170,8 @@ extension PredicateTranslator {
     guard elements.list.depth == depth, elements.list.path != nil, !type.kind.isList else {
       return nil
     }
-    let element = Place(path: .element, depth: depth + 1, type: type)
-    let term = Term(.place(element), mayBeNull: type.isOptional)
+    let element = DocumentLocation(path: .element, depth: depth + 1, type: type)
+    let term = Term(.location(element), mayBeNull: type.isOptional)
     return (elements, entering(variable, term, deeper: true))
   }
 
@@ -200,7 +200,7 @@ extension Term.Content {
   /// The elements, if they are known before any document is read.
   fileprivate var listed: [Term.Content]? {
     func all(_ values: some Sequence) -> [Term.Content] {
-      values.prefix(Self.longestList + 1).map { .constant($0) }
+      values.prefix(Self.maximumListLength + 1).map { .constant($0) }
     }
     let elements: [Term.Content]
     switch self {
@@ -208,11 +208,11 @@ extension Term.Content {
     case .stored(.array(let values)): elements = values.map { .stored($0) }
     default: return nil
     }
-    return elements.count <= Self.longestList ? elements : nil
+    return elements.count <= Self.maximumListLength ? elements : nil
   }
 
   /// Arbitrary: each value adds a condition.
-  private static let longestList = 1_000
+  private static let maximumListLength = 1_000
 }
 
 extension PredicateExpressions.SequenceMinimum: TranslatableExpression {
@@ -237,7 +237,7 @@ extension PredicateTranslator {
         let order: (DocumentValue, DocumentValue) -> Bool = { ValueOrder.compare($0, $1) < 0 }
         let found = isGreatest ? values.max(by: order) : values.min(by: order)
         return Term(.stored(found ?? .null))
-      case (.place(let list), .list(let element)) where element.kind.hasOrder:
+      case (.location(let list), .list(let element)) where element.kind.hasOrder:
         return Term(.extreme(list, isGreatest: isGreatest), mayBeNull: true)
       default: return nil
       }

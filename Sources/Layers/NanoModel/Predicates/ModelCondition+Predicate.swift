@@ -22,8 +22,8 @@ extension ModelCondition {
   public init(_ predicate: Predicate<Root>) {
     do throws(StoreError) {
       self.init(
-        try PredicateTranslator.condition(predicate, countsFormerNames: true),
-        current: try PredicateTranslator.condition(predicate, countsFormerNames: false))
+        try PredicateTranslator.condition(predicate, includesFormerNames: true),
+        current: try PredicateTranslator.condition(predicate, includesFormerNames: false))
     } catch {
       self.init(failure: error)
     }
@@ -33,14 +33,14 @@ extension ModelCondition {
 extension PredicateTranslator {
   /// Translates a predicate to a condition.
   ///
-  /// - Parameter countsFormerNames: Whether documents can store fields under former names.
+  /// - Parameter includesFormerNames: Whether documents can store fields under former names.
   fileprivate static func condition<Root: Model>(
-    _ predicate: Predicate<Root>, countsFormerNames: Bool
+    _ predicate: Predicate<Root>, includesFormerNames: Bool
   ) throws(StoreError) -> Condition {
-    let document = Place(path: nil, depth: 0, type: StoredType(Root.self))
+    let document = DocumentLocation(path: nil, depth: 0, type: StoredType(Root.self))
     let translator = PredicateTranslator(
-      countsFormerNames: countsFormerNames, depth: 0,
-      variables: [predicate.variable.key: Term(.place(document))])
+      includesFormerNames: includesFormerNames, depth: 0,
+      variables: [predicate.variable.key: Term(.location(document))])
     return try translator.truth(predicate.expression).holds
   }
 }

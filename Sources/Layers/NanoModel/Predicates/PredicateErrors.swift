@@ -37,6 +37,6 @@ private protocol FieldNaming {
 
 extension PredicateExpressions.KeyPath: FieldNaming {
   fileprivate var fieldName: String? {
-    (Root.Output.self as? any Model.Type)?.fieldTable.place(of: keyPath)?.path.description
+    (Root.Output.self as? any Model.Type)?.fieldTable.location(of: keyPath)?.path.description
   }
 }

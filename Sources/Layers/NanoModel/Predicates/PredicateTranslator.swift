@@ -12,7 +12,7 @@ protocol TranslatableExpression: PredicateExpression {
 /// Translates predicates to conditions.
 struct PredicateTranslator {
   /// Whether documents can store fields under former names.
-  let countsFormerNames: Bool
+  let includesFormerNames: Bool
   /// The number of enclosing closures over list elements.
   var depth: Int
   var variables: [PredicateExpressions.VariableID: Term]
@@ -124,7 +124,7 @@ extension Term.Case {
     switch content {
     case .constant(let value): .constant(unwrapped(value) == nil)
     case .stored(let value): .constant(value.isNull)
-    case .place(let place): mayBeNull ? place.isNull : .constant(false)
+    case .location(let location): mayBeNull ? location.isNull : .constant(false)
     case .computed(let expression): mayBeNull ? .isNull(expression) : .constant(false)
     case .extreme(let list, _):
       mayBeNull ? .comparison(list.expression, .equal, .value(.array([]))) : .constant(false)
@@ -139,7 +139,7 @@ extension Term.Content {
     switch self {
     case .constant(let value): (unwrapped(value) as? Bool).map(Condition.constant)
     case .stored(.bool(let flag)): .constant(flag)
-    case .place(let place): .comparison(place.expression, .equal, .value(true))
+    case .location(let location): .comparison(location.expression, .equal, .value(true))
     case .truth(let condition): condition
     default: nil
     }

@@ -29,7 +29,7 @@ struct Term {
     /// The stored form of a default.
     case stored(DocumentValue)
     /// The value at a location in the document.
-    case place(Place)
+    case location(DocumentLocation)
     /// A computed number.
     case computed(QueryExpression)
     /// True where the condition holds, and false elsewhere.
@@ -39,7 +39,7 @@ struct Term {
     /// The number of those elements; only emptiness can be expressed.
     case count(Elements)
     /// The least or greatest element of a list; null if the list is empty.
-    case extreme(Place, isGreatest: Bool)
+    case extreme(DocumentLocation, isGreatest: Bool)
   }
 
   init(_ cases: [Case], fails: Condition = .constant(false)) {
@@ -80,7 +80,7 @@ struct Truth {
 }
 
 /// A location in a document, or in the list element that an enclosing closure inspects.
-struct Place {
+struct DocumentLocation {
   /// The path; nil for the document itself.
   var path: FieldPath?
   /// The number of enclosing closures: a condition on an element cannot refer to values outside of
@@ -94,9 +94,9 @@ struct Place {
   }
 
   /// Returns the location of a field or an array element within this location.
-  func appending(_ name: String, _ type: StoredType) -> Place {
+  func appending(_ name: String, _ type: StoredType) -> DocumentLocation {
     let isStart = path.map(\.isElement) ?? true
-    return Place(
+    return DocumentLocation(
       path: FieldPath(components: (isStart ? [] : path?.components ?? []) + [name]), depth: depth,
       type: type)
   }
@@ -117,7 +117,7 @@ struct Place {
 
 /// The elements of a list that satisfy a filter.
 struct Elements {
-  var list: Place
+  var list: DocumentLocation
   /// The condition that the elements satisfy.
   var filter: Condition
 

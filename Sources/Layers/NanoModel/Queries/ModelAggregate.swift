@@ -13,16 +13,16 @@ import NanoStoreCore
 public struct ModelAggregate<M: Model, Result: Sendable>: Sendable {
   let aggregate: Swift.Result<Aggregate, StoreError>
   /// The aggregated property.
-  let place: PropertyLocation?
+  let location: PropertyLocation?
   let result: @Sendable (DocumentValue) throws(StoreError) -> Result
 
   private init(
     _ keyPath: any AnyKeyPath & Sendable, _ make: @Sendable (FieldPath) -> Aggregate,
     _ result: @escaping @Sendable (DocumentValue) throws(StoreError) -> Result
   ) {
-    let place = Swift.Result { () throws(StoreError) in try M.aggregatedPlace(of: keyPath) }
-    aggregate = place.map { make($0.path) }
-    self.place = try? place.get()
+    let location = Swift.Result { () throws(StoreError) in try M.aggregatedLocation(of: keyPath) }
+    aggregate = location.map { make($0.path) }
+    self.location = try? location.get()
     self.result = result
   }
 
@@ -31,7 +31,7 @@ public struct ModelAggregate<M: Model, Result: Sendable>: Sendable {
     _ result: @escaping @Sendable (DocumentValue) throws(StoreError) -> Result
   ) {
     self.aggregate = .success(aggregate)
-    place = nil
+    location = nil
     self.result = result
   }
 }

@@ -10,7 +10,7 @@ import NanoQuery
 /// people.find().sorted(using: .reverse(\.age), .forward(\.lastName))
 /// ```
 public struct ModelOrdering<Root: Model>: Sendable {
-  let place: Result<PropertyLocation, StoreError>
+  let location: Result<PropertyLocation, StoreError>
   let descending: Bool
 
   /// Sorts by a property in ascending order, with missing values first.
@@ -26,32 +26,32 @@ public struct ModelOrdering<Root: Model>: Sendable {
   }
 
   private init(_ keyPath: any PartialKeyPath<Root> & Sendable, descending: Bool) {
-    place = Result { () throws(StoreError) in
-      let place = try Root.place(of: keyPath)
+    location = Result { () throws(StoreError) in
+      let location = try Root.location(of: keyPath)
       guard !(StoredType(type(of: keyPath as AnyKeyPath).valueType).kind.isDecimal) else {
         throw StoreError(
           .unsupported, "Results cannot be sorted by a Decimal, which is stored as text",
           [
-            .collection: Root.collectionName, .field: "\(place.path)",
+            .collection: Root.collectionName, .field: "\(location.path)",
             .hint: "store the amount as an integer of its smallest unit",
           ])
       }
-      return place
+      return location
     }
     self.descending = descending
   }
 
   /// Returns the ordering of documents.
   ///
-  /// - Parameter counts: Whether documents can have the field under a former name, or lack it and
+  /// - Parameter includesVariants: Whether documents can have the field under a former name, or lack it and
   ///   count with its default.
-  func ordering(countsVariants counts: Bool) throws(StoreError) -> Ordering {
-    let place = try place.get()
-    if place.isKey {
+  func ordering(includesVariants: Bool) throws(StoreError) -> Ordering {
+    let location = try location.get()
+    if location.isKey {
       let key = QueryExpression.attribute(.key)
-      return Ordering(place.isIntegerKey ? .cast(key, .integer) : key, descending: descending)
+      return Ordering(location.isIntegerKey ? .cast(key, .integer) : key, descending: descending)
     }
-    let expression = counts ? place.expression : .field(place.path)
+    let expression = includesVariants ? location.expression : .field(location.path)
     return Ordering(expression, descending: descending)
   }
 }
@@ -64,8 +64,8 @@ extension PropertyLocation {
       switch current.content {
       case .path(let path): branches.append(.init(when: current.when, then: .field(path)))
       case .elements: return .field(path)
-      case .constant(let place, let value):
-        let inner = place.components.count..<path.components.count
+      case .constant(let location, let value):
+        let inner = location.components.count..<path.components.count
         let constant = inner.isEmpty ? value : value[path[inner]]
         branches.append(.init(when: current.when, then: .value(constant ?? .null)))
       case .nothing: branches.append(.init(when: current.when, then: .value(.null)))

@@ -11,11 +11,11 @@ extension ModelPath {
   /// ```
   public func isIn(_ values: some Sequence<Value>) -> ModelCondition<Root> {
     let values = Array(values)
-    return condition { (expression, place) throws(StoreError) in
+    return condition { (expression, location) throws(StoreError) in
       var list: [QueryExpression] = []
       var hasNull = false
       for value in values {
-        let stored = try StoredValues.stored(value, isKey: place.isKey)
+        let stored = try StoredValues.stored(value, isKey: location.isKey)
         if stored.isNull { hasNull = true } else { list.append(.value(stored)) }
       }
       let membership = Condition.membership(expression, list)
@@ -79,11 +79,11 @@ extension ModelPath {
     _ condition: (ModelProperties<Element>) -> ModelCondition<Element>
   ) -> ModelCondition<Root> where Value == [Element] {
     var properties = ModelProperties<Element>()
-    properties.areInPart = true
+    properties.areNested = true
     let inner = condition(properties)
     if let failure = inner.failure { return ModelCondition(failure: failure) }
-    return self.condition { (expression, place) throws(StoreError) in
-      try place.checkHolds(Element.self)
+    return self.condition { (expression, location) throws(StoreError) in
+      try location.checkHolds(Element.self)
       guard case .field(let path) = expression else { return .constant(false) }
       return .element(path, inner.condition)
     }

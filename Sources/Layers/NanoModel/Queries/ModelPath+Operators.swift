@@ -7,27 +7,27 @@ extension ModelPath where Value: QueryValue {
   /// Returns the condition of a comparison with a value. A nil property equals nil, and is neither
   /// less nor greater than any value.
   func compared(_ comparison: Comparison, _ value: Value) -> ModelCondition<Root> {
-    condition { (expression, place) throws(StoreError) in
-      let stored = try StoredValues.stored(value, isKey: place.isKey)
+    condition { (expression, location) throws(StoreError) in
+      let stored = try StoredValues.stored(value, isKey: location.isKey)
       guard !stored.isNull else {
         return comparison == .equal ? .isNull(expression) : .constant(false)
       }
-      guard place.isKey, comparison != .equal else {
+      guard location.isKey, comparison != .equal else {
         return .comparison(expression, comparison, .value(stored))
       }
       // Keys are stored as text, in which "9" sorts after "10".
-      if place.isIntegerKey {
+      if location.isIntegerKey {
         return .comparison(
           .cast(expression, .integer), comparison, .value(try value.storedValue))
       }
-      guard place.isTextKey else { throw .unorderedKey }
+      guard location.isTextKey else { throw .keyWithoutOrder }
       return .comparison(expression, comparison, .value(stored))
     }
   }
 }
 
 extension StoreError {
-  static var unorderedKey: StoreError {
+  static var keyWithoutOrder: StoreError {
     StoreError(
       .unsupported, "Keys of this type have no sort order in the store",
       [.hint: "store the value to compare or sort by in a separate property"])
@@ -62,11 +62,11 @@ public func >= <Root, Value: OrderedQueryValue>(
 // Enums and other types with raw values, including those that are not query values themselves.
 
 extension ModelPath where Value: RawRepresentable, Value.RawValue: QueryValue {
-  var rawPath: ModelPath<Root, Value.RawValue> { ModelPath<Root, Value.RawValue>(place) }
+  var rawPath: ModelPath<Root, Value.RawValue> { ModelPath<Root, Value.RawValue>(location) }
 }
 extension ModelPath {
   func optionalRawPath<Wrapped: RawRepresentable>() -> ModelPath<Root, Wrapped.RawValue?>
-  where Value == Wrapped? { ModelPath<Root, Wrapped.RawValue?>(place) }
+  where Value == Wrapped? { ModelPath<Root, Wrapped.RawValue?>(location) }
 }
 
 /// Returns the condition that the property equals a value; nil equals nil.

@@ -7,7 +7,7 @@ package import NanoQuery
 @dynamicMemberLookup
 public struct ModelProperties<Root: Model>: Sendable {
   /// Whether the values are parts of documents, where no property is the document's key.
-  var areInPart = false
+  var areNested = false
 
   /// Creates the properties of the model.
   public init() {}
@@ -17,12 +17,12 @@ public struct ModelProperties<Root: Model>: Sendable {
     dynamicMember keyPath: any KeyPath<Root, Value> & Sendable
   ) -> ModelPath<Root, Value> {
     let path = ModelPath(keyPath)
-    guard areInPart else { return path }
+    guard areNested else { return path }
     return ModelPath(
-      path.place.map { place in
-        var place = place
-        place.isInPart = true
-        return place
+      path.location.map { location in
+        var location = location
+        location.isNested = true
+        return location
       })
   }
 }
@@ -37,14 +37,14 @@ public struct ModelProperties<Root: Model>: Sendable {
 /// ```
 @dynamicMemberLookup
 public struct ModelPath<Root: Model, Value>: Sendable {
-  let place: Result<PropertyLocation, StoreError>
+  let location: Result<PropertyLocation, StoreError>
 
   /// Creates the property that a key path refers to, such as `\.address.country`.
   public init(_ keyPath: any KeyPath<Root, Value> & Sendable) {
-    place = Result { () throws(StoreError) in try Root.place(of: keyPath) }
+    location = Result { () throws(StoreError) in try Root.location(of: keyPath) }
   }
 
-  init(_ place: Result<PropertyLocation, StoreError>) { self.place = place }
+  init(_ location: Result<PropertyLocation, StoreError>) { self.location = location }
 
   /// Returns a property of the value.
   public subscript<Inner>(
@@ -76,7 +76,7 @@ public struct ModelPath<Root: Model, Value>: Sendable {
 
   private func entry<Entry>(_ name: String, _ type: Entry.Type) -> ModelPath<Root, Entry?> {
     ModelPath<Root, Entry?>(
-      place.map { $0.appending(PropertyLocation(steps: [FieldStep(entry: name, Entry.self)])) })
+      location.map { $0.appending(PropertyLocation(steps: [FieldStep(entry: name, Entry.self)])) })
   }
 
   private func inner<Nested: Model, Inner>(
@@ -84,9 +84,9 @@ public struct ModelPath<Root: Model, Value>: Sendable {
   ) -> ModelPath<Root, Inner> {
     ModelPath<Root, Inner>(
       Result { () throws(StoreError) in
-        let place = try place.get()
-        try place.checkHolds(type)
-        return place.appending(try Nested.place(of: keyPath))
+        let location = try location.get()
+        try location.checkHolds(type)
+        return location.appending(try Nested.location(of: keyPath))
       })
   }
 }
@@ -111,8 +111,9 @@ extension Model {
   /// Returns the location of the property that a key path refers to.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if the property is not stored.
-  static func place(of keyPath: any AnyKeyPath & Sendable) throws(StoreError) -> PropertyLocation {
-    if let place = fieldTable.place(of: keyPath) { return place }
+  static func location(of keyPath: any AnyKeyPath & Sendable) throws(StoreError) -> PropertyLocation
+  {
+    if let location = fieldTable.location(of: keyPath) { return location }
     throw StoreError(
       .invalidArgument, "A query names a property that is not stored as a field of a model",
       [
@@ -130,17 +131,17 @@ extension ModelPath {
     _ build: (QueryExpression, PropertyLocation) throws(StoreError) -> Condition
   ) -> ModelCondition<Root> {
     do throws(StoreError) {
-      let place = try place.get()
+      let location = try location.get()
       func named(_ path: FieldPath) throws(StoreError) -> Condition {
-        try build(.field(path), place)
+        try build(.field(path), location)
       }
-      if place.isKey { return ModelCondition(try build(.attribute(.key), place)) }
-      let current = try Condition(place.steps[...], [], formerNames: false, named)
-      guard place.steps.contains(where: { !$0.formerNames.isEmpty }) else {
+      if location.isKey { return ModelCondition(try build(.attribute(.key), location)) }
+      let current = try Condition(location.steps[...], [], formerNames: false, named)
+      guard location.steps.contains(where: { !$0.formerNames.isEmpty }) else {
         return ModelCondition(current)
       }
       return ModelCondition(
-        try Condition(place.steps[...], [], formerNames: true, named), current: current)
+        try Condition(location.steps[...], [], formerNames: true, named), current: current)
     } catch {
       return ModelCondition(failure: error)
     }
@@ -167,33 +168,33 @@ extension Condition {
     let cases = PropertyLocation.cases(steps, base, formerNames)
     let path = FieldPath(components: base + steps.map(\.name))
     let plain = try named(path)
-    let isTrueOfNothing = try Evaluator(DocumentSubject([:])).holds(plain)
+    let holdsForMissing = try Evaluator(DocumentSubject([:])).holds(plain)
     var found: [Condition] = []
     var open = Condition.constant(true)
     search: for (index, current) in cases.enumerated() {
       switch current.content {
       case .path(let path):
-        let isHere = try named(path)
+        let holdsAtPath = try named(path)
         // Only the case without a value remains, which the condition itself covers.
         if index == cases.count - 2, case .nothing = cases[index + 1].content {
-          found.append(open.and(isHere))
+          found.append(open.and(holdsAtPath))
           break search
         }
-        found.append(open.and(isTrueOfNothing ? current.when.and(isHere) : isHere))
+        found.append(open.and(holdsForMissing ? current.when.and(holdsAtPath) : holdsAtPath))
       case .elements(let list, let rest):
         let inner: Condition =
           rest.contains(where: \.hasVariants)
           ? .element(list, try Condition(rest, [], formerNames: formerNames, named))
           : try named(list.appending(FieldPath(components: rest.map(\.name))))
-        found.append(open.and(isTrueOfNothing ? current.when.and(inner) : inner))
-      case .constant(let place, let value):
+        found.append(open.and(holdsForMissing ? current.when.and(inner) : inner))
+      case .constant(let location, let value):
         // Evaluated as if the default were stored under the current names.
-        let today = path[0..<place.components.count]
+        let today = path[0..<location.components.count]
         if try Evaluator(DocumentSubject(only: today, value)).holds(plain) {
           found.append(open.and(current.when))
         }
       case .nothing:
-        if isTrueOfNothing { found.append(open.and(current.when)) }
+        if holdsForMissing { found.append(open.and(current.when)) }
       }
       open = open.and(current.when.opposite)
     }

@@ -64,26 +64,28 @@ extension ModelQuery {
   func rows<each Result: Sendable>(
     groups: [PropertyLocation], _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> [AggregateRow] {
-    var asked: [Aggregate] = []
-    var places = groups
+    var requested: [Aggregate] = []
+    var locations = groups
     for aggregate in repeat each aggregates {
-      asked.append(try aggregate.aggregate.get())
-      if let place = aggregate.place { places.append(place) }
+      requested.append(try aggregate.aggregate.get())
+      if let location = aggregate.location { locations.append(location) }
     }
     let query = try documentQuery()
-    let question = AggregateQuery(
-      query.query, groups: groups.map(\.path), aggregates: asked)
-    guard try hasVariants(of: places) else { return try query.rows(question) }
-    let program = CompiledAggregation(question)
-    try eachFields { (fields) throws(StoreError) in try program.add(try fields.asRead()) }
-    return program.rows
+    let aggregateQuery = AggregateQuery(
+      query.query, groups: groups.map(\.path), aggregates: requested)
+    guard try hasVariants(of: locations) else { return try query.rows(aggregateQuery) }
+    let aggregation = CompiledAggregation(aggregateQuery)
+    try eachFields { (fields) throws(StoreError) in
+      try aggregation.add(try fields.normalizedBytes())
+    }
+    return aggregation.rows
   }
 
   /// Returns whether a document stores one of the fields in an older form or lacks it. In that
   /// case, aggregates are computed on decoded values, which is slower.
-  func hasVariants(of places: [PropertyLocation]) throws -> Bool {
-    let conditions = places.filter { $0.hasVariants || $0.hasComputedDefault }.map { place in
-      place.isList ? Condition.not(.exists(place.path)) : .isNull(.field(place.path))
+  func hasVariants(of locations: [PropertyLocation]) throws -> Bool {
+    let conditions = locations.filter { $0.hasVariants || $0.hasComputedDefault }.map { location in
+      location.isList ? Condition.not(.exists(location.path)) : .isNull(.field(location.path))
     }
     guard !conditions.isEmpty else { return false }
     return try collection.documents.find(.any(conditions)).withoutFieldCheck.exists()
@@ -142,15 +144,15 @@ extension Model {
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if the property is not stored,
   ///   ``StoreError/Code/unsupported`` for the key, which is not a field.
-  static func aggregatedPlace(
+  static func aggregatedLocation(
     of keyPath: any AnyKeyPath & Sendable
   ) throws(StoreError) -> PropertyLocation {
-    let place = try place(of: keyPath)
-    guard !place.isKey else {
+    let location = try location(of: keyPath)
+    guard !location.isKey else {
       throw StoreError(
         .unsupported, "A key cannot be aggregated or grouped by",
         [.collection: collectionName, .hint: "call keys() for the keys of the results"])
     }
-    return place
+    return location
   }
 }

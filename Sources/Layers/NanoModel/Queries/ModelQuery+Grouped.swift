@@ -20,7 +20,7 @@ extension ModelQuery {
     by keyPath: any KeyPath<M, Group> & Sendable,
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> [(group: Group, values: (repeat each Result))] {
-    try rows(groups: [M.aggregatedPlace(of: keyPath)], repeat each aggregates).map { row in
+    try rows(groups: [M.aggregatedLocation(of: keyPath)], repeat each aggregates).map { row in
       (group: try StoredValues.value(row.group[0]), values: try row.values(repeat each aggregates))
     }
   }
@@ -35,7 +35,7 @@ extension ModelQuery {
     by keyPath: any KeyPath<M, List> & Sendable,
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> [(group: List.ListElement?, values: (repeat each Result))] {
-    try rows(groups: [M.aggregatedPlace(of: keyPath)], repeat each aggregates).map { row in
+    try rows(groups: [M.aggregatedLocation(of: keyPath)], repeat each aggregates).map { row in
       (group: try StoredValues.value(row.group[0]), values: try row.values(repeat each aggregates))
     }
   }
@@ -53,8 +53,8 @@ extension ModelQuery {
     by first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> [(group: (First, Second), values: (repeat each Result))] {
-    let places = try [M.singlePlace(of: first), M.singlePlace(of: second)]
-    return try rows(groups: places, repeat each aggregates).map { row in
+    let locations = try [M.singleValueLocation(of: first), M.singleValueLocation(of: second)]
+    return try rows(groups: locations, repeat each aggregates).map { row in
       (
         group: (try StoredValues.value(row.group[0]), try StoredValues.value(row.group[1])),
         values: try row.values(repeat each aggregates)
@@ -69,10 +69,11 @@ extension ModelQuery {
     _ third: any KeyPath<M, Third> & Sendable,
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> [(group: (First, Second, Third), values: (repeat each Result))] {
-    let places = try [
-      M.singlePlace(of: first), M.singlePlace(of: second), M.singlePlace(of: third),
+    let locations = try [
+      M.singleValueLocation(of: first), M.singleValueLocation(of: second),
+      M.singleValueLocation(of: third),
     ]
-    return try rows(groups: places, repeat each aggregates).map { row in
+    return try rows(groups: locations, repeat each aggregates).map { row in
       (
         group: (
           try StoredValues.value(row.group[0]), try StoredValues.value(row.group[1]),
@@ -131,27 +132,27 @@ extension Model {
   /// Returns the location of a property that has a single value per document.
   ///
   /// - Throws: ``StoreError/Code/unsupported`` for a list.
-  fileprivate static func singlePlace(
+  fileprivate static func singleValueLocation(
     of keyPath: any AnyKeyPath & Sendable
   ) throws(StoreError) -> PropertyLocation {
-    let place = try aggregatedPlace(of: keyPath)
-    guard !place.isList else {
+    let location = try aggregatedLocation(of: keyPath)
+    guard !location.isList else {
       throw StoreError(
         .unsupported, "A list cannot be one of several properties to group by",
         [
-          .collection: collectionName, .field: "\(place.path)",
+          .collection: collectionName, .field: "\(location.path)",
           .hint:
             "group by the list alone, or by names with documentQuery().grouped(by:aggregates:)",
         ])
     }
-    return place
+    return location
   }
 }
 
 extension ModelQuery {
   /// Returns the distinct values of a property, ordered by their stored form. Nil is omitted.
   public func distinct<Value>(_ keyPath: any KeyPath<M, Value> & Sendable) throws -> [Value] {
-    try distinct(M.aggregatedPlace(of: keyPath)).compactMap { value in
+    try distinct(M.aggregatedLocation(of: keyPath)).compactMap { value in
       value.isNull ? nil : try StoredValues.value(value)
     }
   }
@@ -159,16 +160,18 @@ extension ModelQuery {
   public func distinct<List: ListQueryValue>(
     _ keyPath: any KeyPath<M, List> & Sendable
   ) throws -> [List.ListElement] {
-    try distinct(M.aggregatedPlace(of: keyPath)).compactMap { value in
+    try distinct(M.aggregatedLocation(of: keyPath)).compactMap { value in
       if case .array = value { return nil }
       return value.isNull ? nil : try StoredValues.value(value)
     }
   }
 
-  private func distinct(_ place: PropertyLocation) throws -> [DocumentValue] {
-    guard try hasVariants(of: [place]) else { return try documentQuery().distinct("\(place.path)") }
-    let found = DistinctValues(place.path)
-    try eachFields { (fields) throws(StoreError) in try found.add(try fields.asRead()) }
+  private func distinct(_ location: PropertyLocation) throws -> [DocumentValue] {
+    guard try hasVariants(of: [location]) else {
+      return try documentQuery().distinct("\(location.path)")
+    }
+    let found = DistinctValues(location.path)
+    try eachFields { (fields) throws(StoreError) in try found.add(try fields.normalizedBytes()) }
     return found.values
   }
 

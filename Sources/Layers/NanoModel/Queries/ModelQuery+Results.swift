@@ -23,13 +23,13 @@ extension ModelQuery {
   /// complete rows again to identify the document in the error.
   @usableFromInline
   func eachContent(
-    _ show: (StoredContent, ModelDecoder<M>) throws -> Void
+    _ body: (StoredContent, ModelDecoder<M>) throws -> Void
   ) throws {
     let decoder = collection.decoder
     let query = try documentQuery()
     do {
       try query.showContents(withKeys: M.fieldTable.hasKey) { content in
-        try show(content, decoder)
+        try body(content, decoder)
         return true
       }
     } catch let error as StoreError
@@ -62,13 +62,13 @@ extension ModelQuery {
   ///
   /// - Throws: Errors of the closure, which end the query.
   @inlinable
-  public func each(_ show: (M) throws -> Void) throws {
+  public func each(_ body: (M) throws -> Void) throws {
     if collection.store.isInTransaction {
       // In a transaction, a streaming query could find what the closure writes, endlessly.
-      for model in try fetch() { try show(model) }
+      for model in try fetch() { try body(model) }
       return
     }
-    try eachContent { content, decoder in try show(try decoder.value(content)) }
+    try eachContent { content, decoder in try body(try decoder.value(content)) }
   }
 
   /// Returns the next page of results after the query's position, like `page(_:)` of
@@ -123,8 +123,8 @@ extension ModelQuery {
     try await fromReader { try $0.firstStored() }
   }
   /// The asynchronous form of ``each(_:)``, which calls the closure on a thread of the store.
-  public func each(_ show: @escaping @Sendable (M) throws -> Void) async throws {
-    try await onReader { try $0.each(show) }
+  public func each(_ body: @escaping @Sendable (M) throws -> Void) async throws {
+    try await onReader { try $0.each(body) }
   }
   /// The asynchronous form of ``page(_:)``, which does not block the calling thread.
   public func page(_ size: Int) async throws -> sending ModelPage<M> {

@@ -68,7 +68,7 @@ package struct ModelSearchMatch<M: Model>: Sendable {
   package func highlights(
     of keyPath: any PartialKeyPath<M> & Sendable, begin: String, end: String
   ) throws -> [String] {
-    result.highlights(of: "\(try M.place(of: keyPath).path)", begin: begin, end: end)
+    result.highlights(of: "\(try M.location(of: keyPath).path)", begin: begin, end: end)
   }
 }
 

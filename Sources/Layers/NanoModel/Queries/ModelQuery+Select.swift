@@ -59,12 +59,12 @@ extension ModelQuery {
   ) async throws -> sending [Value] { try await fromReader { try $0.select(keyPath) } }
 
   /// Passes the fields of each result to a closure.
-  func eachFields(_ show: (inout ReadFields<M>) throws(StoreError) -> Void) throws {
+  func eachFields(_ body: (inout ReadFields<M>) throws(StoreError) -> Void) throws {
     let decoder = collection.decoder
     try documentQuery().showStored { stored in
       do throws(StoreError) {
         var fields = try ReadFields(stored, decoder)
-        try show(&fields)
+        try body(&fields)
         return true
       } catch {
         throw decoder.located(error, stored.body, stored.key, stored.rowID)
@@ -112,23 +112,23 @@ struct ReadFields<M: Model>: ~Copyable {
   let stored: StoredDocument
   private let decoder: ModelDecoder<M>
   private var writer = JSONWriter(capacity: 64)
-  private var isRead = false
+  private var isNormalized = false
 
   init(_ stored: StoredDocument, _ decoder: ModelDecoder<M>) throws(StoreError) {
     self.stored = stored
     self.decoder = decoder
-    if (stored.version ?? 1) < decoder.version { _ = try asRead() }
+    if (stored.version ?? 1) < decoder.version { _ = try normalizedBytes() }
   }
 
   /// The stored bytes, or the normalized ones once they are requested.
-  var bytes: UnsafeRawBufferPointer { isRead ? writer.bytes : stored.body }
+  var bytes: UnsafeRawBufferPointer { isNormalized ? writer.bytes : stored.body }
 
   /// Returns the fields upgraded, with current names and defaults.
-  mutating func asRead() throws(StoreError) -> UnsafeRawBufferPointer {
-    if !isRead {
+  mutating func normalizedBytes() throws(StoreError) -> UnsafeRawBufferPointer {
+    if !isNormalized {
       try decoder.value(stored).writeDocument(to: &writer)
       if let failure = writer.failure { throw failure }
-      isRead = true
+      isNormalized = true
     }
     return writer.bytes
   }
@@ -137,7 +137,7 @@ struct ReadFields<M: Model>: ~Copyable {
 /// Reads a single property from a document.
 private struct SelectedField<M: Model, Value> {
   let names: [StoredName]
-  let place: PropertyLocation
+  let location: PropertyLocation
   /// Whether a document without the field can be read with a value other than nil.
   let hasVariants: Bool
   let read: (inout JSONReader) throws(StoreError) -> Value
@@ -145,9 +145,9 @@ private struct SelectedField<M: Model, Value> {
   let missing: Value?
 
   init(_ keyPath: any KeyPath<M, Value> & Sendable) throws(StoreError) {
-    place = try M.place(of: keyPath)
-    names = place.path.components.map { StoredName($0) }
-    hasVariants = place.hasVariants || place.hasComputedDefault
+    location = try M.location(of: keyPath)
+    names = location.path.components.map { StoredName($0) }
+    hasVariants = location.hasVariants || location.hasComputedDefault
     if let type = Value.self as? any FieldCodable.Type {
       read = Self.reading(type)
       missing = Self.missing(type)
@@ -173,7 +173,7 @@ private struct SelectedField<M: Model, Value> {
   }
 
   func value(_ fields: inout ReadFields<M>) throws(StoreError) -> Value {
-    if place.isKey, let text = fields.stored.key?.description {
+    if location.isKey, let text = fields.stored.key?.description {
       if let type = Value.self as? any ModelKey.Type,
         let value = try type.init(documentKey: fields.stored.borrowedKey) as? Value
       {
@@ -182,15 +182,15 @@ private struct SelectedField<M: Model, Value> {
       return try StoredValues.value(.string(text))
     }
     var reader = JSONReader(fields.bytes)
-    var isThere = try reader.find(names)
-    if hasVariants, !isThere || reader.isNull {
-      reader = JSONReader(try fields.asRead())
-      isThere = try reader.find(names)
+    var isPresent = try reader.find(names)
+    if hasVariants, !isPresent || reader.isNull {
+      reader = JSONReader(try fields.normalizedBytes())
+      isPresent = try reader.find(names)
     }
-    if isThere { return try read(&reader) }
+    if isPresent { return try read(&reader) }
     if let missing { return missing }
     throw StoreError(
-      .typeMismatch, "A required field is missing", [.field: "\(place.path)"])
+      .typeMismatch, "A required field is missing", [.field: "\(location.path)"])
   }
 }
 

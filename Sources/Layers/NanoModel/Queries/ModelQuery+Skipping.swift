@@ -32,25 +32,25 @@ extension ModelQuery {
   ///
   /// - Throws: Errors of the closures, which end the query.
   public func each(
-    onFailure: (SkippedDocument) throws -> Void, _ show: (M) throws -> Void
+    onFailure: (SkippedDocument) throws -> Void, _ body: (M) throws -> Void
   ) throws {
-    guard collection.store.isInTransaction else { return try eachDecoded(onFailure, show) }
+    guard collection.store.isInTransaction else { return try eachDecoded(onFailure, body) }
     // In a transaction, a streaming query could find what a closure writes, endlessly.
     let (values, skipped) = try fetchSkippingFailures()
     for document in skipped { try onFailure(document) }
-    for value in values { try show(value) }
+    for value in values { try body(value) }
   }
   /// The asynchronous form of ``each(onFailure:_:)``, which calls the closures on a thread of the
   /// store.
   public func each(
     onFailure: @escaping @Sendable (SkippedDocument) throws -> Void,
-    _ show: @escaping @Sendable (M) throws -> Void
+    _ body: @escaping @Sendable (M) throws -> Void
   ) async throws {
-    try await onReader { try $0.each(onFailure: onFailure, show) }
+    try await onReader { try $0.each(onFailure: onFailure, body) }
   }
 
   private func eachDecoded(
-    _ onFailure: (SkippedDocument) throws -> Void, _ show: (M) throws -> Void
+    _ onFailure: (SkippedDocument) throws -> Void, _ body: (M) throws -> Void
   ) throws {
     let decoder = collection.decoder
     try documentQuery().showStored { stored in
@@ -61,7 +61,7 @@ extension ModelQuery {
         try onFailure(SkippedDocument(stored, error))
         return true
       }
-      try show(value)
+      try body(value)
       return true
     }
   }

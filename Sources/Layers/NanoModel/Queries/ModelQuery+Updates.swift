@@ -37,7 +37,7 @@ extension ModelQuery {
 /// try people.update("ada", .set(\.age, 37), .remove(\.nickname))
 /// ```
 public struct ModelChange<M: Model>: Sendable {
-  let place: Result<PropertyLocation, StoreError>
+  let location: Result<PropertyLocation, StoreError>
   let value: Result<DocumentValue?, StoreError>
 
   /// Sets a property to a value.
@@ -45,7 +45,7 @@ public struct ModelChange<M: Model>: Sendable {
     _ keyPath: any WritableKeyPath<M, Value> & Sendable, _ value: Value
   ) -> ModelChange {
     ModelChange(
-      place: Result { () throws(StoreError) in try M.place(of: keyPath) },
+      location: Result { () throws(StoreError) in try M.location(of: keyPath) },
       value: Result { () throws(StoreError) in try StoredValues.stored(value) })
   }
 
@@ -53,27 +53,28 @@ public struct ModelChange<M: Model>: Sendable {
   public static func remove<Value>(
     _ keyPath: any WritableKeyPath<M, Value?> & Sendable
   ) -> ModelChange {
-    let place = Result { () throws(StoreError) in try M.place(of: keyPath) }
+    let location = Result { () throws(StoreError) in try M.location(of: keyPath) }
     // If a missing field would be read with a default, nil is stored as null.
     return ModelChange(
-      place: place, value: place.map { $0.missing == nil && !$0.hasComputedDefault ? nil : .null })
+      location: location,
+      value: location.map { $0.missing == nil && !$0.hasComputedDefault ? nil : .null })
   }
 
   /// Whether it changes a property of a nested value.
-  var isInPart: Bool { (try? place.get().steps.count > 1) ?? false }
+  var isNested: Bool { (try? location.get().steps.count > 1) ?? false }
 
   /// Applies the change to the fields of a document.
   ///
   /// - Throws: ``StoreError/Code/typeMismatch`` if an intermediate value is not an object.
   func apply(to object: inout DocumentObject) throws(StoreError) {
-    let place = try place.get()
-    guard !place.isKey else {
+    let location = try location.get()
+    guard !location.isKey else {
       throw StoreError(
         .invalidArgument, "The key of a document cannot be changed",
         [.hint: "delete it and insert the value under its new key"])
     }
-    for former in place.formerPaths { try object.set(nil, at: former) }
-    try object.set(try value.get(), at: place.path)
+    for former in location.formerPaths { try object.set(nil, at: former) }
+    try object.set(try value.get(), at: location.path)
   }
 }
 
@@ -157,7 +158,7 @@ extension ModelCollection {
     }
     // A nested value that is missing or has a former name is first written as the model encodes it:
     // otherwise it would consist of the changed field only.
-    if changes.contains(where: \.isInPart) {
+    if changes.contains(where: \.isNested) {
       object = try normalized(object, document.header.key)
     }
     for change in changes { try change.apply(to: &object) }

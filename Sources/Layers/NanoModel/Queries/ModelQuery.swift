@@ -161,18 +161,18 @@ extension ModelQuery {
     for ordering in orderings {
       query.orderings.append(
         try ordering.ordering(
-          countsVariants: hasFormerNames || lacksValues(ordering)))
+          includesVariants: hasFormerNames || lacksDefaultedValues(ordering)))
     }
-    var question = DocumentQuery(collection.documents, query)
-    if collection.store.logsUnknownFields { question.declaredNames = M.fieldTable.names }
-    return question
+    var documentQuery = DocumentQuery(collection.documents, query)
+    if collection.store.logsUnknownFields { documentQuery.declaredNames = M.fieldTable.names }
+    return documentQuery
   }
 
   /// Returns whether documents can contain former names of the properties in the query.
   private func hasFormerNames() throws -> Bool {
     let current = Set(condition.current.fields)
     var former = Set(condition.condition.fields).subtracting(current)
-    for ordering in orderings { former.formUnion(try ordering.place.get().formerPaths) }
+    for ordering in orderings { former.formUnion(try ordering.location.get().formerPaths) }
     guard !former.isEmpty else { return false }
     return try collection.documents.observedPaths().contains { observed in
       former.contains(observed.field)
@@ -181,10 +181,10 @@ extension ModelQuery {
 
   /// Returns whether a document lacks a field that has a default, so that an index on it has a
   /// different order.
-  private func lacksValues(_ ordering: ModelOrdering<M>) throws -> Bool {
-    let place = try ordering.place.get()
-    guard place.hasVariants, !place.isKey else { return false }
-    guard M.fieldTable.isIndexed(place.path) else { return true }
-    return try collection.documents.find(.isNull(.field(place.path))).withoutFieldCheck.exists()
+  private func lacksDefaultedValues(_ ordering: ModelOrdering<M>) throws -> Bool {
+    let location = try ordering.location.get()
+    guard location.hasVariants, !location.isKey else { return false }
+    guard M.fieldTable.isIndexed(location.path) else { return true }
+    return try collection.documents.find(.isNull(.field(location.path))).withoutFieldCheck.exists()
   }
 }

@@ -31,9 +31,9 @@ extension ModelCollection {
   public func upgrade(
     batch: Int = 1_000, progress: ((UpgradeProgress) throws -> Void)? = nil
   ) throws -> Int {
-    var walk = UpgradeWalk(total: try outdated.count())
-    while try upgradeNext(batch, &walk) { try progress?(walk.progress) }
-    return walk.done
+    var cursor = UpgradeCursor(total: try outdated.count())
+    while try upgradeNext(batch, &cursor) { try progress?(cursor.progress) }
+    return cursor.done
   }
 
   /// The asynchronous form of `upgrade(batch:progress:)`, which does not block the calling thread.
@@ -41,17 +41,17 @@ extension ModelCollection {
   public func upgrade(
     batch: Int = 1_000, progress: (@Sendable (UpgradeProgress) throws -> Void)? = nil
   ) async throws -> Int {
-    var walk = UpgradeWalk(total: try await documents.onReader { try self.outdated.count() })
+    var cursor = UpgradeCursor(total: try await documents.onReader { try self.outdated.count() })
     while true {
-      let before = walk
-      let (after, goesOn) = try await documents.onWriter {
-        var walk = before
-        let goesOn = try self.upgradeNext(batch, &walk)
-        return (walk, goesOn)
+      let before = cursor
+      let (after, hasMore) = try await documents.onWriter {
+        var cursor = before
+        let hasMore = try self.upgradeNext(batch, &cursor)
+        return (cursor, hasMore)
       }
-      walk = after
-      guard goesOn else { return walk.done }
-      try progress?(walk.progress)
+      cursor = after
+      guard hasMore else { return cursor.done }
+      try progress?(cursor.progress)
     }
   }
 
@@ -70,9 +70,9 @@ extension ModelCollection {
   }
 
   /// Upgrades the next batch in row id order, and returns whether there were any documents.
-  private func upgradeNext(_ batch: Int, _ walk: inout UpgradeWalk) throws -> Bool {
+  private func upgradeNext(_ batch: Int, _ cursor: inout UpgradeCursor) throws -> Bool {
     let decoder = decoder
-    var after = walk
+    var after = cursor
     let found = try store.write {
       let documents = try outdated.after(after.position).limit(max(1, batch)).fetch()
       for document in documents {
@@ -82,13 +82,13 @@ extension ModelCollection {
       }
       return !documents.isEmpty
     }
-    walk = after
+    cursor = after
     return found
   }
 }
 
 /// The position of an upgrade in its collection.
-private struct UpgradeWalk: Sendable {
+private struct UpgradeCursor: Sendable {
   let total: Int
   var done = 0
   var position: PagePosition?

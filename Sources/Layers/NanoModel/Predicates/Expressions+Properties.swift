@@ -32,7 +32,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         guard let value = value as? Root.Output else { return nil }
         return Term(.constant(value[keyPath: keyPath]))
       case .stored(let value): return try property(ofStored: value)
-      case .place(let place): return try property(of: place, translator)
+      case .location(let location): return try property(of: location, translator)
       case .elements(let elements): return property(of: elements)
       default: return nil
       }
@@ -49,35 +49,36 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
   /// predicate.
   private func field() -> PropertyLocation? {
     guard let model = Root.Output.self as? any Model.Type,
-      let field = model.fieldTable.place(of: keyPath), field.path.components.count == 1
+      let field = model.fieldTable.location(of: keyPath), field.path.components.count == 1
     else { return nil }
     return field
   }
 
-  private func property(of place: Place, _ translator: PredicateTranslator) throws(StoreError)
+  private func property(of location: DocumentLocation, _ translator: PredicateTranslator)
+    throws(StoreError)
     -> Term?
   {
     if let field = field() {
       // Related objects are stored in their own documents, which a condition cannot reach.
-      guard place.path == nil || !(Root.Output.self is AnyClass) else {
+      guard location.path == nil || !(Root.Output.self is AnyClass) else {
         throw .untranslatable(self, "properties of the object itself, not of related objects")
       }
-      if field.isKey, place.path == nil { return key }
-      guard place.depth == translator.depth else {
+      if field.isKey, location.path == nil { return key }
+      guard location.depth == translator.depth else {
         throw .untranslatable(self, "closures that refer only to the element")
       }
-      return fields(field, in: place, countsFormerNames: translator.countsFormerNames)
+      return fields(field, in: location, includesFormerNames: translator.includesFormerNames)
     }
-    guard place.depth == translator.depth else { return nil }
+    guard location.depth == translator.depth else { return nil }
     switch (kind, StoredType(Root.Output.self).kind) {
-    case (_, .dictionary) where isEmptyOfDictionary: return place.equals(.object([:]))
-    case (.collectionIsEmpty, .text): return place.equals("")
+    case (_, .dictionary) where isEmptyOfDictionary: return location.equals(.object([:]))
+    case (.collectionIsEmpty, .text): return location.equals("")
     case (.collectionIsEmpty, .list(let element)) where !element.kind.isList:
-      return place.equals(.array([]))
-    case (.collectionCount, .list(let element)) where !element.kind.isList: return place.count
+      return location.equals(.array([]))
+    case (.collectionCount, .list(let element)) where !element.kind.isList: return location.count
     case (.collectionFirst, .list(let element))
     where !element.kind.isList && !StoredType(Root.Output.self).isSet:
-      return place.first(element)
+      return location.first(element)
     default: return nil
     }
   }
@@ -88,28 +89,31 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 
   private var key: Term {
     let type = StoredType(Output.self)
-    let place = Place(path: nil, depth: 0, type: type, isKey: true)
-    return Term(.place(place), mayBeNull: type.isOptional)
+    let location = DocumentLocation(path: nil, depth: 0, type: type, isKey: true)
+    return Term(.location(location), mayBeNull: type.isOptional)
   }
 
   /// Returns the cases of a field as the type decodes it: under its current name, under a former
   /// name, or the default.
   ///
   /// A null is a value in an optional property, and a missing field in a property with a default.
-  private func fields(_ field: PropertyLocation, in outer: Place, countsFormerNames: Bool) -> Term {
+  private func fields(
+    _ field: PropertyLocation, in outer: DocumentLocation, includesFormerNames: Bool
+  ) -> Term {
     let type = StoredType(Output.self)
     var open = Condition.constant(true)
     var cases: [Term.Case] = []
-    for path in [field.path] + (countsFormerNames ? field.formerPaths : []) {
-      let place = outer.appending(path.components[0], type)
+    for path in [field.path] + (includesFormerNames ? field.formerPaths : []) {
+      let location = outer.appending(path.components[0], type)
       let isMissing: Condition =
-        type.isOptional ? .not(.exists(place.path ?? path)) : place.isNull
+        type.isOptional ? .not(.exists(location.path ?? path)) : location.isNull
       cases.append(
         Term.Case(
-          when: open.and(isMissing.opposite), content: .place(place), mayBeNull: type.isOptional))
+          when: open.and(isMissing.opposite), content: .location(location),
+          mayBeNull: type.isOptional))
       // Without a default, a missing field reads as null.
       if field.missing?.isNull ?? true,
-        cases.count == field.formerPaths.count + 1 || !countsFormerNames
+        cases.count == field.formerPaths.count + 1 || !includesFormerNames
       {
         cases[cases.count - 1].when = open
       }
@@ -149,7 +153,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
   }
 }
 
-extension Place {
+extension DocumentLocation {
   fileprivate func equals(_ value: DocumentValue) -> Term {
     Term(.truth(.comparison(expression, .equal, .value(value))))
   }
@@ -165,10 +169,11 @@ extension Place {
 
   fileprivate func first(_ element: StoredType) -> Term {
     Term([
-      Term.Case(when: isArray, content: .place(appending("0", element)), mayBeNull: true),
+      Term.Case(when: isArray, content: .location(appending("0", element)), mayBeNull: true),
       Term.Case(
         when: isArray.opposite,
-        content: .place(Place(path: path, depth: depth, type: element)), mayBeNull: true),
+        content: .location(DocumentLocation(path: path, depth: depth, type: element)),
+        mayBeNull: true),
     ])
   }
 }
@@ -183,7 +188,7 @@ extension PredicateExpressions.CollectionIndexSubscript: TranslatableExpression 
       case .stored(.array(let list)):
         guard list.indices.contains(index) else { return .failing }
         return Term(.stored(list[index]))
-      case .place(let list): return list[index, element]
+      case .location(let list): return list[index, element]
       default: return nil
       }
     }
@@ -192,16 +197,18 @@ extension PredicateExpressions.CollectionIndexSubscript: TranslatableExpression 
   }
 }
 
-extension Place {
+extension DocumentLocation {
   fileprivate subscript(index: Int, element: StoredType) -> Term {
     guard index >= 0 else { return .failing }
-    let place = appending(String(index), element)
-    let exists = isArray.and(.exists(place.path ?? FieldPath(components: [])))
-    var cases = [Term.Case(when: exists, content: .place(place), mayBeNull: element.isOptional)]
+    let location = appending(String(index), element)
+    let exists = isArray.and(.exists(location.path ?? FieldPath(components: [])))
+    var cases = [
+      Term.Case(when: exists, content: .location(location), mayBeNull: element.isOptional)
+    ]
     var found = exists
     if index == 0 {
-      let only = Place(path: path, depth: depth, type: element)
-      cases.append(Term.Case(when: isArray.opposite, content: .place(only)))
+      let only = DocumentLocation(path: path, depth: depth, type: element)
+      cases.append(Term.Case(when: isArray.opposite, content: .location(only)))
       found = found.or(isArray.opposite)
     }
     return Term(cases, fails: found.opposite)
@@ -244,7 +251,8 @@ extension PredicateTranslator {
     let found = try term(dictionary).mapped { part in
       switch part.content {
       case .stored(.object(let object)): Term(.stored(object[key.fieldName] ?? .null))
-      case .place(let place): Term(.place(place.appending(key.fieldName, type)), mayBeNull: true)
+      case .location(let location):
+        Term(.location(location.appending(key.fieldName, type)), mayBeNull: true)
       default: nil
       }
     }
