@@ -80,7 +80,7 @@ extension ModelCollection {
     return Document(header, copying: writer.bytes)
   }
 
-  /// Stores new values in one transaction.
+  /// Stores new values atomically.
   ///
   /// - Returns: Their row ids, in order.
   /// - Throws: The errors of inserting one value, with the position of the value. Nothing was
@@ -181,8 +181,7 @@ extension ModelCollection where M: KeyedModel {
     return try write(.save, value, nil)
   }
 
-  /// Stores values under their keys in one transaction, replacing existing documents with those
-  /// keys.
+  /// Stores values under their keys atomically, replacing existing documents with those keys.
   @discardableResult
   public func save(_ values: some Sequence<M>) throws -> [Int64] {
     try write(.save, values)
@@ -242,7 +241,7 @@ extension Model {
   }
 }
 
-/// Asynchronous forms. A value that is not `Sendable` is consumed by the call; to keep using it,
+/// Asynchronous forms. A value that is not `Sendable` must not be used after the call; to keep using it,
 /// store it within ``NanoStoreCore/Store/blocking(_:)``.
 extension ModelCollection {
   /// The asynchronous form of `insert(_:key:)`, which does not block the calling thread.

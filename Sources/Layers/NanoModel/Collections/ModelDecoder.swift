@@ -56,8 +56,8 @@ package struct ModelDecoder<M: Model>: Sendable {
     }
     guard var value else { throw StoreError(.corruptDocument, "A document cannot be decoded") }
     let written = content.version ?? 1
-    // A document of a newer version is read as far as the fields are declared; it keeps its version
-    // when saved.
+    // The declared fields of a document of a newer version are read; it keeps its version when
+    // saved.
     if written > version { value._$unknownFields.keep(newerVersion: written) }
     return value
   }

@@ -27,8 +27,8 @@ extension ModelQuery {
     )
   { try await fromReader { try $0.fetchSkippingFailures() } }
 
-  /// Passes the results to a closure one by one, and reports documents that do not decode to
-  /// another. Otherwise like ``each(_:)``.
+  /// Passes the results to a closure one by one, and documents that do not decode to `onFailure`.
+  /// Otherwise like ``each(_:)``.
   ///
   /// - Throws: Errors of the closures, which end the query.
   public func each(
