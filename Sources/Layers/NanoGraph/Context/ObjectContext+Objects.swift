@@ -6,8 +6,8 @@ import NanoDocument
 extension ObjectContext {
   /// Inserts a new object and the objects that it relates to. The next save stores them.
   ///
-  /// An object with an unsaved deletion is restored. Inserting an object that already belongs to
-  /// the context has no effect.
+  /// A deleted object is restored, whether or not its deletion is saved. Inserting an object that
+  /// already belongs to the context has no effect.
   ///
   /// - Returns: The object.
   /// - Throws: ``StoreError/Code/invalidArgument`` if the object belongs to another context, has no

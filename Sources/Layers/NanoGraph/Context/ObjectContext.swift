@@ -31,8 +31,8 @@ public final class ObjectContext {
   /// properties have placeholder values, which are never saved: if such an object is changed, the
   /// next save reports a conflict.
   public var loadFailureHandler: ((AnyObjectID, any Error) -> Void)?
-  /// Notified before objects are inserted, changed and deleted, and after undo or redo changes
-  /// them.
+  /// Notified when objects are inserted and deleted, before they change, and after undo or redo
+  /// changes them.
   public weak var observer: (any ObjectContextObserver)? { didSet { isObserved = true } }
 
   private var tables: [ObjectIdentifier: ObjectTable] = [:]
