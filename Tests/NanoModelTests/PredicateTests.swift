@@ -83,7 +83,7 @@ struct PredicateLimitsTests {
     #expect(error?.code == .unsupported)
     #expect(error?.message == "A part of the predicate cannot be translated")
     #expect(
-      error?[.hint] == "find more, and evaluate the predicate on the values that are found")
+      error?[.hint] == "query with a broader condition, and evaluate the predicate on the results")
     return error
   }
 

@@ -2,9 +2,9 @@
 
 public import NanoDocument
 
-/// A type of your own that is kept in a collection, one document for each value.
+/// A type whose values are stored in a collection, one document per value.
 ///
-/// ``Model(collection:version:)`` writes everything that is asked for here:
+/// ``Model(collection:version:)`` generates the requirements:
 ///
 /// ```swift
 /// @Model struct Person {
@@ -17,66 +17,73 @@ public import NanoDocument
 /// try people.find(\.lastName == "Hopper").first()?.firstName      // "Grace"
 /// ```
 public protocol Model: DocumentRepresentable {
-  /// The name of the collection that keeps the values.
+  /// The name of the collection that stores the values.
   static var collectionName: String { get }
-  /// Whether the type names its collection itself, and may share it with another type that does; false unless
-  /// declared.
+  /// Whether the type names its collection explicitly, and can share it with other types that do.
+  /// The default is false.
   static var _$namesCollection: Bool { get }
-  /// Goes up when documents of before need an upgrade; 1 at first.
+  /// The version of the model, starting at 1. Increase it when stored documents need an upgrade.
   static var modelVersion: Int { get }
-  /// The fields that are stored, in the order of their declaration.
+  /// The stored fields, in declaration order.
   static var modelFields: [ModelField<Self>] { get }
-  /// Indexes beside those of ``Indexed()`` and ``Unique()``; none unless declared.
+  /// Indexes in addition to those of ``Indexed()`` and ``Unique()``. The default is none.
   static var indexes: [ModelIndex<Self>] { get }
-  /// What makes older documents readable that defaults and former names do not; none unless declared.
+  /// Upgrades of older documents that defaults and former names cannot express. The default is
+  /// none.
   static var upgrades: [ModelUpgrade] { get }
 
-  /// Reads a document whose key is not among its fields.
+  /// Decodes a document whose key is not among its fields.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
   init(reading reader: inout JSONReader, key: BorrowedKey) throws(StoreError)
-  /// Writes the fields but the key.
+  /// Writes the fields except the key.
   func writeDocument(to writer: inout JSONWriter)
-  /// The key to store it under; nil to have one made.
+  /// The key to store the value under, or nil to generate one.
   ///
   /// - Throws: ``StoreError/Code/invalidKey``.
   var documentKey: DocumentKey? { get throws(StoreError) }
 
-  /// What its document holds beside the declared fields.
+  /// The fields of the document that the type does not declare.
   var _$unknownFields: UnknownFields { get set }
 }
 
-/// A model whose values say the key of their document: it has a property marked with ``Key()``, or is `Identifiable`
-/// by a stored `id`.
+/// A model whose values contain the key of their document: it has a property marked with ``Key()``,
+/// or is `Identifiable` by a stored `id`.
 ///
-/// ``Model(collection:version:)`` writes the conformance. Such a value can be saved again and again, and deleted, as it
-/// is. A value of another model does not know which document it was read from: read it with
-/// ``ModelQuery/firstStored()-()`` and save what that gives.
+/// ``Model(collection:version:)`` generates the conformance. Such a value can be saved repeatedly
+/// and deleted directly. A value of any other model does not identify the document it was read
+/// from: read it with ``ModelQuery/firstStored()-()`` and save the result.
 public protocol KeyedModel: Model {}
 
 extension Model {
+  /// The default: the type does not name its collection.
   public static var _$namesCollection: Bool { false }
+  /// The default: no indexes over several properties.
   public static var indexes: [ModelIndex<Self>] { [] }
+  /// The default: no upgrades.
   public static var upgrades: [ModelUpgrade] { [] }
 
+  /// Decodes the fields and ignores the key.
   @inlinable @inline(__always)
   public init(reading reader: inout JSONReader, key: BorrowedKey) throws(StoreError) {
     try self.init(reading: &reader)
   }
+  /// Writes all fields.
   @inlinable @inline(__always)
   public func writeDocument(to writer: inout JSONWriter) { write(to: &writer) }
+  /// The default: a key is generated.
   @inlinable @inline(__always)
   public var documentKey: DocumentKey? { nil }
 
-  /// The fields of its document that the type does not declare, as another version of the program may
-  /// have written them. They are saved back with it.
+  /// The fields of the document that the type does not declare, for example because a newer version
+  /// of the program wrote them. Saving the value preserves them.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument``.
   public var unknownFields: DocumentObject {
     get throws(StoreError) { try _$unknownFields.object() }
   }
 
-  /// What stands in a document's column for the version.
+  /// The value of the document's version column.
   @inlinable
   package static var storedVersion: Int64? { modelVersion > 1 ? Int64(modelVersion) : nil }
 }

@@ -2,46 +2,50 @@
 
 public import NanoDocument
 
-/// An object that was changed in a context, and changed or deleted in the store since the context read it.
+/// A conflict between an object's unsaved changes and a later change or deletion in the store.
 public struct ObjectConflict: Sendable {
   /// The object.
   public let id: AnyObjectID
-  /// The fields that the context would store; nil if it would delete the object. If its content could not be
-  /// loaded before it was changed, these are first values besides the change.
+  /// The fields that the context would store; nil if it would delete the object.
+  ///
+  /// If the object's content could not be loaded before it was changed, the fields other than the
+  /// change are placeholders.
   public let mine: DocumentObject?
-  /// The fields that are stored; nil if the document was deleted.
+  /// The stored fields; nil if the document was deleted.
   public let stored: DocumentObject?
-  /// Whether the document was deleted in the store, by another context, a call on the collection or another
-  /// process.
+  /// Whether the document was deleted in the store by another context, a collection method or
+  /// another process.
   public var isDeletedInStore: Bool { stored == nil }
 }
 
-/// What a save does with objects that were changed in a context, and changed or deleted in the store since the
-/// context read them.
+/// How a save resolves conflicts between unsaved changes and later changes in the store.
 ///
-/// An object that was changed although its content could not be loaded has no version of its own: under every
-/// policy but ``keepStored`` the save throws an ``ObjectConflictError``.
+/// An object that was changed although its content could not be loaded has no complete version to
+/// store: under every policy except ``keepStored``, the save throws an ``ObjectConflictError``.
 public enum ConflictPolicy {
-  /// Saving throws an ``ObjectConflictError`` with all of them, and nothing is saved.
+  /// The save throws an ``ObjectConflictError`` with all conflicts. Nothing is saved.
   case fail
-  /// The context's version is stored. A document that was deleted is inserted again, with its row id and key.
+  /// The context's version is stored. A deleted document is inserted again with its row id and key.
   case overwrite
-  /// The stored version stays, and the objects have it after saving. An object whose document was deleted is
-  /// removed from the context: it is deleted, and relationships no longer show it.
+  /// The stored version is kept, and the objects have it after the save. An object whose document
+  /// was deleted is removed from the context and its relationships.
   case keepStored
-  /// The fields that the closure returns are stored, and the objects have them after saving; a document that was
-  /// deleted is inserted again with them. If the closure returns nil, the result is that of ``keepStored``.
-  /// Either way an object that was to be deleted stays, and its conflict has no `mine`.
+  /// The fields that the closure returns are stored, and the objects have them after the save. A
+  /// deleted document is inserted again with these fields.
+  ///
+  /// If the closure returns nil, the conflict is resolved as by ``keepStored``. An object that the
+  /// context would delete, whose conflict has no `mine`, is kept in both cases.
   case merge((ObjectConflict) throws -> DocumentObject?)
 }
 
-/// Objects were changed in a context, and changed or deleted in the store since the context read them. Nothing
-/// was saved.
+/// The error of a save with conflicts: objects were changed or deleted in the store after the
+/// context read them. Nothing was saved.
 public struct ObjectConflictError: Error, Sendable, CustomStringConvertible {
-  /// Each of them with both versions.
+  /// The conflicts, with both versions of each object.
   public let conflicts: [ObjectConflict]
 
-  /// The number of objects, how many of them were deleted, and the first one, without its content.
+  /// The number of conflicts and deletions, and the id of the first object. Contains no field
+  /// values.
   public var description: String {
     let deleted = conflicts.count { $0.isDeletedInStore }
     let details =

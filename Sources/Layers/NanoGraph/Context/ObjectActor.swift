@@ -4,7 +4,7 @@ import Dispatch
 import NanoEngine
 public import NanoStoreCore
 
-/// A context of its own on a thread of its own, for work beside the one that shows objects.
+/// An actor with its own object context, for work outside of the main context.
 ///
 /// ```swift
 /// let library = ObjectActor(store)
@@ -15,26 +15,31 @@ public import NanoStoreCore
 /// }
 /// ```
 ///
-/// Contexts block while they read and save; here that keeps no thread of Swift's concurrency waiting. Objects
-/// stay in the block; what leaves it is `Sendable`, such as an ``ObjectID``.
+/// Contexts block while they read and save. The actor runs them on its own queue, so that they
+/// block no thread of Swift's cooperative pool. Objects cannot leave the block; return `Sendable`
+/// values, such as an ``ObjectID``.
 public actor ObjectActor {
   private let context: ObjectContext
   private let executor = QueueExecutor()
 
-  /// - Parameter undoLevels: As in ``ObjectContext/init(_:undoLevels:)``.
+  /// Creates an actor with a new context.
+  ///
+  /// - Parameter undoLevels: See ``ObjectContext/init(_:undoLevels:)``.
   public init(_ store: Store, undoLevels: Int = 0) {
     context = ObjectContext(store, undoLevels: undoLevels)
   }
 
+  /// The executor of the actor's queue.
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     executor.asUnownedSerialExecutor()
   }
 
-  /// Runs a block with the context, after those that were begun before it. Cancelling the task stops the
-  /// statement that the block runs.
+  /// Runs a block with the context. Blocks run one at a time, in the order of their calls.
+  /// Canceling the task interrupts the statement that the block executes.
   ///
-  /// - Throws: What the block throws; ``StoreError/Code/interrupted`` if it was stopped. Changes that it has not
-  ///   saved stay in the context, for `rollback()` or another try.
+  /// - Throws: Errors of the block; ``StoreError/Code/interrupted`` if a statement was interrupted.
+  ///   Unsaved changes of the block remain in the context; call `rollback()` to discard them, or
+  ///   save again.
   @discardableResult
   public func perform<Result: Sendable>(
     _ work: @Sendable (ObjectContext) throws -> Result
@@ -49,7 +54,7 @@ public actor ObjectActor {
   }
 }
 
-/// Runs what an actor does on a queue that may block.
+/// An executor that runs an actor on a dispatch queue, which can block.
 private final class QueueExecutor: SerialExecutor {
   private let queue = DispatchQueue(label: "NanoStore.objects")
 

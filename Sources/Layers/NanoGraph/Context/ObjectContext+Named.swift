@@ -3,12 +3,12 @@
 public import NanoDocument
 import NanoStoreCore
 
-/// Values and objects that are kept under a name, such as a favourite or the state of a window.
+/// Values and objects stored under a name, such as a favorite or the state of a window.
 ///
-/// They are stored by the next save together with all other changes, beside the collections, where
-/// ``Store/metadata(_:)-(String)`` finds them. Undoing leaves them as they are.
+/// The next save stores them together with all other changes as metadata of the store, where
+/// ``Store/metadata(_:)-(String)`` reads them. Undo does not affect them.
 extension ObjectContext {
-  /// The value of this name, as the next save would store it; nil if there is none.
+  /// Returns the value with this name, including unsaved changes, or nil if there is none.
   public func value(named name: String) throws -> DocumentValue? {
     switch namedChanges[ExactName(name)] {
     case nil: try store.metadata(name)
@@ -17,14 +17,14 @@ extension ObjectContext {
     }
   }
 
-  /// Keeps a value under a name; nil removes the entry.
+  /// Sets the value with this name; nil removes it.
   public func setValue(_ value: DocumentValue?, named name: String) {
     namedChanges[ExactName(name)] = .value(value)
   }
 
-  /// The object that is kept under this name; nil if there is none, or it was deleted.
+  /// Returns the object with this name, or nil if there is none or it was deleted.
   ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` if something else is kept there.
+  /// - Throws: ``StoreError/Code/typeMismatch`` if the name refers to a different value.
   public func object<Object: GraphObject>(
     named name: String, as type: Object.Type = Object.self
   ) throws -> Object? {
@@ -41,7 +41,7 @@ extension ObjectContext {
     return try get(ObjectID<Object>(rowID: id))
   }
 
-  /// Keeps an object under a name, also a new one, which is inserted.
+  /// Stores a reference to an object under a name. A new object is inserted.
   ///
   /// ```swift
   /// try context.setObject(song, named: "Favorite")
@@ -49,12 +49,12 @@ extension ObjectContext {
   /// try context.object(named: "Favorite", as: Song.self)?.title
   /// ```
   ///
-  /// - Throws: As ``insert(_:)``.
+  /// - Throws: The errors of ``insert(_:)``.
   public func setObject(_ object: some GraphObject, named name: String) throws {
     namedChanges[ExactName(name)] = .object(try insert(object))
   }
 
-  /// The names under which something is kept, as the next save would store it.
+  /// Returns the names of all values and objects, including unsaved changes.
   public func names() throws -> [String] {
     var names = Set(try store.metadataNames().map { ExactName($0) })
     for (name, change) in namedChanges {
@@ -81,12 +81,12 @@ extension ObjectContext {
 
   private static func notAnObject(_ type: any GraphObject.Type) -> StoreError {
     StoreError(
-      .typeMismatch, "What is kept under a name is no object of the class",
+      .typeMismatch, "The value with this name is not an object of the class",
       [.expected: type.collectionName])
   }
 }
 
-/// What is to be kept under a name.
+/// An unsaved change of a named value.
 enum NamedChange {
   case value(DocumentValue?)
   case object(any GraphObject)

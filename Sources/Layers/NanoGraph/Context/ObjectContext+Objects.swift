@@ -2,21 +2,22 @@
 
 import NanoDocument
 
-/// Inserting and deleting.
+/// Inserting and deleting objects.
 extension ObjectContext {
-  /// Makes a new object one of the context's, to be stored by the next save, and with it the objects that it
-  /// relates to.
+  /// Inserts a new object and the objects that it relates to. The next save stores them.
   ///
-  /// An object that was deleted and is not saved yet is there again. Nothing happens to one that is there.
+  /// A deleted object is restored, whether or not its deletion is saved. Inserting an object that
+  /// already belongs to the context has no effect.
   ///
   /// - Returns: The object.
-  /// - Throws: ``StoreError/Code/invalidArgument`` if it belongs to another context, has no content, or has
-  ///   relationships that were read elsewhere, whose row ids mean nothing here.
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the object belongs to another context, has no
+  ///   content, or has unresolved relationships from another source, whose row ids have no meaning
+  ///   in this context.
   @discardableResult
   public func insert<Object: GraphObject>(_ object: Object) throws -> Object {
     let table = table(Object.self)
-    if let known = object._$object.table {
-      guard known === table else { throw Self.otherContext(Object.collectionName) }
+    if let current = object._$object.table {
+      guard current === table else { throw Self.otherContext(Object.collectionName) }
       if object.isDeleted {
         inverseEpoch += 1
         if object._$object.flags.contains(.removed) {
@@ -24,9 +25,9 @@ extension ObjectContext {
           for relationship in table.relationships {
             _ = relationship.targets(of: object, in: self)
           }
-          // Others may have been deleted since.
-          hasUndoneToGone = true
-          table.insertAgain(object)
+          // Related objects may have been deleted since.
+          restoredReferenceToDeleted = true
+          table.reinsert(object)
         } else {
           table.noteRestored(object)
         }
@@ -42,9 +43,9 @@ extension ObjectContext {
   func insertNew(_ object: any GraphObject, _ table: ObjectTable) {
     table.insert(object)
     undoLog.note(.inserted, object, in: table)
-    tell(.willInsert, object, table)
+    notify(.willInsert, object, table)
     guard !table.relationships.isEmpty || !table.inverses.isEmpty else { return }
-    // One after the other: a chain of new objects may be longer than the stack is deep.
+    // A queue instead of recursion: a chain of new objects can be longer than the stack is deep.
     linkQueue.append((object, table))
     guard linkQueue.count == 1 else { return }
     var next = 0
@@ -58,38 +59,41 @@ extension ObjectContext {
   static func noContent(_ collection: String) -> StoreError {
     StoreError(
       .invalidArgument, "An object without content cannot be inserted",
-      [.collection: collection, .hint: "load it in the context that it comes from"])
+      [.collection: collection, .hint: "load it in its own context first"])
   }
 
   static func otherContext(_ collection: String) -> StoreError {
     StoreError(
       .invalidArgument, "An object belongs to another context",
-      [.collection: collection, .hint: "get it from this one by its objectID"])
+      [.collection: collection, .hint: "get it from this context by its objectID"])
   }
 
-  /// Deletes an object with the next save, and what its delete rules say with it.
+  /// Marks an object for deletion by the next save, and applies its delete rules.
   ///
-  /// It is gone from relationships at once, in memory, and from the documents of others with the save, also of
-  /// those that are not in memory, as far as the context knows their classes; see ``register(_:)``. Deleting it
-  /// again does nothing; deleting what others have deleted takes it out of relationships.
+  /// The object disappears from relationships in memory immediately. The save removes it from the
+  /// relationships of stored documents, including those that are not in memory, if the context has
+  /// registered their classes; see ``register(_:)``. Deleting a deleted object has no effect.
+  /// Deleting an object whose document no longer exists removes it from relationships.
   ///
-  /// - Throws: ``StoreError/Code/deleteDenied`` with the relationship, if a rule is ``DeleteRule/deny`` and there
-  ///   are objects; what ``GraphObject/prepareForDelete(in:)`` throws, after which the object stays, and what that
-  ///   method changed stays changed; ``StoreError/Code/invalidArgument`` if the object belongs to no context or
-  ///   another one.
+  /// - Throws: ``StoreError/Code/deleteDenied`` with the relationship if its rule is
+  ///   ``DeleteRule/deny`` and there are related objects; ``StoreError/Code/invalidArgument`` if
+  ///   the object belongs to no context or to another one; and errors of
+  ///   ``GraphObject/prepareForDelete(in:)``, after which the object is kept, as are the changes
+  ///   that the method made to other objects.
   public func delete(_ object: some GraphObject) throws {
     guard let table = object._$object.table, table.context === self else {
       if object.isDeleted { return }
       throw StoreError(
-        .invalidArgument, "An object that does not belong to the context cannot be deleted from it",
+        .invalidArgument, "An object that does not belong to the context cannot be deleted",
         [.collection: type(of: object).collectionName])
     }
     guard !object.isDeleted else { return }
-    guard try table.isThere(object) else {
-      // Its document is gone; the save takes it out of those that relate to it.
+    guard try table.documentExists(object) else {
+      // The document is already deleted; the save removes it from the relationships of other
+      // objects.
       return table.noteDeleted(object)
     }
-    let all = try closure(of: object)
+    let all = try deletionClosure(of: object)
     for object in all {
       guard let table = object._$object.table else { continue }
       undoLog.note(.deleted, object, in: table)
@@ -106,24 +110,27 @@ extension ObjectContext {
       inverseEpoch += 1
       throw error
     }
-    for object in all { if let table = object._$object.table { tell(.willDelete, object, table) } }
+    for object in all {
+      if let table = object._$object.table { notify(.willDelete, object, table) }
+    }
   }
 
-  /// An object and those that go with it, after looking whether a rule denies it.
-  private func closure(of object: any GraphObject) throws -> [any GraphObject] {
+  /// Returns an object and the objects that cascade rules delete with it, unless a rule denies the
+  /// deletion.
+  private func deletionClosure(of object: any GraphObject) throws -> [any GraphObject] {
     var all: [any GraphObject] = []
     var seen: Set<ObjectIdentifier> = []
     var denials: [(name: String, owner: any GraphObject, others: [any GraphObject])] = []
-    var waiting = [object]
-    while let next = waiting.popLast() {
+    var pending = [object]
+    while let next = pending.popLast() {
       guard !next.isDeleted, seen.insert(ObjectIdentifier(next)).inserted,
-        let table = next._$object.table, try table.isThere(next)
+        let table = next._$object.table, try table.documentExists(next)
       else { continue }
       all.append(next)
-      for (name, rule, others) in ends(of: next, table) {
+      for (name, rule, others) in relatedObjects(of: next, table) {
         switch rule {
         case .nullify: continue
-        case .cascade: waiting += others
+        case .cascade: pending += others
         case .deny: denials.append((name, next, others))
         }
       }
@@ -133,7 +140,7 @@ extension ObjectContext {
         continue
       }
       throw StoreError(
-        .deleteDenied, "An object is not deleted as long as a relationship leads to others",
+        .deleteDenied, "A delete rule denies deleting an object with related objects",
         [
           .collection: type(of: denial.owner).collectionName, .field: denial.name,
           .rowID: "\(denial.owner._$object.rowID)", .actual: "\(type(of: other).collectionName)",
@@ -142,19 +149,19 @@ extension ObjectContext {
     return all
   }
 
-  /// The objects at the other ends of relationships whose rules ask for them.
+  /// Returns the related objects of each relationship whose rule is not `nullify`.
   private func ends(
     of object: any GraphObject, _ table: ObjectTable
   ) -> [(name: String, rule: DeleteRule, others: [any GraphObject])] {
     table.relationships.filter { $0.rule != .nullify }.map {
-      ($0.name, $0.rule, $0.targets(of: object, in: self).filter(isThere))
+      ($0.name, $0.rule, $0.targets(of: object, in: self).filter(documentExists))
     }
       + table.inverses.filter { $0.rule != .nullify }.map {
         ($0.name, $0.rule, owners(of: object, by: $0.name).filter { !$0.isDeleted })
       }
   }
 
-  private func isThere(_ object: any GraphObject) -> Bool {
-    !object.isDeleted && (try? object._$object.table?.isThere(object)) ?? true
+  private func documentExists(_ object: any GraphObject) -> Bool {
+    !object.isDeleted && (try? object._$object.table?.documentExists(object)) ?? true
   }
 }

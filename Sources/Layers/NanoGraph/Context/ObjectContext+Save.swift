@@ -3,23 +3,27 @@
 import NanoDocument
 public import NanoStoreCore
 
-/// Saving and going back to what is saved.
+/// Saving and rolling back.
 extension ObjectContext {
-  /// Stores all changes in one transaction: all of them or none.
+  /// Stores all changes in one transaction.
   ///
-  /// New objects get their row ids, and objects that relationships reach are stored with those that reach them.
-  /// If anything fails, the store and the context are what they were before, and saving may be tried again.
+  /// New objects receive their row ids, and objects that are reachable through relationships are
+  /// stored too. If the save fails, the store and the context are unchanged, and you can save
+  /// again.
   ///
-  /// - Throws: ``ObjectConflictError`` if objects were changed or deleted in the store since they were read, under
-  ///   ``ConflictPolicy/fail``; ``StoreError`` with the collection of the
-  ///   object at fault and its row id, or its place among the new ones of its class:
+  /// - Throws: ``ObjectConflictError`` if objects were changed or deleted in the store since they
+  ///   were read, under ``ConflictPolicy/fail``. ``StoreError`` with the collection and the row id
+  ///   of the object, or its position among the new objects of its class:
   ///   ``StoreError/Code/uniqueViolation``, ``StoreError/Code/duplicateKey``,
-  ///   ``StoreError/Code/valueNotStorable`` and others; ``StoreError/Code/invalidArgument`` inside of a `write`
-  ///   block of the store, which might undo what the context takes for saved.
+  ///   ``StoreError/Code/valueNotStorable`` and others. ``StoreError/Code/invalidArgument`` within
+  ///   a `write` block of the store, whose rollback would undo a save that the context considers
+  ///   complete.
   public func save() throws { try save { _ in } }
 
-  /// Stores all changes together with what a block writes into the store, in one transaction. The block runs
-  /// first: what it changes in the context is saved too, and new objects have no ids yet.
+  /// Stores all changes together with the writes of a block, in one transaction.
+  ///
+  /// The block runs first: its changes to the context are saved too, and new objects have no ids
+  /// yet.
   ///
   /// ```swift
   /// try context.save { store in try store["log"].insert(["saved": true]) }
@@ -27,8 +31,8 @@ extension ObjectContext {
   public func save(with work: (Store) throws -> Void) throws {
     guard !store.isInTransaction else {
       throw StoreError(
-        .invalidArgument, "A context saves in a transaction of its own",
-        [.hint: "write what belongs to it in the block of save(with:)"])
+        .invalidArgument, "A context cannot be saved within a transaction",
+        [.hint: "write related documents in the block of save(with:)"])
     }
     let save = ObjectSave(self)
     do {
@@ -39,27 +43,28 @@ extension ObjectContext {
       }
     } catch {
       for table in allTables {
-        table.takeRowIDsBack()
-        table.takeRevisionsBack()
+        table.revertRowIDs()
+        table.revertRevisions()
       }
-      save.takeReferencesBack()
+      save.restoreReferences()
       throw error
     }
-    save.settleUndo()
+    save.finishUndo()
     for table in allTables { save.finish(table) }
     pendingDeletions = 0
-    hasUndoneToGone = false
+    restoredReferenceToDeleted = false
     namedChanges = [:]
     undoLog.didSave()
-    tellSaved()
+    notifySaved()
   }
 
-  /// Inserts the objects that new and changed ones relate to and that have no context yet.
+  /// Inserts the objects without a context that new and changed objects relate to.
   func insertReachable() throws {
     for table in allTables where !table.relationships.isEmpty {
       for object in table.changed { try insertTargets(of: object, table) }
     }
-    // Those that are inserted on the way are looked at too; they may be of any class, also of one that is new.
+    // Objects inserted by this loop are checked too; they can be of any class, including one that
+    // is registered by the loop.
     var seen: [Int] = []
     var isDone = false
     while !isDone {
@@ -82,16 +87,16 @@ extension ObjectContext {
     guard !object.isDeleted else { return }
     for relationship in table.relationships {
       var new: [any GraphObject] = []
-      var stranger: ObjectTable?
-      relationship.forEachKnown(of: object) { target in
-        if let known = target._$object.table {
-          if known.context !== self { stranger = known }
+      var foreignTable: ObjectTable?
+      relationship.forEachResolved(of: object) { target in
+        if let targetTable = target._$object.table {
+          if targetTable.context !== self { foreignTable = targetTable }
         } else if !target.isDeleted {
           new.append(target)
         }
       }
-      if let stranger {
-        throw Self.otherContext(stranger.documents.name).adding(.field, relationship.name)
+      if let foreignTable {
+        throw Self.otherContext(foreignTable.documents.name).adding(.field, relationship.name)
       }
       for target in new where target._$object.table == nil {
         let targets = self.table(for: type(of: target))
@@ -101,25 +106,26 @@ extension ObjectContext {
     }
   }
 
-  /// Forgets all changes since the last save: changed objects have their stored content again, deleted ones are
-  /// there, new ones know no context any more.
+  /// Discards all changes since the last save. Changed objects are reloaded from the store, deleted
+  /// objects are restored, and new objects leave the context.
   public func rollback() {
     for table in allTables { table.rollback() }
     pendingDeletions = 0
-    hasUndoneToGone = false
+    restoredReferenceToDeleted = false
     namedChanges = [:]
     isInUndoGroup = false
     undoLog.rollback()
     inverseEpoch += 1
   }
 
-  /// Forgets the content of an object without unsaved changes; it is loaded anew when it is looked at.
+  /// Discards the content of an object without unsaved changes. The next access reloads it.
   public func refresh(_ object: some GraphObject) {
     object._$object.table?.makeFault(object)
     inverseEpoch += 1
   }
 
-  /// Forgets the content of all objects without unsaved changes, as after others have written much.
+  /// Discards the content of all objects without unsaved changes, for example after large changes
+  /// by other connections.
   public func refreshAll() {
     for table in allTables {
       for object in table.allLive() { table.makeFault(object) }
@@ -129,7 +135,7 @@ extension ObjectContext {
 }
 
 extension ObjectTable {
-  /// Forgets the content of an object that has it from the store alone.
+  /// Discards the content of an object without unsaved changes.
   func makeFault(_ object: any GraphObject) {
     guard object._$object.flags.isDisjoint(with: [.inserted, .changed, .deleted]) else { return }
     for relationship in relationships { relationship.dissolve(object) }
@@ -138,15 +144,15 @@ extension ObjectTable {
 
   func rollback() {
     for object in inserted {
-      // It keeps what it relates to: it may be inserted again.
+      // The object keeps its relationships, since it can be inserted again.
       for inverse in inverses { inverse.dissolve(object) }
       detach(object)
       object._$object.rowID = 0
       object._$object.flags = []
     }
-    // Their numbers are given again.
+    // The numbers are reused.
     for index in rowIDsOfInserted.indices
-    where rowIDsOfInserted[index] <= number(ofPlace: 0) {
+    where rowIDsOfInserted[index] <= number(at: 0) {
       rowIDsOfInserted[index] = 0
     }
     let former = changed + deleted
@@ -160,7 +166,7 @@ extension ObjectTable {
     }
   }
 
-  /// Numbers of new objects of before are asked for no more.
+  /// Discards the numbers of previously new objects, which are no longer needed.
   func forgetNumbers() {
     rowIDsOfInserted = []
     removed = []

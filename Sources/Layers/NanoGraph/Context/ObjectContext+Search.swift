@@ -4,7 +4,7 @@ import NanoModel
 public import NanoQuery
 
 extension ObjectContext {
-  /// The objects of a class whose texts are found by a query of one's own, best first; see
+  /// Returns a full-text search over the objects of a class, ranked by relevance; see
   /// ``ModelCollection/search(_:in:)``.
   ///
   /// ```swift
@@ -12,7 +12,7 @@ extension ObjectContext {
   /// let songs = try context.search(Song.self, query).faults()
   /// ```
   ///
-  /// - Parameter index: The text index to ask; the one that serves the query if not given.
+  /// - Parameter index: The name of a text index; nil selects the index that serves the query.
   public func search<Object: GraphObject>(
     _ type: Object.Type, _ query: FullTextQuery, in index: String? = nil
   ) -> ObjectQuery<Object> { ObjectQuery(self, models(Object.self).search(query, in: index)) }

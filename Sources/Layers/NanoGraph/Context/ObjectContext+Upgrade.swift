@@ -4,17 +4,17 @@ import NanoDocument
 public import NanoModel
 import NanoStoreCore
 
-/// Upgrading documents of older versions of the classes. Objects are upgraded when they are read; this is for
-/// all at once.
+/// Upgrading all documents of older versions. Objects are upgraded individually when they are read.
 extension ObjectContext {
-  /// Writes every document of a class anew that is of an older version, and says how many; see
+  /// Rewrites all documents of a class that an older version wrote, and returns their number; see
   /// ``ModelCollection/upgrade(batch:progress:)-(_,((UpgradeProgress)throws->Void)?)``.
   ///
-  /// It works in transactions of so many documents, in constant memory, and may be called again after an error
-  /// or a killed process. Objects without unsaved changes are loaded anew when they are looked at.
+  /// The upgrade runs in batches, each in its own transaction, in constant memory. It can be
+  /// repeated after an error or a crash. Objects without unsaved changes are reloaded at the next
+  /// access.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` if objects of the class have unsaved changes, and what an
-  ///   upgrade throws.
+  /// - Throws: ``StoreError/Code/invalidArgument`` if objects of the class have unsaved changes,
+  ///   and the errors of upgrades.
   @discardableResult
   public func upgrade<Object: GraphObject>(
     _ type: Object.Type, batch: Int = 1_000,
@@ -23,14 +23,15 @@ extension ObjectContext {
     let table = table(type)
     guard table.counts.isEmpty else {
       throw StoreError(
-        .invalidArgument, "Objects of a class that is to be upgraded have unsaved changes",
+        .invalidArgument, "A class with unsaved objects cannot be upgraded",
         [.collection: type.collectionName, .hint: "save them first"])
     }
     defer { refreshAll() }
     return try models(type).upgrade(batch: batch, progress: progress)
   }
 
-  /// The same for every class that the context knows.
+  /// Rewrites the documents of all registered classes that older versions wrote, and returns their
+  /// number.
   @discardableResult
   public func upgradeAll(
     batch: Int = 1_000, progress: ((UpgradeProgress) throws -> Void)? = nil

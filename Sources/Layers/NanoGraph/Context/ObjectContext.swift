@@ -4,107 +4,111 @@ import NanoDocument
 import NanoModel
 public import NanoStoreCore
 
-/// A graph of objects over a store: one instance for each document, loaded when it is looked at, and saved as a
-/// whole.
+/// A graph of objects over a store: each document has one instance, which is loaded on first access
+/// and saved with the whole graph.
 ///
 /// ```swift
 /// let context = ObjectContext(store)
 /// let road = try context.insert(Playlist(title: "Road"))
 /// road.songs.append(Song(title: "Gin"))
-/// try context.save()                                  // both, in one transaction
+/// try context.save()                                  // stores both in one transaction
 /// road.title = "Street"
 /// try context.undo()
 /// road.title                                          // "Road"
 /// ```
 ///
-/// Clean objects live as long as someone holds them; those with unsaved changes are kept. When the context goes,
-/// unsaved changes are lost, and objects that someone holds can still be read. A context and its
-/// objects belong to whoever made them, an actor or a thread: neither is `Sendable`, and the compiler keeps
-/// them apart. Several contexts may work on one store, each with its own instances; what another one saves
-/// meanwhile is found when it matters, see ``conflictPolicy``.
+/// The context holds objects weakly unless they have unsaved changes. When the context is
+/// deallocated, unsaved changes are lost; objects that are still referenced can be read. A context
+/// and its objects belong to the actor or thread that created them: they are not `Sendable`, which
+/// the compiler enforces. Several contexts can use one store, each with its own instances; a save
+/// detects changes that other contexts saved in the meantime, see ``conflictPolicy``.
 public final class ObjectContext {
-  /// Where the objects are kept.
+  /// The store of the objects.
   public let store: Store
-  /// What is done with a change of an object that was changed in the store meanwhile.
+  /// The policy for objects that were changed in the store since the context read them.
   public var conflictPolicy = ConflictPolicy.fail
-  /// Called with objects whose content could not be loaded when a property was read. They show first values and
-  /// are never saved: if one is changed, the next save reports a conflict.
+  /// Called with objects whose content could not be loaded when a property was read. Their
+  /// properties have placeholder values, which are never saved: if such an object is changed, the
+  /// next save reports a conflict.
   public var loadFailureHandler: ((AnyObjectID, any Error) -> Void)?
-  /// Told before objects are inserted, changed and deleted, and after undoing changed them.
+  /// Notified when objects are inserted and deleted, before they change, and after undo or redo
+  /// changes them.
   public weak var observer: (any ObjectContextObserver)? { didSet { isObserved = true } }
 
   private var tables: [ObjectIdentifier: ObjectTable] = [:]
   private var tablesByName: [ExactName: ObjectTable] = [:]
-  /// The one that was asked for last.
+  /// A cache of the most recently used table.
   @exclusivity(unchecked) private var last: (type: ObjectIdentifier, table: ObjectTable)?
-  /// In the order in which they were registered, so that saves write in the same order each time.
+  /// The tables in registration order, so that saves write in a deterministic order.
   private(set) var allTables: [ObjectTable] = []
 
-  /// Goes up when what inverse relationships know may not be so any more.
+  /// Incremented when cached inverse relationships may be out of date.
   @exclusivity(unchecked) var inverseEpoch = 1
-  /// Deleted objects that relationships may still hold until the next save.
+  /// The number of deleted objects that relationships can still contain until the next save.
   @exclusivity(unchecked) @usableFromInline var pendingDeletions = 0
-  /// Whether undoing gave an object a relationship to one whose deletion was saved before.
-  @exclusivity(unchecked) @usableFromInline var hasUndoneToGone = false
-  /// Whether a save removed objects from the context because others had deleted their documents, to which
-  /// relationships may still lead.
+  /// Whether undo restored a relationship to an object whose deletion was already saved.
+  @exclusivity(unchecked) @usableFromInline var restoredReferenceToDeleted = false
+  /// Whether a save removed objects whose documents other connections had deleted, and which
+  /// relationships can still contain.
   @exclusivity(unchecked) @usableFromInline var hasLostObjects = false
   @exclusivity(unchecked) var undoLog: UndoLog
   var isInUndoGroup = false
-  /// New objects whose relationships are still to be told of.
+  /// New objects whose inverse relationships are not updated yet.
   var linkQueue: [(any GraphObject, ObjectTable)] = []
   var namedChanges: [ExactName: NamedChange] = [:]
   var streams = ObjectEventStreams()
-  /// Whether anybody ever wanted to be told.
+  /// Whether an observer or an event stream was ever added.
   @exclusivity(unchecked) var isObserved = false
 
-  /// - Parameter undoLevels: Groups of changes that can be undone; 0 to note none, which saves time and memory
-  ///   for imports.
+  /// Creates a context.
+  ///
+  /// - Parameter undoLevels: The number of groups of changes that can be undone. 0 disables undo,
+  ///   which saves time and memory for imports.
   public init(_ store: Store, undoLevels: Int = 100) {
     self.store = store
-    isOutlived = false
+    isSuccessor = false
     undoLog = UndoLog(levels: max(0, undoLevels))
   }
 
-  /// One that serves the objects of another that is gone.
-  private init(outliving context: ObjectContext) {
+  /// Creates a successor that serves the objects of a deallocated context.
+  private init(succeeding context: ObjectContext) {
     store = context.store
     loadFailureHandler = context.loadFailureHandler
     undoLog = UndoLog(levels: 0)
-    isOutlived = true
+    isSuccessor = true
     (tables, tablesByName, allTables) = (context.tables, context.tablesByName, context.allTables)
     inverseEpoch = context.inverseEpoch + 1
   }
 
-  /// Objects may be held for longer than their context, which Swift lets go of after its last use. They can still
-  /// be read then: another context, of which nobody knows, serves them as long as there are any.
+  /// Objects can outlive their context, which Swift releases after its last use. They remain
+  /// readable: an internal successor context serves them until the last one is deallocated.
   deinit {
-    guard !isOutlived else { return }
-    dropUnsaved()
+    guard !isSuccessor else { return }
+    releaseUnsaved()
     guard allTables.contains(where: { $0.map.count > 0 }) else { return }
-    let successor = ObjectContext(outliving: self)
+    let successor = ObjectContext(succeeding: self)
     for table in allTables {
       table.context = successor
       table.dissolveAll()
     }
-    successor.itself = successor
-    successor.outlivedObjectWent()
+    successor.retainedSelf = successor
+    successor.releaseSuccessorIfUnused()
   }
 
-  /// Whether relationships may hold objects that are gone.
-  @usableFromInline var mayHoldGone: Bool {
-    pendingDeletions > 0 || hasUndoneToGone || hasLostObjects
+  /// Whether relationships can contain deleted objects.
+  @usableFromInline var mayContainDeleted: Bool {
+    pendingDeletions > 0 || restoredReferenceToDeleted || hasLostObjects
   }
-  /// Whether nobody can save any more. Relationships then keep no objects, since nobody would take circles of
-  /// them apart.
-  @usableFromInline let isOutlived: Bool
-  private var itself: ObjectContext?
+  /// Whether this context is the successor of a deallocated one and cannot save. Relationships then
+  /// keep no strong references, since no context remains to break reference cycles.
+  @usableFromInline let isSuccessor: Bool
+  private var retainedSelf: ObjectContext?
 
-  func outlivedObjectWent() {
-    if allTables.allSatisfy({ $0.map.count == 0 }) { itself = nil }
+  func releaseSuccessorIfUnused() {
+    if allTables.allSatisfy({ $0.map.count == 0 }) { retainedSelf = nil }
   }
 
-  private func dropUnsaved() {
+  private func releaseUnsaved() {
     for table in allTables {
       for object in table.inserted { table.release(object) }
       table.forgetUnsaved()
@@ -114,12 +118,17 @@ public final class ObjectContext {
   }
 }
 
-@available(*, unavailable, message: "a context and its objects stay where they were made")
+@available(
+  *, unavailable,
+  message: "a context and its objects belong to the actor or thread that created them"
+)
 extension ObjectContext: Sendable {}
 
 extension ObjectContext {
-  /// Makes classes known, for relationships to objects of any class. Classes that are used with the context, or
-  /// that relationships of such classes mention, are known already. The order does not matter.
+  /// Registers classes, for relationships to objects of any class.
+  ///
+  /// Classes that are used with the context, and the classes of their relationships, are registered
+  /// automatically. The order does not matter.
   public func register(_ types: any GraphObject.Type...) {
     for type in types { _ = table(for: type) }
   }
@@ -138,7 +147,7 @@ extension ObjectContext {
     return open(type)
   }
 
-  /// The documents of a class as its table has them, which refuses those of a class that cannot be used.
+  /// Returns the collection of a class, whose operations throw if the class definition is invalid.
   func models<Object: GraphObject>(_ type: Object.Type) -> ModelCollection<Object> {
     ModelCollection(table(type).documents)
   }
@@ -150,7 +159,7 @@ extension ObjectContext {
     tables[ObjectIdentifier(type)] = table
     tablesByName[ExactName(type.collectionName)] = table
     allTables.append(table)
-    // Deleting an object has to know who may relate to it.
+    // Registers the classes that can relate to this one, which deletions must update.
     for relationship in table.relationships {
       if let target = relationship.target { _ = self.table(for: target) }
     }
@@ -158,27 +167,28 @@ extension ObjectContext {
     return table
   }
 
-  /// Whether anything would be saved.
+  /// Whether there are unsaved changes.
   public var hasUnsavedChanges: Bool {
     !namedChanges.isEmpty || allTables.contains { !$0.counts.isEmpty }
   }
 
-  /// New objects that are not saved yet.
+  /// The new objects that are not saved yet.
   public var insertedObjects: [any GraphObject] {
     allTables.flatMap { $0.inserted.filter { !$0.isDeleted } }
   }
-  /// Stored objects with changes that are not saved yet.
+  /// The stored objects with unsaved changes.
   public var changedObjects: [any GraphObject] {
     allTables.flatMap { $0.changed.filter { !$0.isDeleted } }
   }
-  /// Stored objects that the next save deletes.
+  /// The stored objects that the next save deletes.
   public var deletedObjects: [any GraphObject] { allTables.flatMap(\.deleted) }
 
   func didFailToLoad(_ id: AnyObjectID, _ error: any Error) { loadFailureHandler?(id, error) }
 
-  /// Lets go of all objects: they keep the content that they have, know no context any more, and let go of each
-  /// other, so that those in a circle do not keep themselves alive. Unsaved changes are lost. What goes away
-  /// does this by itself.
+  /// Detaches all objects from the context. Unsaved changes are lost.
+  ///
+  /// Objects keep their loaded content, but no longer refer to the context or to each other, which
+  /// breaks reference cycles. Deallocating a context breaks these cycles too.
   public func close() {
     for table in allTables {
       for object in table.allLive() + table.inserted + table.changed + table.deleted {
@@ -194,7 +204,7 @@ extension ObjectContext {
 }
 
 extension ObjectTable {
-  /// Takes the context out of an object.
+  /// Detaches an object from the context.
   func release(_ object: any GraphObject) {
     for relationship in relationships { relationship.dissolve(object) }
     for inverse in inverses { inverse.dissolve(object) }
@@ -203,12 +213,12 @@ extension ObjectTable {
   }
 
   func detach(_ object: any GraphObject) {
-    // One that had been deleted and came back is known by its row id.
+    // An object whose deletion was undone is registered by its row id.
     if isInMap(object) { map.remove(object._$object.rowID) }
     object._$object.table = nil
   }
 
-  /// Relationships go back to row ids.
+  /// Replaces the objects in relationships by their row ids.
   func dissolveAll() {
     guard !relationships.isEmpty || !inverses.isEmpty else { return }
     for object in map.rowIDs().compactMap({ live($0) }) {
@@ -229,6 +239,6 @@ extension ObjectTable {
     counts = PendingCounts()
     insertedBefore = 0
     forgetNumbers()
-    neighbours = Neighbours()
+    neighbors = Neighbors()
   }
 }

@@ -1,47 +1,60 @@
 // SPDX-License-Identifier: MIT
 
-/// Told what a context is about to do with objects. What is not written does nothing.
+/// An observer of a context's changes. All methods have empty default implementations.
 public protocol ObjectContextObserver: AnyObject {
-  /// A new object was inserted into the context.
+  /// Called after a new object was inserted into the context.
   func context(_ context: ObjectContext, willInsert object: any GraphObject)
-  /// An object is about to change for the first time since the last save or group of changes.
+  /// Called before the first change of an object since the last save or group of changes.
   func context(_ context: ObjectContext, willUpdate object: any GraphObject)
-  /// An object was deleted from the context, after its delete rules.
+  /// Called after an object was deleted from the context and its delete rules were applied.
   func context(_ context: ObjectContext, willDelete object: any GraphObject)
-  /// Undoing or redoing changed an object.
+  /// Called after undo or redo changed an object.
   func context(_ context: ObjectContext, didChange object: any GraphObject)
 }
 
 extension ObjectContextObserver {
+  /// Does nothing.
   public func context(_ context: ObjectContext, willInsert object: any GraphObject) {}
+  /// Does nothing.
   public func context(_ context: ObjectContext, willUpdate object: any GraphObject) {}
+  /// Does nothing.
   public func context(_ context: ObjectContext, willDelete object: any GraphObject) {}
+  /// Does nothing.
   public func context(_ context: ObjectContext, didChange object: any GraphObject) {}
 }
 
-/// What a context did with an object, for those who are elsewhere.
+/// A change in a context, as a value that can be sent to other tasks.
 public struct ObjectEvent: Sendable, Hashable {
+  /// The kind of a change.
   public enum Kind: Sendable, Hashable {
-    case willInsert, willUpdate, willDelete, didChange
+    /// A new object was inserted into the context.
+    case willInsert
+    /// An object is about to change for the first time since the last save or group of changes.
+    case willUpdate
+    /// An object was deleted from the context.
+    case willDelete
+    /// Undo or redo changed an object.
+    case didChange
     /// The context was saved.
     case didSave
   }
+  /// The kind of the change.
   public let kind: Kind
-  /// The object; nil for a save, and for a new object, which is not stored yet.
+  /// The object; nil for a save, and for a new object that is not stored yet.
   public let id: AnyObjectID?
   /// The collection of the object; nil for a save.
   public let collection: String?
 }
 
 extension ObjectContext {
-  /// What the context does from now on, until it is closed.
+  /// Returns a stream of the context's changes from now on, until the context is closed.
   ///
   /// ```swift
   /// let events = context.events()
   /// Task { for await event in events where event.kind == .didSave { upload() } }
   /// ```
   ///
-  /// A slow reader misses nothing: what it has not read is kept for it.
+  /// The stream buffers events without limit, so that a slow consumer receives all of them.
   public func events() -> AsyncStream<ObjectEvent> {
     let (stream, continuation) = AsyncStream.makeStream(of: ObjectEvent.self)
     streams.add(continuation)
@@ -50,11 +63,11 @@ extension ObjectContext {
   }
 
   @inline(__always)
-  func tell(_ kind: ObjectEvent.Kind, _ object: any GraphObject, _ table: ObjectTable) {
-    if isObserved { tellObservers(kind, object, table) }
+  func notify(_ kind: ObjectEvent.Kind, _ object: any GraphObject, _ table: ObjectTable) {
+    if isObserved { notifyObservers(kind, object, table) }
   }
 
-  private func tellObservers(
+  private func notifyObservers(
     _ kind: ObjectEvent.Kind, _ object: any GraphObject, _ table: ObjectTable
   ) {
     switch kind {
@@ -72,13 +85,13 @@ extension ObjectContext {
         collection: name))
   }
 
-  func tellSaved() {
+  func notifySaved() {
     guard !streams.isEmpty else { return }
     streams.yield(ObjectEvent(kind: .didSave, id: nil, collection: nil))
   }
 }
 
-/// The streams of events that someone reads.
+/// The active event streams.
 struct ObjectEventStreams {
   private var continuations: [AsyncStream<ObjectEvent>.Continuation] = []
 

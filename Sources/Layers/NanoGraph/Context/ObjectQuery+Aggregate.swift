@@ -3,9 +3,9 @@
 import NanoDocument
 public import NanoModel
 
-/// Aggregates over what is stored, as those of ``ModelQuery``; unsaved changes do not count.
+/// Aggregates over stored objects, like those of ``ModelQuery``. Unsaved changes are not included.
 extension ObjectQuery {
-  /// Computes aggregates over what is found, each with the type of its result.
+  /// Computes an aggregate over the results.
   ///
   /// ```swift
   /// let (count, average) = try context.find(\Song.seconds > 60).aggregate(.count, .average(\.seconds))
@@ -14,24 +14,25 @@ extension ObjectQuery {
     _ a: ModelAggregate<Object, A>
   ) throws -> A { try models.aggregate(a) }
 
-  /// Computes two aggregates over what is found.
+  /// Computes two aggregates over the results.
   public func aggregate<A: Sendable, B: Sendable>(
     _ a: ModelAggregate<Object, A>, _ b: ModelAggregate<Object, B>
   ) throws -> (A, B) { try models.aggregate(a, b) }
 
-  /// Computes aggregates over what is found, each with the type of its result.
+  /// Computes aggregates over the results, each with its own result type.
   public func aggregate<each Result: Sendable>(
     _ aggregates: repeat ModelAggregate<Object, each Result>
   ) throws -> (repeat each Result) { try models.aggregate(repeat each aggregates) }
 
-  /// Computes aggregates over groups of what is found that have the same value of a property, in the order of
-  /// the stored values.
+  /// Computes aggregates over groups of results with the same value of a property, ordered by the
+  /// stored values.
   ///
   /// ```swift
   /// for (title, count) in try context.find(Song.self).grouped(by: \.title, .count) { … }
   /// ```
   ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` if a document lacks the property, and it is no optional.
+  /// - Throws: ``StoreError/Code/typeMismatch`` if a document lacks the property and it is not
+  ///   optional.
   public func grouped<Group: Sendable, each Result: Sendable>(
     by keyPath: any KeyPath<Object, Group> & Sendable,
     _ aggregates: repeat ModelAggregate<Object, each Result>
@@ -39,7 +40,8 @@ extension ObjectQuery {
     try models.grouped(by: keyPath, repeat each aggregates)
   }
 
-  /// Computes aggregates over groups by the elements of a list, and the group of nil for objects without one.
+  /// Computes aggregates over groups by the elements of a list, with a group of nil for objects
+  /// without elements.
   public func grouped<List: ListQueryValue & Sendable, each Result: Sendable>(
     by keyPath: any KeyPath<Object, List> & Sendable,
     _ aggregates: repeat ModelAggregate<Object, each Result>
@@ -47,7 +49,7 @@ extension ObjectQuery {
     try models.grouped(by: keyPath, repeat each aggregates)
   }
 
-  /// Computes aggregates over groups of what is found that have the same values of two properties.
+  /// Computes aggregates over groups of results with the same values of two properties.
   public func grouped<First: Sendable, Second: Sendable, each Result: Sendable>(
     by first: any KeyPath<Object, First> & Sendable,
     _ second: any KeyPath<Object, Second> & Sendable,
@@ -56,34 +58,34 @@ extension ObjectQuery {
     try models.grouped(by: first, second, repeat each aggregates)
   }
 
-  /// The mean of a number; nil if there is none.
+  /// Returns the average of a numeric property, or nil if there are no values.
   public func average(
     _ keyPath: any KeyPath<Object, some NumericQueryValue> & Sendable
   ) throws -> Double? { try models.average(keyPath) }
 
-  /// The sum of a number; 0 if there is none.
+  /// Returns the sum of a numeric property, or 0 if there are no values.
   ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` if it does not fit into the property's type.
+  /// - Throws: ``StoreError/Code/typeMismatch`` if the sum overflows the property's type.
   public func sum<Value: NumericQueryValue>(
     _ keyPath: any KeyPath<Object, Value> & Sendable
   ) throws -> Value.Number { try models.sum(keyPath) }
 
-  /// The smallest value of a property; nil if there is none.
+  /// Returns the smallest value of a property, or nil if there is none.
   public func min<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<Object, Value> & Sendable
   ) throws -> Value.Unwrapped? { try models.min(keyPath) }
 
-  /// The largest value of a property; nil if there is none.
+  /// Returns the largest value of a property, or nil if there is none.
   public func max<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<Object, Value> & Sendable
   ) throws -> Value.Unwrapped? { try models.max(keyPath) }
 
-  /// The distinct values of a property in what is found, in the order of the stored values; nil is none.
+  /// Returns the distinct values of a property, ordered by their stored form. Nil is omitted.
   public func distinct<Value: Sendable>(
     _ keyPath: any KeyPath<Object, Value> & Sendable
   ) throws -> [Value] { try models.distinct(keyPath) }
 
-  /// The distinct elements of a list in what is found, in the order of the stored values.
+  /// Returns the distinct elements of a list, ordered by their stored form.
   public func distinct<List: ListQueryValue & Sendable>(
     _ keyPath: any KeyPath<Object, List> & Sendable
   ) throws -> [List.ListElement] { try models.distinct(keyPath) }
@@ -91,6 +93,7 @@ extension ObjectQuery {
 }
 
 extension ObjectQuery {
+  /// The asynchronous form of `aggregate(_:)`, which does not block the calling thread.
   public func aggregate<A: Sendable>(
     _ a: ModelAggregate<Object, A>,
     isolation: isolated (any Actor)? = #isolation
@@ -98,6 +101,7 @@ extension ObjectQuery {
     let models = models
     return try await models.aggregate(a)
   }
+  /// The asynchronous form of `aggregate(_:_:)`, which does not block the calling thread.
   public func aggregate<A: Sendable, B: Sendable>(
     _ a: ModelAggregate<Object, A>, _ b: ModelAggregate<Object, B>,
     isolation: isolated (any Actor)? = #isolation
@@ -105,6 +109,8 @@ extension ObjectQuery {
     let models = models
     return try await models.aggregate(a, b)
   }
+  /// The asynchronous form of `aggregate(_:)` for any number of aggregates, which does not block
+  /// the calling thread.
   public func aggregate<each Result: Sendable>(
     _ aggregates: repeat ModelAggregate<Object, each Result>,
     isolation: isolated (any Actor)? = #isolation
@@ -112,6 +118,7 @@ extension ObjectQuery {
     let models = models
     return try await models.aggregate(repeat each aggregates)
   }
+  /// The asynchronous form of `grouped(by:_:)`, which does not block the calling thread.
   public func grouped<Group: Sendable, each Result: Sendable>(
     by keyPath: any KeyPath<Object, Group> & Sendable,
     _ aggregates: repeat ModelAggregate<Object, each Result>,
@@ -120,6 +127,7 @@ extension ObjectQuery {
     let models = models
     return try await models.grouped(by: keyPath, repeat each aggregates)
   }
+  /// The asynchronous form of `grouped(by:_:)` for a list, which does not block the calling thread.
   public func grouped<List: ListQueryValue & Sendable, each Result: Sendable>(
     by keyPath: any KeyPath<Object, List> & Sendable,
     _ aggregates: repeat ModelAggregate<Object, each Result>,
@@ -129,6 +137,8 @@ extension ObjectQuery {
     let models = models
     return try await models.grouped(by: keyPath, repeat each aggregates)
   }
+  /// The asynchronous form of `grouped(by:_:_:)` for two properties, which does not block the
+  /// calling thread.
   public func grouped<First: Sendable, Second: Sendable, each Result: Sendable>(
     by first: any KeyPath<Object, First> & Sendable,
     _ second: any KeyPath<Object, Second> & Sendable,
@@ -138,6 +148,7 @@ extension ObjectQuery {
     let models = models
     return try await models.grouped(by: first, second, repeat each aggregates)
   }
+  /// The asynchronous form of ``average(_:)``, which does not block the calling thread.
   public func average(
     _ keyPath: any KeyPath<Object, some NumericQueryValue> & Sendable,
     isolation: isolated (any Actor)? = #isolation
@@ -145,6 +156,7 @@ extension ObjectQuery {
     let models = models
     return try await models.average(keyPath)
   }
+  /// The asynchronous form of ``sum(_:)``, which does not block the calling thread.
   public func sum<Value: NumericQueryValue>(
     _ keyPath: any KeyPath<Object, Value> & Sendable,
     isolation: isolated (any Actor)? = #isolation
@@ -152,6 +164,7 @@ extension ObjectQuery {
     let models = models
     return try await models.sum(keyPath)
   }
+  /// The asynchronous form of ``min(_:)``, which does not block the calling thread.
   public func min<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<Object, Value> & Sendable,
     isolation: isolated (any Actor)? = #isolation
@@ -159,6 +172,7 @@ extension ObjectQuery {
     let models = models
     return try await models.min(keyPath)
   }
+  /// The asynchronous form of ``max(_:)``, which does not block the calling thread.
   public func max<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<Object, Value> & Sendable,
     isolation: isolated (any Actor)? = #isolation
@@ -166,6 +180,7 @@ extension ObjectQuery {
     let models = models
     return try await models.max(keyPath)
   }
+  /// The asynchronous form of `distinct(_:)`, which does not block the calling thread.
   public func distinct<Value: Sendable>(
     _ keyPath: any KeyPath<Object, Value> & Sendable,
     isolation: isolated (any Actor)? = #isolation
@@ -173,6 +188,7 @@ extension ObjectQuery {
     let models = models
     return try await models.distinct(keyPath)
   }
+  /// The asynchronous form of `distinct(_:)` for a list, which does not block the calling thread.
   public func distinct<List: ListQueryValue & Sendable>(
     _ keyPath: any KeyPath<Object, List> & Sendable,
     isolation: isolated (any Actor)? = #isolation

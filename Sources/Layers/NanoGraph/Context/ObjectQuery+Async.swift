@@ -4,15 +4,15 @@ import NanoDocument
 public import NanoModel
 public import NanoStoreCore
 
-/// The same with `await`: the store is read on its own threads, and the objects are made where the context
-/// belongs. Cancelling the task stops the query.
+/// Asynchronous forms: the store is read on its own threads, and the objects are created in the
+/// isolation of the context. Canceling the task interrupts the query.
 extension ObjectQuery {
-  /// What is found, in order.
+  /// The asynchronous form of ``fetch()``, which does not block the calling thread.
   public func fetch(isolation: isolated (any Actor)? = #isolation) async throws -> [Object] {
     try await documents().compactMap { try object($0) }
   }
 
-  /// Returns what is found, and skips documents that are no objects of the class.
+  /// The asynchronous form of ``fetchSkippingFailures()``, which does not block the calling thread.
   public func fetchSkippingFailures(
     isolation: isolated (any Actor)? = #isolation
   ) async throws -> (values: [Object], skipped: [SkippedDocument]) {
@@ -37,28 +37,28 @@ extension ObjectQuery {
     }
   }
 
-  /// The object of a document that was read; nil if it is deleted.
+  /// Returns the object of a document, or nil if the object is deleted.
   func object(_ document: Document) throws -> Object? {
-    guard let object = try context.table(Object.self).take(document, as: Object.self) else {
+    guard let object = try context.table(Object.self).materialize(document, as: Object.self) else {
       return nil
     }
     return object.isDeleted ? nil : object
   }
 
-  /// The first one; nil if there is none.
+  /// The asynchronous form of ``first()``, which does not block the calling thread.
   public func first(isolation: isolated (any Actor)? = #isolation) async throws -> Object? {
     try await limit(1).fetch(isolation: isolation).first
   }
 
-  /// What is found, as faults: only row ids are read, from an index if one answers the question.
+  /// The asynchronous form of ``faults()``, which does not block the calling thread.
   public func faults(isolation: isolated (any Actor)? = #isolation) async throws -> [Object] {
     let models = models
     let ids = try await models.rowIDs()
     let table = context.table(Object.self)
-    return ids.map { table.found($0, as: Object.self) }.filter { !$0.isDeleted }
+    return ids.map { table.existingObject($0, as: Object.self) }.filter { !$0.isDeleted }
   }
 
-  /// The ids of what is found, in order.
+  /// The asynchronous form of ``objectIDs()``, which does not block the calling thread.
   public func objectIDs(
     isolation: isolated (any Actor)? = #isolation
   ) async throws -> [ObjectID<Object>] {
@@ -66,13 +66,13 @@ extension ObjectQuery {
     return try await models.rowIDs().map { ObjectID(rowID: $0) }
   }
 
-  /// How many are stored that the question finds.
+  /// The asynchronous form of ``count()``, which does not block the calling thread.
   public func count(isolation: isolated (any Actor)? = #isolation) async throws -> Int {
     let models = models
     return try await models.count()
   }
 
-  /// Whether any is stored that the question finds.
+  /// The asynchronous form of ``exists()``, which does not block the calling thread.
   public func exists(isolation: isolated (any Actor)? = #isolation) async throws -> Bool {
     let models = models
     return try await models.exists()
@@ -80,12 +80,12 @@ extension ObjectQuery {
 }
 
 extension ObjectContext {
-  /// All stored objects of a class, by row id.
+  /// The asynchronous form of ``all(_:)``, which does not block the calling thread.
   public func all<Object: GraphObject>(
     _ type: Object.Type, isolation: isolated (any Actor)? = #isolation
   ) async throws -> [Object] { try await find(type).fetch(isolation: isolation) }
 
-  /// The object with this id, with its content; nil if there is none or it is deleted.
+  /// The asynchronous form of `get(_:)`, which does not block the calling thread.
   public func get<Object: GraphObject>(
     _ id: ObjectID<Object>, isolation: isolated (any Actor)? = #isolation
   ) async throws -> Object? {
@@ -97,11 +97,11 @@ extension ObjectContext {
     }
     let documents = table.documents
     guard let document = try await documents.get(rowID: id.rowID) else { return nil }
-    guard let object = try table.take(document, as: Object.self) else { return nil }
+    guard let object = try table.materialize(document, as: Object.self) else { return nil }
     return object.isDeleted ? nil : object
   }
 
-  /// The object of a document's key; nil if there is none or it is deleted.
+  /// The asynchronous form of ``get(_:key:)``, which does not block the calling thread.
   public func get<Object: GraphObject>(
     _ type: Object.Type, key: some ModelKey, isolation: isolated (any Actor)? = #isolation
   ) async throws -> Object? {
@@ -112,7 +112,8 @@ extension ObjectContext {
     return try await get(ObjectID<Object>(rowID: id), isolation: isolation)
   }
 
-  /// The object of any class with this id; nil if there is none.
+  /// The asynchronous form of `get(_:)` for an object of any class, which does not block the
+  /// calling thread.
   public func get(
     _ id: AnyObjectID, isolation: isolated (any Actor)? = #isolation
   ) async throws -> (any GraphObject)? {
@@ -124,7 +125,7 @@ extension ObjectContext {
     return try await open(objectType(of: id), isolation: isolation)
   }
 
-  /// Loads the objects that others relate to, all in one read.
+  /// The asynchronous form of `prefetch(_:of:)`, which does not block the calling thread.
   public func prefetch<Object: GraphObject, Target: GraphObject>(
     _ relationship: KeyPath<Object, [Target]>, of objects: [Object],
     isolation: isolated (any Actor)? = #isolation
@@ -132,7 +133,8 @@ extension ObjectContext {
     try await load(objects.flatMap { $0[keyPath: relationship] }, isolation: isolation)
   }
 
-  /// Loads the objects that others relate to, all in one read.
+  /// The asynchronous form of `prefetch(_:of:)` for a to-one relationship, which does not block the
+  /// calling thread.
   public func prefetch<Object: GraphObject, Target: GraphObject>(
     _ relationship: KeyPath<Object, Target?>, of objects: [Object],
     isolation: isolated (any Actor)? = #isolation
@@ -140,7 +142,7 @@ extension ObjectContext {
     try await load(objects.compactMap { $0[keyPath: relationship] }, isolation: isolation)
   }
 
-  /// Loads the content of faults, all in one read.
+  /// The asynchronous form of ``load(_:)``, which does not block the calling thread.
   public func load<Object: GraphObject>(
     _ objects: [Object], isolation: isolated (any Actor)? = #isolation
   ) async throws {
@@ -150,6 +152,6 @@ extension ObjectContext {
     let found = try await documents.onReader {
       try documents.store.read { try ids.compactMap { try documents.get(rowID: $0) } }
     }
-    for document in found { _ = try table.take(document, as: Object.self) }
+    for document in found { _ = try table.materialize(document, as: Object.self) }
   }
 }

@@ -4,19 +4,19 @@ import NanoModel
 public import NanoQuery
 import NanoStoreCore
 
-/// Some objects in a row, and where the next ones begin.
+/// A page of objects and the position of the next page.
 public struct ObjectPage<Object: GraphObject> {
-  /// The objects of this page, in order.
+  /// The objects of the page, in order.
   public let objects: [Object]
-  /// Nil if there are no more.
+  /// The position after this page; nil if there are no more objects.
   public let next: PagePosition?
 }
 
 extension ObjectQuery {
-  /// Only what comes after a position that `page(_:)` returned.
+  /// Returns only results after a position that `page(_:)` returned.
   public func after(_ position: PagePosition?) -> ObjectQuery { changed(models.after(position)) }
 
-  /// The next objects after the position at which the last page ended.
+  /// Returns the next page of results after the query's position.
   ///
   /// ```swift
   /// let songs = context.find(Song.self).sorted(by: \.title)
@@ -24,16 +24,19 @@ extension ObjectQuery {
   /// while let next = page.next { page = try songs.after(next).page(100) }
   /// ```
   ///
-  /// As `page(_:)` of ``ModelQuery``: it neither repeats nor omits objects when others are saved meanwhile. Objects
-  /// that are deleted and not saved are left out, so that a page may have fewer objects.
+  /// Like `page(_:)` of ``ModelQuery``, paging neither repeats nor omits objects when others are
+  /// saved in between. Objects with an unsaved deletion are omitted, so that a page can have fewer
+  /// objects.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a size below 1, and for a search by text that is not sorted.
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the size is below 1, or for a full-text
+  ///   search without a sort order.
   public func page(_ size: Int) throws -> ObjectPage<Object> {
     let page = try models.documentQuery().page(size)
     return ObjectPage(
       objects: try page.documents.compactMap { try object($0) }, next: page.next)
   }
 
+  /// The asynchronous form of ``page(_:)``, which does not block the calling thread.
   public func page(
     _ size: Int, isolation: isolated (any Actor)? = #isolation
   ) async throws -> ObjectPage<Object> {

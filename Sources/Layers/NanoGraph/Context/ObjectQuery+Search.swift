@@ -3,7 +3,7 @@
 import NanoModel
 import NanoStoreCore
 
-/// An object that a search by text found, how well it matches, and where.
+/// A result of a full-text search, with its rank and matches.
 public struct ObjectSearchResult<Object: GraphObject> {
   /// The object.
   public let object: Object
@@ -14,16 +14,16 @@ public struct ObjectSearchResult<Object: GraphObject> {
     self.match = match
   }
 
-  /// How well it matches: the larger, the better, compared with other results of the same search.
+  /// The relevance, comparable only to other results of the same search. Larger is better.
   public var rank: Double { match.rank }
 
-  /// The part of a text in which most was found, with markers; see
-  /// ``FullTextResult/snippet(of:words:begin:end:ellipsis:)``. It is taken from what is stored.
+  /// Returns the passage of the stored document with the most matches, with markers around them;
+  /// see ``FullTextResult/snippet(of:words:begin:end:ellipsis:)``.
   public func snippet(words: Int = 16, begin: String = "[", end: String = "]") -> String? {
     match.snippet(words: words, begin: begin, end: end)
   }
 
-  /// The texts of a property with markers around what was found, one for each text that it has.
+  /// Returns the strings of a property with markers around the matches.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if the property is not stored.
   public func highlights(
@@ -32,7 +32,7 @@ public struct ObjectSearchResult<Object: GraphObject> {
 }
 
 extension ObjectQuery {
-  /// What a search by text finds, in order, with ranks and snippets.
+  /// Returns the results of a full-text search in order, with ranks and snippets.
   ///
   /// ```swift
   /// for result in try context.search(Song.self, "gin").results() {
@@ -40,11 +40,13 @@ extension ObjectQuery {
   /// }
   /// ```
   ///
-  /// - Throws: As ``fetch()``; ``StoreError/Code/invalidArgument`` if there is no search in the query.
+  /// - Throws: The errors of ``fetch()``; ``StoreError/Code/invalidArgument`` if the query contains
+  ///   no search.
   public func results() throws -> [ObjectSearchResult<Object>] {
     try models.documentQuery().results().compactMap { try result($0) }
   }
 
+  /// The asynchronous form of ``results()``, which does not block the calling thread.
   public func results(
     isolation: isolated (any Actor)? = #isolation
   ) async throws -> [ObjectSearchResult<Object>] {

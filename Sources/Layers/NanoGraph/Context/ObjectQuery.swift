@@ -6,18 +6,18 @@ public import NanoEngine
 public import NanoModel
 public import NanoStoreCore
 
-/// A question to the stored objects of a class, whose answers are the objects of a context.
+/// A query over the stored objects of a class, whose results are objects of a context.
 ///
 /// ```swift
 /// let long = try context.find(\Song.seconds > 600).sorted(by: \.title).limit(20).fetch()
 /// ```
 ///
-/// It is answered from what is stored: new objects are found once they are saved, changed ones by what they
-/// were. Objects that are in memory with unsaved changes keep them; those that are deleted and not saved are
-/// left out.
+/// Conditions are evaluated on stored values: new objects are found once they are saved, and
+/// changed objects by their stored values. Objects in memory keep their unsaved changes. Objects
+/// with an unsaved deletion are omitted.
 public struct ObjectQuery<Object: GraphObject> {
   @usableFromInline let context: ObjectContext
-  /// The same question with plain values as answers.
+  /// The same query with plain values as results.
   public let models: ModelQuery<Object>
 
   init(_ context: ObjectContext, _ models: ModelQuery<Object>) {
@@ -27,37 +27,37 @@ public struct ObjectQuery<Object: GraphObject> {
 
   func changed(_ models: ModelQuery<Object>) -> ObjectQuery { ObjectQuery(context, models) }
 
-  /// Only what fulfils this condition too, written with properties.
+  /// Adds a condition on properties, which results must also satisfy.
   public func `where`(
     _ condition: (ModelProperties<Object>) -> ModelCondition<Object>
   ) -> ObjectQuery { changed(models.where(condition)) }
-  /// Only what fulfils this condition too.
+  /// Adds a condition, which results must also satisfy.
   public func `where`(_ condition: ModelCondition<Object>) -> ObjectQuery {
     changed(models.where(condition))
   }
-  /// Sorts by these properties, most important first, each with the smallest first.
+  /// Sorts by properties in ascending order, most significant first.
   public func sorted(by keyPaths: any PartialKeyPath<Object> & Sendable...) -> ObjectQuery {
     changed(models.sorted(using: keyPaths.map { .forward($0) }))
   }
-  /// Sorts by a property, in an order.
+  /// Sorts by a property in the given order.
   public func sorted(
     by keyPath: any PartialKeyPath<Object> & Sendable, order: SortOrder
   ) -> ObjectQuery { changed(models.sorted(by: keyPath, order: order)) }
-  /// Sorts by these orderings, most important first.
+  /// Sorts by orderings, most significant first.
   public func sorted(using orderings: ModelOrdering<Object>...) -> ObjectQuery {
     changed(models.sorted(using: orderings))
   }
-  /// At most this many, counted after sorting and after the offset.
+  /// Limits the number of results, after sorting and after the offset.
   ///
-  /// - Parameter offset: How many to skip first; nil keeps the one set before.
+  /// - Parameter offset: The number of results to skip; nil keeps the current offset.
   public func limit(_ limit: Int?, offset: Int? = nil) -> ObjectQuery {
     changed(models.limit(limit, offset: offset))
   }
 
-  /// What is found, in order.
+  /// Returns the results in order.
   ///
-  /// - Throws: ``StoreError``, among others ``StoreError/Code/typeMismatch`` with the collection, the document
-  ///   and the field, and what an upgrade throws.
+  /// - Throws: ``StoreError``, such as ``StoreError/Code/typeMismatch`` with the collection, the
+  ///   document and the field, and the errors of upgrades.
   @inlinable
   public func fetch() throws -> [Object] {
     var objects: [Object] = []
@@ -68,11 +68,10 @@ public struct ObjectQuery<Object: GraphObject> {
     return objects
   }
 
-  /// The first one; nil if there is none.
+  /// Returns the first result, or nil if there is none.
   public func first() throws -> Object? { try limit(1).fetch().first }
 
-  /// Shows one object after the other until the closure says false, without keeping them: memory stays what it
-  /// is, however many there are.
+  /// Passes the results to a closure one by one until it returns false, in constant memory.
   ///
   /// ```swift
   /// try context.find(Song.self).each { song in
@@ -81,28 +80,28 @@ public struct ObjectQuery<Object: GraphObject> {
   /// }
   /// ```
   ///
-  /// - Throws: What the closure throws, which ends the query.
+  /// - Throws: Errors of the closure, which end the query.
   @inlinable
-  public func each(_ show: (Object) throws -> Bool) throws { try eachStored(show) }
+  public func each(_ body: (Object) throws -> Bool) throws { try eachStored(body) }
 
   @inlinable
-  func eachStored(_ show: (Object) throws -> Bool) throws {
+  func eachStored(_ body: (Object) throws -> Bool) throws {
     let table = context.table(Object.self)
     try models.documentQuery().showStored { stored in
-      let object = try table.take(stored, as: Object.self)
+      let object = try table.materialize(stored, as: Object.self)
       if _slowPath(object.isDeleted) { return true }
-      return try show(object)
+      return try body(object)
     }
   }
 
-  /// Returns what is found, and skips documents that are no objects of the class.
+  /// Returns the results and skips documents that do not decode as the class.
   ///
   /// ```swift
   /// let (songs, skipped) = try context.find(Song.self).fetchSkippingFailures()
   /// for document in skipped { print(document.rowID, document.error) }
   /// ```
   ///
-  /// - Returns: The objects in order, and the documents that were skipped, each with an error that names the
+  /// - Returns: The objects in order, and the skipped documents, each with an error that names the
   ///   field.
   public func fetchSkippingFailures() throws -> (
     values: [Object], skipped: [SkippedDocument]
@@ -111,7 +110,7 @@ public struct ObjectQuery<Object: GraphObject> {
     var (values, skipped): ([Object], [SkippedDocument]) = ([], [])
     try models.documentQuery().showStored { stored in
       do {
-        let object = try table.take(stored, as: Object.self)
+        let object = try table.materialize(stored, as: Object.self)
         if !object.isDeleted { values.append(object) }
       } catch {
         skipped.append(SkippedDocument(stored, error))
@@ -121,35 +120,37 @@ public struct ObjectQuery<Object: GraphObject> {
     return (values, skipped)
   }
 
-  /// What is found, as faults: only row ids are read, from an index if one answers the question.
+  /// Returns the results as faults. Only row ids are read, from an index if it covers the query.
   public func faults() throws -> [Object] {
     let table = context.table(Object.self)
-    return try models.rowIDs().map { table.found($0, as: Object.self) }.filter { !$0.isDeleted }
+    return try models.rowIDs().map { table.existingObject($0, as: Object.self) }.filter {
+      !$0.isDeleted
+    }
   }
 
-  /// The ids of what is found, in order.
+  /// Returns the ids of the results in order.
   public func objectIDs() throws -> [ObjectID<Object>] {
     try models.rowIDs().map { ObjectID(rowID: $0) }
   }
 
-  /// How many are stored that the question finds.
+  /// Returns the number of stored results.
   public func count() throws -> Int { try models.count() }
-  /// Whether any is stored that the question finds.
+  /// Returns whether there are any stored results.
   public func exists() throws -> Bool { try models.exists() }
 }
 
 extension ObjectContext {
-  /// The objects of a class that fulfil a condition.
+  /// Returns a query with a condition on a class.
   public func find<Object: GraphObject>(
     _ condition: ModelCondition<Object>
   ) -> ObjectQuery<Object> { ObjectQuery(self, models(Object.self).find(condition)) }
 
-  /// All objects of a class.
+  /// Returns a query for all objects of a class.
   public func find<Object: GraphObject>(_ type: Object.Type) -> ObjectQuery<Object> {
     ObjectQuery(self, models(Object.self).find())
   }
 
-  /// The objects of a class that fulfil a condition written with properties.
+  /// Returns a query with a condition on the properties of a class.
   ///
   /// ```swift
   /// try context.find(Playlist.self) { $0.songs.contains(song) }.fetch()
@@ -158,24 +159,25 @@ extension ObjectContext {
     _ type: Object.Type, _ condition: (ModelProperties<Object>) -> ModelCondition<Object>
   ) -> ObjectQuery<Object> { ObjectQuery(self, models(Object.self).find(condition)) }
 
-  /// The objects of a class for which a predicate is true; see ``ModelCollection/find(_:)-(Predicate<M>)``.
+  /// Returns a query with a Foundation predicate; see ``ModelCollection/find(_:)-(Predicate<M>)``.
   public func find<Object: GraphObject>(_ predicate: Predicate<Object>) -> ObjectQuery<Object> {
     ObjectQuery(self, models(Object.self).find(predicate))
   }
 
-  /// The objects of a class whose texts are found, best first; see
+  /// Returns a full-text search over the objects of a class, ranked by relevance; see
   /// ``ModelCollection/search(_:)-(String)``.
   public func search<Object: GraphObject>(
     _ type: Object.Type, _ text: String
   ) -> ObjectQuery<Object> { ObjectQuery(self, models(Object.self).search(text)) }
 
-  /// All stored objects of a class, by row id.
+  /// Returns all stored objects of a class, ordered by row id.
   @inlinable
   public func all<Object: GraphObject>(_ type: Object.Type) throws -> [Object] {
     try find(type).fetch()
   }
 
-  /// The object with this id, with its content; nil if there is none or it is deleted.
+  /// Returns the object with this id and loads its content, or returns nil if there is none or it
+  /// is deleted.
   ///
   /// - Throws: ``StoreError``.
   public func get<Object: GraphObject>(_ id: ObjectID<Object>) throws -> Object? {
@@ -186,11 +188,11 @@ extension ObjectContext {
       return live.isDeleted ? nil : unsafeDowncast(live, to: Object.self)
     }
     var found: Object?
-    try table.documents.show(rowID: id.rowID) { found = try table.take($0, as: Object.self) }
+    try table.documents.show(rowID: id.rowID) { found = try table.materialize($0, as: Object.self) }
     return found.flatMap { $0.isDeleted ? nil : $0 }
   }
 
-  /// The object of a document's key; nil if there is none or it is deleted.
+  /// Returns the object whose document has this key, or nil if there is none or it is deleted.
   public func get<Object: GraphObject>(
     _ type: Object.Type, key: some ModelKey
   ) throws -> Object? {
@@ -200,9 +202,9 @@ extension ObjectContext {
     return try get(ObjectID<Object>(rowID: id))
   }
 
-  /// The object of any class with this id; nil if there is none.
+  /// Returns the object of any class with this id, or nil if there is none.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` if the context does not know the class; see
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the class is not registered; see
   ///   ``register(_:)``.
   public func get(_ id: AnyObjectID) throws -> (any GraphObject)? {
     func open<Object: GraphObject>(_ type: Object.Type) throws -> Object? {
@@ -214,24 +216,25 @@ extension ObjectContext {
   func objectType(of id: AnyObjectID) throws(StoreError) -> any GraphObject.Type {
     guard let table = table(named: id.collection) else {
       throw StoreError(
-        .invalidArgument, "A collection holds objects of no class that the context knows",
+        .invalidArgument, "No registered class uses the collection",
         [.collection: id.collection, .hint: "register the class"])
     }
     return table.type
   }
 
-  /// The object with this id without looking at the store: a fault, unless it is in memory.
+  /// Returns the object with this id without reading from the store: as a fault, unless it is in
+  /// memory.
   public func fault<Object: GraphObject>(_ id: ObjectID<Object>) -> Object {
     table(Object.self).object(id.rowID, as: Object.self)
   }
 
-  /// Loads the content of faults, all in one read.
+  /// Loads the content of faults in one read transaction.
   public func load<Object: GraphObject>(_ objects: [Object]) throws {
     let ids = objects.filter(\.isFault).map { $0._$object.rowID }
     if !ids.isEmpty { try table(Object.self).load(ids) }
   }
 
-  /// Loads the objects that others relate to, all in one read.
+  /// Loads the related objects of several objects in one read transaction.
   ///
   /// ```swift
   /// let lists = try context.all(Playlist.self)
@@ -241,7 +244,7 @@ extension ObjectContext {
     _ relationship: KeyPath<Object, [Target]>, of objects: [Object]
   ) throws { try load(objects.flatMap { $0[keyPath: relationship] }) }
 
-  /// Loads the objects that others relate to, all in one read.
+  /// Loads the related objects of a to-one relationship in one read transaction.
   public func prefetch<Object: GraphObject, Target: GraphObject>(
     _ relationship: KeyPath<Object, Target?>, of objects: [Object]
   ) throws { try load(objects.compactMap { $0[keyPath: relationship] }) }

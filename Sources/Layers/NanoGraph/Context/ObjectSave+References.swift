@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// References to objects that a save deletes go with them.
+/// Removing references to objects that the save deletes.
 extension ObjectSave {
   func removeReferences(_ tables: [ObjectTable]) throws {
     for owners in tables where !owners.relationships.isEmpty {
       for object in owners.unsaved {
-        for relationship in owners.relationships { removeGone(from: object, relationship, owners) }
+        for relationship in owners.relationships {
+          removeDeleted(from: object, relationship, owners)
+        }
       }
     }
     for targets in tables where !targets.deleted.isEmpty {
@@ -20,30 +22,30 @@ extension ObjectSave {
     }
   }
 
-  private func removeGone(
+  private func removeDeleted(
     from owner: any GraphObject, _ relationship: StoredRelationship, _ owners: ObjectTable
   ) {
     let kept = kept
     func isGone(_ target: any GraphObject) -> Bool {
       target.isDeleted && !kept.contains(ObjectIdentifier(target))
     }
-    var holdsGone = false
-    relationship.forEachKnown(of: owner) { if isGone($0) { holdsGone = true } }
-    guard holdsGone else { return }
+    var containsDeleted = false
+    relationship.forEachResolved(of: owner) { if isGone($0) { containsDeleted = true } }
+    guard containsDeleted else { return }
     references.note(owner, relationship, owners)
     relationship.remove(from: owner, in: context, where: isGone)
   }
 
-  /// Also from documents of objects that are not in memory.
+  /// Removes references from stored documents, including those of objects that are not in memory.
   private func removeStored(
     _ ids: [Int64], of targets: ObjectTable, _ relationship: StoredRelationship,
     _ owners: ObjectTable
   ) throws {
-    for start in stride(from: 0, to: ids.count, by: Self.idsPerQuestion) {
-      let some = Array(ids[start..<min(start + Self.idsPerQuestion, ids.count)])
+    for start in stride(from: 0, to: ids.count, by: Self.idsPerQuery) {
+      let some = Array(ids[start..<min(start + Self.idsPerQuery, ids.count)])
       let found = try owners.documents.find(relationship.condition(for: some, in: targets))
         .withoutFieldCheck.rowIDs()
-      // Clean ones too: others may have changed them since they were read.
+      // Unchanged objects are reloaded too, since their documents may have changed in the store.
       let alive = found.map { owners.anyObject($0) }
       let clean = alive.filter {
         $0._$object.flags.isDisjoint(with: [.inserted, .changed, .deleted])
@@ -51,33 +53,33 @@ extension ObjectSave {
       try owners.load(clean.map { $0._$object.rowID })
       for owner in alive where !owner.isDeleted {
         _ = relationship.targets(of: owner, in: context)
-        removeGone(from: owner, relationship, owners)
+        removeDeleted(from: owner, relationship, owners)
       }
     }
   }
 
-  /// Arbitrary: statements of this length are still short.
-  private static let idsPerQuestion = 500
+  /// Arbitrary: keeps statements short.
+  private static let idsPerQuery = 500
 
-  /// The save failed: relationships hold again what they held.
-  func takeReferencesBack() { references.takeBack(in: context) }
+  /// Restores relationships after a failed save.
+  func restoreReferences() { references.takeBack(in: context) }
 
-  /// What saving itself changed is undone with what asked for it.
-  func settleUndo() {
+  /// Merges the changes that the save made into the undo group of the deletions that caused them.
+  func finishUndo() {
     guard context.undoLog.isEnabled else { return }
     if references.isUndoneAlone { context.undoLog.mergeOpen() }
     context.undoLog.close()
   }
 }
 
-/// What a save took out of relationships because it leads to deleted objects.
+/// The relationship changes of a save that removed references to deleted objects.
 struct RemovedReferences {
-  /// Whether nothing else is noted for undoing.
+  /// Whether the current undo group contains no other changes.
   var isUndoneAlone = false
   private var restore: [() -> Void] = []
   private var changed: [(owner: any GraphObject, table: ObjectTable)] = []
 
-  /// Notes what an owner has before something is taken out.
+  /// Records an owner's relationship before references are removed.
   mutating func note(
     _ owner: any GraphObject, _ relationship: StoredRelationship, _ table: ObjectTable
   ) {

@@ -4,33 +4,34 @@ import NanoDocument
 import NanoModel
 import NanoStoreCore
 
-/// One save of a context: what is written in the transaction, and what objects are to know afterwards.
+/// A single save of a context: its writes, and the state of the objects after the commit.
 final class ObjectSave {
   let context: ObjectContext
   private var writer = JSONWriter(capacity: 512)
   private var conflicts: [ObjectConflict] = []
-  /// The revisions of stored objects afterwards; 0 where they are to be looked up.
+  /// The new revisions of stored objects; 0 if they must be read from the store.
   private var revisions: [(object: any GraphObject, revision: Int64)] = []
-  /// Objects whose content in the store is not the one in memory.
+  /// Objects whose stored content differs from the content in memory.
   private var stale: [any GraphObject] = []
-  /// Objects whose documents others have deleted, which stays so.
-  private var gone: [(object: any GraphObject, isLoaded: Bool)] = []
-  /// Objects that were to be deleted and stay.
+  /// Objects whose documents were deleted by others and are not inserted again.
+  private var deletedByOthers: [(object: any GraphObject, isLoaded: Bool)] = []
+  /// Objects that are kept although the context deleted them.
   private(set) var kept: Set<ObjectIdentifier> = []
   var references = RemovedReferences()
 
   init(_ context: ObjectContext) { self.context = context }
 
-  /// Writes everything, in an order in which values of unique indexes are given up before they are taken.
+  /// Writes all changes, in an order in which unique index values are released before they are
+  /// reused.
   func run() throws {
     let tables = context.allTables
     for table in tables where !table.counts.isEmpty { try table.prepare() }
     for table in tables { try writeDeletions(table) }
-    if context.mayHoldGone {
+    if context.mayContainDeleted {
       references.isUndoneAlone = context.undoLog.open.records.isEmpty
       try removeReferences(tables)
     }
-    for table in tables where table.counts.inserted > 0 { try table.giveRowIDs() }
+    for table in tables where table.counts.inserted > 0 { try table.assignRowIDs() }
     for table in tables where table.counts.changed > 0 { try writeUpdates(table) }
     guard conflicts.isEmpty else { throw ObjectConflictError(conflicts: conflicts) }
     for table in tables where table.counts.inserted > 0 { try writeInsertions(table) }
@@ -42,8 +43,9 @@ final class ObjectSave {
   private func writeDeletions(_ table: ObjectTable) throws {
     for object in table.deleted {
       let id = object._$object.rowID
-      let known = object._$object.revision
-      if known != 0, try table.documents.contentVersion(rowID: id)?.revision != known,
+      let knownRevision = object._$object.revision
+      if knownRevision != 0,
+        try table.documents.contentVersion(rowID: id)?.revision != knownRevision,
         try keeps(object, table)
       {
         kept.insert(ObjectIdentifier(object))
@@ -53,12 +55,12 @@ final class ObjectSave {
     }
   }
 
-  /// Whether an object that is to be deleted and that others changed stays.
+  /// Returns whether a conflict keeps an object that the context deleted.
   private func keeps(_ object: any GraphObject, _ table: ObjectTable) throws -> Bool {
     guard try table.documents.contentVersion(rowID: object._$object.rowID) != nil else {
       return false
     }
-    switch try settle(object, table, mine: nil) {
+    switch try resolveConflict(object, table, mine: nil) {
     case .overwrite: return false
     case .keep: break
     case .write(let fields):
@@ -77,7 +79,7 @@ final class ObjectSave {
       for object in table.changed where !object.isDeleted {
         do {
           guard !object._$object.flags.contains(.failed) else {
-            try settleUnloaded(object, table)
+            try resolveUnloaded(object, table)
             continue
           }
           if hasKey { try checkKey(object, table) }
@@ -94,24 +96,25 @@ final class ObjectSave {
     _ object: any GraphObject, _ table: ObjectTable, _ batch: DocumentBatch
   ) throws {
     let id = object._$object.rowID
-    let known = object._$object.revision
+    let knownRevision = object._$object.revision
     try encode(object)
     let version = object.storedVersion
     if try batch.replace(
-      &writer, rowID: id, revision: known == 0 ? nil : known, version: version)
+      &writer, rowID: id, revision: knownRevision == 0 ? nil : knownRevision, version: version)
     {
-      return revisions.append((object, known == 0 ? 0 : known + 1))
+      return revisions.append((object, knownRevision == 0 ? 0 : knownRevision + 1))
     }
     let mine = try fields(of: object)
     let fields: DocumentObject
-    switch try settle(object, table, mine: mine) {
+    switch try resolveConflict(object, table, mine: mine) {
     case .keep: return
     case .overwrite: fields = mine
     case .write(let merged): fields = merged
     }
     writer.object(fields)
     if try !batch.replace(&writer, rowID: id, revision: nil, version: version) {
-      // As a new document, so that another one that has its key meanwhile is not written over.
+      // Inserted as a new document, so that it cannot overwrite a different document that has its
+      // key now.
       _ = try table.documents.writeBatch(.insert, atomic: false) { batch, writer in
         writer.object(fields)
         try batch.add(&writer, key: try object.documentKey, version: version, rowID: id)
@@ -120,19 +123,19 @@ final class ObjectSave {
     revisions.append((object, 0))
   }
 
-  private enum Settlement {
+  private enum Resolution {
     case overwrite
-    /// The stored version stays; also where it makes the save fail.
+    /// The stored version is kept, also if the conflict makes the save fail.
     case keep
     case write(DocumentObject)
   }
 
-  /// Settles what becomes of a version that nobody here has read.
+  /// Resolves a conflict by the context's policy.
   ///
   /// - Parameter mine: The fields to store; nil if the object is to be deleted.
-  private func settle(
+  private func resolveConflict(
     _ object: any GraphObject, _ table: ObjectTable, mine: DocumentObject?
-  ) throws -> Settlement {
+  ) throws -> Resolution {
     let conflict = try conflict(object, table, mine)
     switch context.conflictPolicy {
     case .fail:
@@ -152,9 +155,9 @@ final class ObjectSave {
     }
   }
 
-  /// Settles what becomes of an object that was changed although its content could not be loaded: what it shows
-  /// besides the change are first values, which are never stored.
-  private func settleUnloaded(_ object: any GraphObject, _ table: ObjectTable) throws {
+  /// Resolves the conflict of an object that was changed although its content could not be loaded.
+  /// Its other properties are placeholders, which are never stored.
+  private func resolveUnloaded(_ object: any GraphObject, _ table: ObjectTable) throws {
     let conflict = try conflict(object, table, try fields(of: object))
     if case .keepStored = context.conflictPolicy {
       keepStored(object, conflict)
@@ -174,21 +177,21 @@ final class ObjectSave {
 
   private func keepStored(_ object: any GraphObject, _ conflict: ObjectConflict) {
     guard conflict.isDeletedInStore else { return stale.append(object) }
-    gone.append((object, isLoaded: !object._$object.flags.contains(.failed)))
+    deletedByOthers.append((object, isLoaded: !object._$object.flags.contains(.failed)))
   }
 
-  /// The key of a stored document does not change.
+  /// Checks that the key of a stored object is unchanged.
   private func checkKey(_ object: any GraphObject, _ table: ObjectTable) throws {
     guard let key = try object.documentKey else { return }
     try table.documents.show(rowID: object._$object.rowID) { stored in
       guard stored.key != key else { return }
       throw StoreError(
         .invalidArgument, "The key of a stored object cannot change",
-        [.hint: "insert another object and delete this one"])
+        [.hint: "insert a new object and delete this one"])
     }
   }
 
-  /// What an object would be stored as.
+  /// Returns the fields that an object would be stored with.
   private func fields(of object: any GraphObject) throws -> DocumentObject {
     try encode(object)
     defer { writer.removeAll() }
@@ -222,9 +225,9 @@ final class ObjectSave {
     }
   }
 
-  // MARK: Afterwards
+  // MARK: Completion
 
-  /// What the objects of a class know once everything is stored.
+  /// Updates the objects of a class after the commit.
   func finish(_ table: ObjectTable) {
     let isUndoEnabled = context.undoLog.isEnabled
     for object in table.deleted where !kept.contains(ObjectIdentifier(object)) {
@@ -248,14 +251,14 @@ final class ObjectSave {
       if isUndoEnabled { table.savedRevisions[object._$object.rowID] = -1 }
       context.inverseEpoch += 1
     }
-    for (object, isLoaded) in gone where object._$object.table === table {
-      table.noteGone(object, isLoaded: isLoaded)
+    for (object, isLoaded) in deletedByOthers where object._$object.table === table {
+      table.noteDeletedByOthers(object, isLoaded: isLoaded)
       context.inverseEpoch += 1
     }
   }
 }
 
 extension GraphObject {
-  /// The version to store its document with, which stays a newer one.
+  /// The version to store the document with: a newer version is kept.
   fileprivate var storedVersion: Int64? { _$unknownFields.version(Self.storedVersion) }
 }

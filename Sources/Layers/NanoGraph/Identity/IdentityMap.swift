@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// The live objects of one class by row id, without keeping them alive: an object takes itself out when it
-/// goes.
+/// The live objects of a class by row id, held weakly: an object removes itself when it is
+/// deallocated.
 ///
-/// Open addressing with linear probing. Ids mostly follow each other, as those of a list or of a whole class do,
-/// and so do their places, which keeps them in the processor's cache. Where that makes them collide, as with ids
-/// that are multiples of a power of two, groups of four are scattered instead.
+/// A hash table with open addressing and linear probing. Row ids are mostly consecutive, as in a
+/// list or a whole class; the identity hash keeps their slots consecutive too, which is
+/// cache-friendly. If this leads to clustering, as with ids that are multiples of a power of two,
+/// groups of four ids are scattered instead.
 @usableFromInline
 struct IdentityMap: ~Copyable {
   @usableFromInline
   struct Entry {
-    /// 0 where nothing is kept; no row has it.
+    /// 0 in an empty slot; no row has this id.
     @usableFromInline var rowID: Int64
     @usableFromInline var object: UnsafeRawPointer?
 
@@ -32,7 +33,7 @@ struct IdentityMap: ~Copyable {
     entries = Self.allocate(16)
   }
 
-  // Inlinable, since the optimizer stops at a table's setter otherwise, which inlines it.
+  // Inlinable, since the optimizer otherwise stops at a table's setter, which inlines it.
   @inlinable
   deinit { entries.deallocate() }
 
@@ -43,7 +44,8 @@ struct IdentityMap: ~Copyable {
     return entries
   }
 
-  /// Where the id is looked for first. The factor is that of Fibonacci hashing: 2^64 over the golden ratio.
+  /// Returns the first slot to probe. The factor is that of Fibonacci hashing: 2^64 divided by the
+  /// golden ratio.
   @inlinable @inline(__always)
   func home(_ rowID: Int64) -> Int {
     let id = UInt64(bitPattern: rowID)
@@ -63,27 +65,27 @@ struct IdentityMap: ~Copyable {
     }
   }
 
-  /// The id must not be there yet.
+  /// Inserts an object, whose id must not be in the map.
   @inlinable @inline(__always)
   mutating func insert(_ rowID: Int64, _ object: UnsafeRawPointer) {
-    // Three quarters full at most.
+    // A load factor of at most 3/4.
     if _slowPath((count + 1) * 4 > capacity * 3) { grow() }
-    let steps = place(Entry(rowID: rowID, object: object))
+    let steps = insertEntry(Entry(rowID: rowID, object: object))
     count += 1
-    if _slowPath(steps > Self.manySteps), !isScattered { scatter() }
+    if _slowPath(steps > Self.maximumProbeDistance), !isScattered { scatter() }
   }
 
-  /// Arbitrary: rarely seen by chance, and not yet slow.
-  @usableFromInline static var manySteps: Int { 64 }
+  /// Arbitrary: unlikely in a well-distributed table, and not yet slow.
+  @usableFromInline static var maximumProbeDistance: Int { 64 }
 
-  /// Puts an entry where it is found. Who has come far takes the place of one that is nearer to its home (Robin
-  /// Hood hashing, Celis 1986), so that entries stand in the order of their homes and a gap is closed by those
-  /// right behind it.
+  /// Inserts an entry. An entry with a longer probe distance displaces one with a shorter distance
+  /// (Robin Hood hashing, Celis 1986), so that entries are sorted by their home slots and a gap can
+  /// be closed by shifting the entries after it.
   ///
-  /// - Returns: How far from its home the farthest one came to stand.
+  /// - Returns: The longest probe distance of a moved entry.
   @inlinable @inline(__always)
   @discardableResult
-  func place(_ new: Entry) -> Int {
+  func insertEntry(_ new: Entry) -> Int {
     var entry = new
     var index = home(entry.rowID)
     var distance = 0
@@ -102,7 +104,7 @@ struct IdentityMap: ~Copyable {
     return max(farthest, distance)
   }
 
-  /// How far from its home an entry stands.
+  /// Returns the distance of an entry from its home slot.
   @inlinable @inline(__always)
   func distance(at index: Int) -> Int { (index - home(entries[index].rowID)) & (capacity - 1) }
 
@@ -119,11 +121,11 @@ struct IdentityMap: ~Copyable {
     let old = UnsafeMutableBufferPointer(start: entries, count: capacity)
     capacity = newCapacity
     entries = Self.allocate(newCapacity)
-    for entry in old where entry.rowID != 0 { place(entry) }
+    for entry in old where entry.rowID != 0 { insertEntry(entry) }
     old.deallocate()
   }
 
-  /// Those behind it that stand away from their homes come one place nearer.
+  /// Removes an object. The entries after it that are not in their home slots move back by one.
   @usableFromInline
   mutating func remove(_ rowID: Int64) {
     var gap = home(rowID)
@@ -141,7 +143,7 @@ struct IdentityMap: ~Copyable {
     entries[gap] = Entry(rowID: 0, object: nil)
   }
 
-  /// The ids that are there, in no order.
+  /// Returns all row ids, unordered.
   func rowIDs() -> [Int64] {
     (0..<capacity).compactMap { entries[$0].rowID == 0 ? nil : entries[$0].rowID }
   }

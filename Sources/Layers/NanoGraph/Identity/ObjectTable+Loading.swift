@@ -5,14 +5,16 @@ public import NanoEngine
 import NanoModel
 import NanoStoreCore
 
-/// How documents become the content of objects.
+/// Decoding documents into objects.
 extension ObjectTable {
-  /// The object of a document that a query shows. Content that is in memory and the same stays, and so do
-  /// unsaved changes.
+  /// Returns the object of a stored document. Content in memory is kept if it is current, and
+  /// unsaved changes are always kept.
   @inlinable
-  func take<Object: GraphObject>(_ stored: StoredDocument, as type: Object.Type) throws -> Object {
-    if let known = map[stored.rowID] {
-      let object = Unmanaged<Object>.fromOpaque(known).takeUnretainedValue()
+  func materialize<Object: GraphObject>(_ stored: StoredDocument, as type: Object.Type) throws
+    -> Object
+  {
+    if let pointer = map[stored.rowID] {
+      let object = Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
       try refresh(object, stored)
       return object
     }
@@ -23,8 +25,8 @@ extension ObjectTable {
     return object
   }
 
-  /// The object of a row that is there, perhaps again by another context.
-  func found<Object: GraphObject>(_ id: Int64, as type: Object.Type) -> Object {
+  /// Returns the object of an existing row, which another context may have restored.
+  func existingObject<Object: GraphObject>(_ id: Int64, as type: Object.Type) -> Object {
     removed.remove(id)
     let object = object(id, as: type)
     if object._$object.flags.contains(.removed) {
@@ -34,23 +36,26 @@ extension ObjectTable {
     return object
   }
 
-  /// The object of a document that was read a while ago; nil if the document was removed since.
-  func take<Object: GraphObject>(_ document: Document, as type: Object.Type) throws -> Object? {
+  /// Returns the object of a document that was read earlier, or nil if the document was deleted
+  /// since.
+  func materialize<Object: GraphObject>(_ document: Document, as type: Object.Type) throws
+    -> Object?
+  {
     let header = document.header
     guard let rowID = header.rowID else {
       throw StoreError(.corruptDocument, "A stored document has no row id")
     }
     let isRemoved = live(rowID)?._$object.flags.contains(.removed) ?? removed.contains(rowID)
     if isRemoved, try documents.contentVersion(rowID: rowID) == nil { return nil }
-    if let known = live(rowID), !known.isFault, let revision = header.revision,
-      known._$object.revision > revision
+    if let existing = live(rowID), !existing.isFault, let revision = header.revision,
+      existing._$object.revision > revision
     {
-      // Saved or read anew meanwhile.
-      return unsafeDowncast(known, to: type)
+      // Saved or reloaded in the meantime.
+      return unsafeDowncast(existing, to: type)
     }
     return try document.withBytes { bytes in
       try DocumentKey.withBorrowed(header.key) { key in
-        try take(
+        try materialize(
           StoredDocument(
             rowID: rowID, key: key, type: nil, version: header.version, added: header.added,
             revision: header.revision, body: bytes), as: type)
@@ -61,7 +66,7 @@ extension ObjectTable {
   @usableFromInline
   func refresh<Object: GraphObject>(_ object: Object, _ stored: StoredDocument) throws {
     let flags = object._$object.flags
-    // One that was removed may have come back by another context.
+    // Another context may have restored a removed object.
     guard flags.contains(.removed) || flags.isDisjoint(with: [.changed, .deleted, .inserted]) else {
       return
     }
@@ -70,7 +75,7 @@ extension ObjectTable {
     try fill(object, stored)
     object._$object.flags = .watched
     removed.remove(stored.rowID)
-    // Others may have changed what it relates to.
+    // The relationships of the object may have changed in the store.
     if !flags.contains(.fault), relationships.contains(where: { $0.inverse != nil }) {
       context.inverseEpoch += 1
     }
@@ -116,15 +121,15 @@ extension ObjectTable {
 
   // MARK: Faults
 
-  /// A list became objects.
+  /// Records the row ids of a list that was resolved to objects, for prefetching.
   @usableFromInline
-  func noteList(_ ids: [Int64]) { neighbours = Neighbours(ids) }
+  func noteList(_ ids: [Int64]) { neighbors = Neighbors(ids) }
 
-  /// Loads a fault, and its neighbours if this is the second one of a list.
+  /// Loads a fault, together with its neighbors from the second access to a list on.
   func loadContent(of object: any GraphObject) throws {
     let id = object._$object.rowID
     guard id > 0, !object._$object.flags.isDisjoint(with: [.fault, .failed]) else { return }
-    let others = neighbours.toLoad(with: id).filter { live($0)?.isFault ?? false }
+    let others = neighbors.toLoad(with: id).filter { live($0)?.isFault ?? false }
     if others.count > 1 {
       try load(others)
     } else {
@@ -136,28 +141,28 @@ extension ObjectTable {
         .invalidArgument, "An object was changed although its content could not be loaded",
         [
           .collection: documents.name, .rowID: "\(id)",
-          .hint: "roll the context back, and load the object again",
+          .hint: "roll back the context, and load the object again",
         ])
     }
     throw StoreError(
-      .notFound, "The document of an object does not exist anymore",
+      .notFound, "The document of an object no longer exists",
       [.collection: documents.name, .rowID: "\(id)"])
   }
 
-  /// Loads the content of objects in one read, as far as they are there.
+  /// Loads the content of existing objects in one read transaction.
   func load(_ ids: [Int64]) throws {
     try context.store.read { for id in ids { try load(id) } }
   }
 
   private func load(_ id: Int64) throws {
     func open<Object: GraphObject>(_ type: Object.Type) throws {
-      try documents.show(rowID: id) { stored in _ = try take(stored, as: type) }
+      try documents.show(rowID: id) { stored in _ = try materialize(stored, as: type) }
     }
     try open(self.type)
   }
 
-  /// Loads the content of an object, and says whether its document is there.
-  func isThere(_ object: any GraphObject) throws -> Bool {
+  /// Loads the content of an object, and returns whether its document exists.
+  func documentExists(_ object: any GraphObject) throws -> Bool {
     do {
       try loadContent(of: object)
       return true
@@ -166,12 +171,13 @@ extension ObjectTable {
     }
   }
 
-  /// As properties do, which cannot throw.
+  /// Loads the content of an object for a property, which cannot throw.
   func loadOrFail(_ object: any GraphObject) {
     do {
       try loadContent(of: object)
     } catch {
-      // It shows first values, which are never saved. A change of it is noted, for the save to report it.
+      // The object receives placeholder values, which are never saved. Changes are tracked so that
+      // the save reports them.
       object._$fillWithFirstValues()
       object._$object.flags.remove(.fault)
       object._$object.flags.insert(.failed)
@@ -181,27 +187,28 @@ extension ObjectTable {
   }
 }
 
-/// The row ids of a list whose objects are being looked at.
-struct Neighbours {
+/// The row ids of the most recently resolved list, for prefetching its objects.
+struct Neighbors {
   private var ids: [Int64] = []
-  private var isWarm = false
+  private var wasAccessed = false
   private var position = 0
 
   init() {}
   init(_ ids: [Int64]) { self.ids = ids }
 
-  /// Objects that are loaded with one of a list. Arbitrary: enough to make up for the way to the store, few
-  /// enough not to be felt.
+  /// The number of objects to load together. Arbitrary: large enough to amortize a read, small
+  /// enough to cause no noticeable delay.
   private static let batch = 100
 
-  /// The id and those that follow it in the list, from the second look at the list on.
+  /// Returns the id and those that follow it in the list, starting with the second access to the
+  /// list.
   mutating func toLoad(with id: Int64) -> [Int64] {
     guard let found = ids[position...].firstIndex(of: id) ?? ids.firstIndex(of: id) else {
       return [id]
     }
     position = found
-    guard isWarm else {
-      isWarm = true
+    guard wasAccessed else {
+      wasAccessed = true
       return [id]
     }
     return Array(ids[found..<min(ids.count, found + Self.batch)])

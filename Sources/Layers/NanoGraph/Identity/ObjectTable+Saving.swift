@@ -5,18 +5,18 @@ import NanoEngine
 import NanoModel
 import NanoStoreCore
 
-/// What saving does with the objects of a class as a whole.
+/// The parts of a save that concern all objects of a class.
 extension ObjectTable {
-  /// Makes the collection, and the indexes that the class and its relationships ask for.
+  /// Creates the collection, and the indexes that the class and its relationships need.
   func prepare() throws {
     let drops = context.store.droppedDefinitions
-    guard preparedAt != drops else { return }
+    guard preparedEpoch != drops else { return }
     let former = try formerRevision()
     do {
-      // Objects are known by their row ids; keys beside them would cost a second index.
+      // Objects are identified by row id; keys would add a second index.
       if !hasKey { try context.store.createCollection(documents.name, identity: .rowID) }
     } catch let error as StoreError where error.code == .alreadyExists {
-      // Made by documents with keys, which stay.
+      // The existing collection has keys, which are kept.
     }
     func open<Object: GraphObject>(_ type: Object.Type) throws {
       try ModelCollection<Object>(documents).prepare()
@@ -30,23 +30,26 @@ extension ObjectTable {
       do {
         try documents.createIndex(index)
       } catch let error as StoreError where error.code == .unsupported {
-        // As by sealed documents. Owners are found without it, only slower.
+        // Encrypted documents do not support the index. Owners are found without it, only more
+        // slowly.
       }
     }
     if let former { try raiseRevisions(since: former) }
-    preparedAt = drops
+    preparedEpoch = drops
   }
 
   private typealias StoredRevision = (rowID: Int64, revision: Int64)
 
-  /// The revision of some document of the class; nil if no object in memory knows one.
+  /// Returns the revision of any document of the class, or nil if no object in memory has a
+  /// revision.
   private func formerRevision() throws -> StoredRevision? {
     guard map.count > 0, let id = try documents.find().limit(1).rowIDs().first else { return nil }
     return try documents.contentVersion(rowID: id).map { (id, $0.revision) }
   }
 
-  /// A blind index on sealed documents writes each of them anew, with the content that it had: objects that were
-  /// loaded before are none the staler for that.
+  /// Adjusts the revisions in memory after `prepare()`. Creating a blind index on encrypted
+  /// documents rewrites each of them with unchanged content, which must not make loaded objects
+  /// appear outdated.
   private func raiseRevisions(since former: StoredRevision) throws {
     let revision = try documents.contentVersion(rowID: former.rowID)?.revision ?? former.revision
     raisedRevisions = revision - former.revision
@@ -60,28 +63,28 @@ extension ObjectTable {
     }
   }
 
-  /// Undoes what ``prepare()`` did to objects, if the save fails.
-  func takeRevisionsBack() {
+  /// Reverts the effect of ``prepare()`` on objects after a failed save.
+  func revertRevisions() {
     raiseRevisions(by: -raisedRevisions)
     raisedRevisions = 0
   }
 
-  /// Gives new objects the row ids that they will have, so that others can be written that relate to them.
-  func giveRowIDs() throws {
+  /// Assigns row ids to new objects, so that documents can refer to them.
+  func assignRowIDs() throws {
     var next = try documents.nextRowID()
     for object in inserted where object._$object.rowID < 0 && !object.isDeleted {
-      // Someone may hold a fault for an id that no document has yet; it is never that document.
+      // A fault can exist for an id without a document; it must not become this document's object.
       while map[next] != nil { next += 1 }
       object._$object.rowID = next
       next += 1
     }
   }
 
-  /// The opposite, if the save fails.
-  func takeRowIDsBack() {
-    for (place, object) in inserted.enumerated()
+  /// Reverts the assignment of row ids after a failed save.
+  func revertRowIDs() {
+    for (position, object) in inserted.enumerated()
     where object._$object.flags.contains(.inserted) && !isInMap(object) {
-      object._$object.rowID = number(ofPlace: place)
+      object._$object.rowID = number(at: position)
     }
   }
 
@@ -90,15 +93,15 @@ extension ObjectTable {
       && map[object._$object.rowID] == object.address
   }
 
-  /// All is stored: objects are kept alive no more, and found by their row ids.
+  /// Completes a save: objects are no longer retained, and are found by their row ids.
   func didSave() {
     if context.undoLog.isEnabled { noteNumbers() }
     let count = inserted.count
     func open<Object: GraphObject>(_ type: Object.Type) {
-      // Taken out one by one, to see who is held by nobody else.
+      // Removed one by one, to detect objects without other references.
       while let last = inserted.popLast() {
         var object = unsafeDowncast(last, to: type)
-        settleInserted(&object)
+        finishInserted(&object)
       }
     }
     open(self.type)
@@ -110,22 +113,22 @@ extension ObjectTable {
     counts = PendingCounts()
   }
 
-  private func settleInserted<Object: GraphObject>(_ object: inout Object) {
-    let isKnown = isInMap(object)
+  private func finishInserted<Object: GraphObject>(_ object: inout Object) {
+    let isInMap = isInMap(object)
     if object.isDeleted {
       object._$object.flags = [.deleted, .removed]
-      // Who is not in the map is not found when the context goes.
-      if !isKnown { object._$object.table = nil }
+      // An object that is not in the map would not be detached when the context is deallocated.
+      if !isInMap { object._$object.table = nil }
       return
     }
     object._$object.flags = .watched
     removed.remove(object._$object.rowID)
-    if isKnown {
-      // One that had been deleted: its revision does not count from 1.
+    if isInMap {
+      // The revision of an object that had been deleted does not start at 1.
       let version = try? documents.contentVersion(rowID: object._$object.rowID)
       object._$object.revision = version?.revision ?? 0
     } else if isKnownUniquelyReferenced(&object) {
-      // It goes now.
+      // The object is deallocated now.
       object._$object.table = nil
     } else {
       object._$object.revision = 1
@@ -133,9 +136,9 @@ extension ObjectTable {
     }
   }
 
-  /// The row ids of new objects, for snapshots that know them by their numbers.
+  /// Records the row ids of new objects, for snapshots that refer to them by number.
   private func noteNumbers() {
-    // Without undoing, numbers were not noted.
+    // While undo is disabled, numbers are not recorded.
     while rowIDsOfInserted.count < insertedBefore { rowIDsOfInserted.append(0) }
     for object in inserted {
       rowIDsOfInserted.append(object.isDeleted ? 0 : object._$object.rowID)

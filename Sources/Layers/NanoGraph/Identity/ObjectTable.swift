@@ -4,48 +4,49 @@ import NanoDocument
 import NanoModel
 public import NanoStoreCore
 
-/// The objects of one class in a context: those that are alive by row id, and those that are to be saved.
+/// The objects of a class in a context: the live objects by row id, and the objects to save.
 @usableFromInline
 final class ObjectTable {
-  /// The context keeps its tables, and takes them out of all objects before it goes.
+  /// Valid while an object refers to the table: the context detaches all objects before it is
+  /// deallocated.
   @exclusivity(unchecked) @usableFromInline unowned(unsafe) var context: ObjectContext
   @usableFromInline let documents: DocumentCollection
   let type: any GraphObject.Type
-  /// Of the documents that need no upgrade.
+  /// The version of documents that need no upgrade.
   @usableFromInline let version: Int64
   /// Whether a property is the key of documents.
   let hasKey: Bool
   let relationships: [StoredRelationship]
   let inverses: [InverseRelationship]
 
-  // Unchecked here and below: nothing that runs while one of these changes comes back to it, and the checks
-  // took a tenth of the time of inserting objects.
+  // Exclusivity checks are disabled here and below: nothing that runs during a modification
+  // accesses the same property, and the checks took a tenth of the time of inserting objects.
   @exclusivity(unchecked) @usableFromInline var map = IdentityMap()
-  /// New objects in the order in which they were inserted; one that was deleted meanwhile keeps its place. A
-  /// new object has as its id the negative number of its place, counted over all saves.
+  /// The new objects in insertion order, including deleted ones. The id of a new object is the
+  /// negative of its number, which is its position counted across all saves.
   @exclusivity(unchecked) var inserted: [any GraphObject] = []
-  /// Stored objects with changes, kept alive until they are saved.
+  /// The stored objects with changes, retained until they are saved.
   @exclusivity(unchecked) var changed: [any GraphObject] = []
-  /// Stored objects that are to be deleted.
+  /// The stored objects to delete.
   var deleted: [any GraphObject] = []
   @exclusivity(unchecked) var counts = PendingCounts()
-  /// New objects of earlier saves, from which their numbers go on.
+  /// The number of new objects in earlier saves, from which numbering continues.
   var insertedBefore = 0
-  /// The row ids that new objects of earlier saves got, by place, as long as undoing may ask for them; 0 for
-  /// those that were never saved.
+  /// The row ids that new objects of earlier saves received, by number, while undo may need them; 0
+  /// for objects that were never saved.
   var rowIDsOfInserted: [Int64] = []
-  /// New objects that were deleted before a save, by number, as long as someone holds them.
+  /// New objects that were deleted before a save, by number, while they are referenced.
   var formerNew: [Int64: WeakObject] = [:]
-  /// Row ids whose deletion was saved, as long as undoing may bring them back.
+  /// Row ids whose deletion was saved, while undo may restore them.
   @usableFromInline var removed: Set<Int64> = []
-  /// The revisions that stored objects had when this context saved them last, for undoing to see what others
-  /// wrote since; -1 if it kept what others had written.
+  /// The revisions at which this context last saved stored objects, for undo to detect later
+  /// changes by others; -1 if the stored version of another writer was kept.
   var savedRevisions: [Int64: Int64] = [:]
-  /// The list that objects were made for last: who looks at two of them is likely to look at all.
-  var neighbours = Neighbours()
-  /// What ``Store/droppedDefinitions`` was when indexes were made.
-  var preparedAt: Int?
-  /// By how much the save under way has raised the revisions that objects know.
+  /// The most recently resolved list: accessing two of its objects suggests that the others follow.
+  var neighbors = Neighbors()
+  /// The value of ``Store/droppedDefinitions`` when the indexes were created.
+  var preparedEpoch: Int?
+  /// The amount by which the current save has raised the revisions in memory.
   var raisedRevisions: Int64 = 0
 
   init<Object: GraphObject>(_ context: ObjectContext, _ type: Object.Type) {
@@ -59,30 +60,30 @@ final class ObjectTable {
     self.documents = GraphDefinitions.problem(of: type).map { documents.refusing($0) } ?? documents
   }
 
-  /// An object goes. New ones are not in the map.
+  /// Removes a deallocated object. New objects are not in the map.
   @usableFromInline
   func forget(_ rowID: Int64) {
     guard rowID > 0 else { return }
     map.remove(rowID)
-    if context.isOutlived { context.outlivedObjectWent() }
+    if context.isSuccessor { context.releaseSuccessorIfUnused() }
   }
 }
 
-/// An object that is not kept alive.
+/// A weak reference to an object.
 struct WeakObject {
   weak var object: (any GraphObject)?
   init(_ object: any GraphObject) { self.object = object }
 }
 
 extension GraphObject {
-  /// Where it is in memory.
+  /// The address of the object.
   @inlinable
   var address: UnsafeRawPointer {
     UnsafeRawPointer(Unmanaged<AnyObject>.passUnretained(self).toOpaque())
   }
 }
 
-/// How many objects are to be saved.
+/// The numbers of objects to save.
 struct PendingCounts: Equatable {
   var inserted = 0
   var changed = 0
@@ -92,11 +93,13 @@ struct PendingCounts: Equatable {
 }
 
 extension ObjectTable {
-  /// The one instance for a row id: the one that is alive, or a new fault.
+  /// Returns the unique instance for a row id: the live object, or a new fault.
   @inlinable
   func object<Object: GraphObject>(_ id: Int64, as type: Object.Type) -> Object {
     if _fastPath(id > 0) {
-      if let known = map[id] { return Unmanaged<Object>.fromOpaque(known).takeUnretainedValue() }
+      if let pointer = map[id] {
+        return Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
+      }
       return makeFault(id, type)
     }
     return newObject(id, type)
@@ -118,13 +121,13 @@ extension ObjectTable {
     map.insert(id, object.address)
   }
 
-  /// An object that was new when its number was written down.
+  /// Returns the object with a number, which was new when the number was recorded.
   @usableFromInline
   func newObject<Object: GraphObject>(_ number: Int64, _ type: Object.Type) -> Object {
     let id = currentID(number)
     if id > 0 { return object(id, as: type) }
-    if let known = live(id) { return unsafeDowncast(known, to: type) }
-    // It was deleted before it was saved. Undoing may bring it back.
+    if let existing = live(id) { return unsafeDowncast(existing, to: type) }
+    // Deleted before it was saved. Undo may restore it.
     let object = Object(_$fault: ())
     object._$object.rowID = id
     object._$object.flags = [.fault, .deleted, .removed]
@@ -132,7 +135,7 @@ extension ObjectTable {
     return object
   }
 
-  /// The one instance for a row id or a number of a new object.
+  /// Returns the unique instance for a row id or for the number of a new object.
   func anyObject(_ id: Int64) -> any GraphObject {
     func open<Object: GraphObject>(_ type: Object.Type) -> any GraphObject {
       object(id, as: type)
@@ -140,37 +143,38 @@ extension ObjectTable {
     return open(self.type)
   }
 
-  /// The instance for an id, if there is one in memory.
+  /// Returns the instance for an id if it is in memory.
   func live(_ id: Int64) -> (any GraphObject)? {
     let id = currentID(id)
     guard id > 0 else {
-      let place = place(id)
-      if inserted.indices.contains(place) { return inserted[place] }
-      // Unless it was inserted somewhere else since.
+      let position = position(id)
+      if inserted.indices.contains(position) { return inserted[position] }
+      // Unless it was inserted into another context since.
       let former = formerNew[id]?.object
       return former?._$object.table == nil ? former : nil
     }
-    func open<Object: GraphObject>(_ type: Object.Type, _ known: UnsafeRawPointer)
+    func open<Object: GraphObject>(_ type: Object.Type, _ pointer: UnsafeRawPointer)
       -> any GraphObject
     {
-      Unmanaged<Object>.fromOpaque(known).takeUnretainedValue()
+      Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
     }
     return map[id].map { open(self.type, $0) }
   }
 
-  /// Every instance in memory.
+  /// Returns all instances in memory.
   func allLive() -> [any GraphObject] {
     map.rowIDs().compactMap { live($0) } + inserted.filter { $0._$object.rowID < 0 }
   }
 
   // MARK: Numbers of new objects
 
-  func number(ofPlace place: Int) -> Int64 { -Int64(insertedBefore + place + 1) }
-  /// A stored number may be any, also the smallest one, which has no opposite.
-  private func place(_ number: Int64) -> Int { Self.index(number) &- insertedBefore }
+  func number(at position: Int) -> Int64 { -Int64(insertedBefore + position + 1) }
+  /// Numbers read from a document can have any value, including the minimum, whose negation would
+  /// overflow.
+  private func position(_ number: Int64) -> Int { Self.index(number) &- insertedBefore }
   static func index(_ number: Int64) -> Int { Int(0 &- number) &- 1 }
 
-  /// The row id that a new object got since; otherwise what is given.
+  /// Returns the row id that a new object has received since, or the id unchanged.
   func currentID(_ id: Int64) -> Int64 {
     guard id < 0, rowIDsOfInserted.indices.contains(Self.index(id)) else { return id }
     let current = rowIDsOfInserted[Self.index(id)]

@@ -4,11 +4,11 @@ public import NanoDocument
 public import NanoModel
 import NanoStoreCore
 
-/// An object of a graph: an instance of a final class that is a model.
+/// An object of a graph: an instance of a final class marked as a model.
 ///
-/// ``Model(collection:version:)`` writes everything that is asked for here. An object is made as any other,
-/// and belongs to a context once it is inserted there, fetched from there, or reached from another object:
-///
+/// ``Model(collection:version:)`` generates the requirements. Create objects like any others; an
+/// object belongs to a context once it is inserted there, fetched from it, or reached from another
+/// object:
 /// ```swift
 /// @Model final class Song {
 ///   var title = ""
@@ -24,77 +24,85 @@ import NanoStoreCore
 /// try context.save()
 /// ```
 ///
-/// Objects stay where their context is used; what crosses to another task is their ``ObjectID``.
+/// An object must be used where its context is used. To refer to it from another task, send its
+/// ``ObjectID``.
 public protocol GraphObject: Model, AnyObject {
-  /// Its place in a context.
+  /// The state of the object in its context.
   var _$object: ObjectState { get set }
-  /// The relationships that are kept in its document.
+  /// The relationships that are stored in the object's document.
   static var _$relationships: [GraphRelationship<Self>] { get }
-  /// The relationships that other classes keep.
+  /// The relationships of other classes that refer to this class.
   static var _$inverses: [GraphInverse<Self>] { get }
 
-  // Stated again, since here a change of it is none of the reference.
+  // Redeclared for classes: setting it does not require a mutable reference.
+  /// The fields of the document that the class does not declare.
   var _$unknownFields: UnknownFields { get set }
-  /// One without content.
+  /// Creates an object without content.
   init(_$fault: Void)
-  /// Reads the content of a document, or of what ``_$writeSnapshot(to:)`` wrote if the key is none.
+  /// Reads the content of a document, or of a snapshot of ``_$writeSnapshot(to:)`` if there is no
+  /// key.
   func _$fill(_ reader: inout JSONReader, _ key: BorrowedKey) throws(StoreError)
-  /// Gives every property its first value, where there is no content to be had.
+  /// Sets all properties to placeholder values, for an object whose content is unavailable.
   func _$fillWithFirstValues()
-  /// Writes all properties, the key among them.
+  /// Writes all properties, including the key.
   func _$writeSnapshot(to writer: inout JSONWriter)
 
-  /// Called once when the object is deleted from its context, after its delete rules were followed: the place to
-  /// delete or change others where rules are not enough. Does nothing unless written.
+  /// Called once when the object is deleted from its context, after its delete rules were applied.
   ///
-  /// - Throws: What keeps the object from being deleted.
+  /// Implement this method to delete or change other objects where rules are not sufficient. The
+  /// default implementation does nothing.
+  ///
+  /// - Throws: Any error, to prevent the deletion.
   func prepareForDelete(in context: ObjectContext) throws
 }
 
 extension GraphObject {
+  /// The default: no stored relationships.
   public static var _$relationships: [GraphRelationship<Self>] { [] }
+  /// The default: no inverse relationships.
   public static var _$inverses: [GraphInverse<Self>] { [] }
+  /// Does nothing.
   public func prepareForDelete(in context: ObjectContext) throws {}
 
-  /// The context that the object belongs to; nil before it is inserted, and after it was deleted or its context
-  /// was closed.
+  /// The context of the object; nil before it is inserted, and after its deletion is saved or its
+  /// context is closed.
   public var context: ObjectContext? {
-    guard let context = _$object.table?.context, !context.isOutlived else { return nil }
+    guard let context = _$object.table?.context, !context.isSuccessor else { return nil }
     return _$object.flags.contains(.removed) ? nil : context
   }
-  /// What the object is known by to everyone; nil until it is saved for the first time.
+  /// The object's identity across contexts and processes; nil until it is saved for the first time.
   public var objectID: ObjectID<Self>? {
     _$object.rowID > 0 ? ObjectID(rowID: _$object.rowID) : nil
   }
-  /// Whether the content is not loaded yet. Touching any property loads it.
+  /// Whether the content is not loaded yet. Accessing a property loads it.
   public var isFault: Bool { _$object.isFault }
-  /// Whether it was deleted, be that saved or not.
+  /// Whether the object is deleted, saved or not.
   @inlinable
   public var isDeleted: Bool { _$object.flags.contains(.deleted) }
-  /// Whether it is new or changed, and not saved.
+  /// Whether the object is new or changed, and not saved.
   public var hasChanges: Bool {
     !isDeleted && !_$object.flags.isDisjoint(with: [.inserted, .changed])
   }
 
-  /// Loads the content if that has not happened yet, and says what is wrong if it cannot be loaded.
+  /// Loads the content if it is not loaded yet.
   ///
-  /// Properties do so by themselves, but cannot throw: an object whose content cannot be loaded has first
-  /// values, and ``ObjectContext/loadFailureHandler`` is called. It is never saved; if it was changed, saving
-  /// throws an ``ObjectConflictError``.
+  /// Properties load the content automatically, but cannot throw: if loading fails, they have
+  /// placeholder values, and ``ObjectContext/loadFailureHandler`` is called. Such an object is
+  /// never saved; if it was changed, the next save throws an ``ObjectConflictError``.
   ///
-  /// - Throws: ``StoreError/Code/notFound`` if the document was deleted meanwhile,
+  /// - Throws: ``StoreError/Code/notFound`` if the document was deleted in the meantime,
   ///   ``StoreError/Code/typeMismatch`` and others.
   public func load() throws {
     guard let table = _$object.table else {
       guard isFault else { return }
       throw StoreError(
-        .closed, "An object without content has lost its context",
+        .closed, "An object without content no longer has a context",
         [.collection: Self.collectionName])
     }
     try table.loadContent(of: self)
   }
 
-  /// Called by properties of an object whose content is not loaded.
+  /// Loads the content. Called by generated property accessors.
   public func _$load() {
     guard let table = _$object.table else {
       _$object.flags.remove(.fault)
@@ -104,6 +112,7 @@ extension GraphObject {
     table.loadOrFail(self)
   }
 
-  /// Called by properties before they change, as long as the context wants to know.
+  /// Notifies the context before a change. Called by generated property accessors while the object
+  /// is watched.
   public func _$willChange() { _$object.table?.willChange(self) }
 }

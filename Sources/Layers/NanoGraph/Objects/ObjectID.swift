@@ -3,36 +3,38 @@
 import NanoDocument
 import NanoModel
 
-/// What an object is known by to every context, task and process.
+/// The identity of an object, valid in every context, task and process.
 ///
 /// ```swift
 /// let id = song.objectID!                          // after the first save
 /// Task.detached {
-///   let song = try ObjectContext(store).get(id)    // another instance of the same song
+///   let song = try ObjectContext(store).get(id)    // a different instance of the same song
 /// }
 /// ```
 public struct ObjectID<Object: GraphObject>: Hashable, Sendable, Codable {
   /// The row id of the object's document.
   public let rowID: Int64
 
-  /// The id of the object that the document with this row id holds.
+  /// Creates the id of the object whose document has this row id.
   public init(rowID: Int64) { self.rowID = rowID }
 
-  /// The collection that the object's document is in.
+  /// The collection of the object's document.
   public var collection: String { Object.collectionName }
 }
 
-/// What an object of any class is known by.
+/// The identity of an object of any class.
 public struct AnyObjectID: Hashable, Sendable, Codable {
-  /// The collection that the object's document is in.
+  /// The collection of the object's document.
   public let collection: String
-  /// The row id of the document.
+  /// The row id of the object's document.
   public let rowID: Int64
 
+  /// Creates an id from a collection and a row id.
   public init(collection: String, rowID: Int64) {
     self.collection = collection
     self.rowID = rowID
   }
+  /// Creates an id from the id of an object of a specific class.
   public init<Object>(_ id: ObjectID<Object>) {
     self.init(collection: Object.collectionName, rowID: id.rowID)
   }

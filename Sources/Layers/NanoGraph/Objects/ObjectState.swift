@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// What an object knows of its place in a context. The macro gives every object one.
+/// The state of an object in its context. Code that ``Model(collection:version:)`` generates stores
+/// one in each object.
 ///
-/// When the object goes, this goes with it and takes it out of the context's identity map: cheaper than a weak
-/// reference for each object, which Swift keeps in an allocation of its own.
+/// Its deinitializer removes the object from the context's identity map, which costs less than a
+/// weak reference for each object: Swift allocates a side table for those.
 @frozen
 public struct ObjectState: ~Copyable {
   @frozen @usableFromInline
@@ -13,38 +14,39 @@ public struct ObjectState: ~Copyable {
     init(rawValue: UInt8) { self.rawValue = rawValue }
     /// The content is not loaded.
     @inlinable static var fault: Flags { Flags(rawValue: 1) }
-    /// The context is to be told before the next change.
+    /// The context is notified before the next change.
     @inlinable static var watched: Flags { Flags(rawValue: 2) }
-    /// Not stored yet.
+    /// The object is not stored yet.
     @inlinable static var inserted: Flags { Flags(rawValue: 4) }
-    /// Stored, and changed since.
+    /// The object is stored and was changed since.
     @inlinable static var changed: Flags { Flags(rawValue: 8) }
-    /// Deleted, or about to be.
+    /// The object is deleted, or about to be.
     @inlinable static var deleted: Flags { Flags(rawValue: 16) }
-    /// The content could not be loaded; what it shows are first values.
+    /// The content could not be loaded; properties have placeholder values.
     @inlinable static var failed: Flags { Flags(rawValue: 32) }
-    /// Deleted, and that was saved.
+    /// The deletion of the object is saved.
     @inlinable static var removed: Flags { Flags(rawValue: 64) }
   }
 
-  /// Nil without a context. The context takes itself out of all objects before it goes.
+  /// Nil without a context. The context detaches all objects before it is deallocated.
   @usableFromInline unowned(unsafe) var table: ObjectTable?
-  /// 0 without a context, negative as long as the object is not stored.
+  /// 0 without a context; negative while the object is not stored.
   @usableFromInline var rowID: Int64 = 0
-  /// Of the content that is loaded; 0 if it is not known.
+  /// The revision of the loaded content; 0 if unknown.
   @usableFromInline var revision: Int64 = 0
   @usableFromInline var flags: Flags = []
 
+  /// Creates the state of an object without a context.
   @inlinable
   public init() { table = nil }
 
   @inlinable
   deinit { if let table { table.forget(rowID) } }
 
-  /// Whether the content has to be loaded before it is looked at.
+  /// Whether the content must be loaded before it is accessed.
   @inlinable @inline(__always)
   public var isFault: Bool { flags.rawValue & 1 != 0 }
-  /// Whether the context has to be told before the content changes.
+  /// Whether the context must be notified before the content changes.
   @inlinable @inline(__always)
   public var isWatched: Bool { flags.rawValue & 2 != 0 }
 }

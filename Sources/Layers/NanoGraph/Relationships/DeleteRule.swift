@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// What happens to the objects at the other end of a relationship when an object is deleted.
+/// The effect of deleting an object on the objects at the other end of a relationship.
 public enum DeleteRule: Sendable, Hashable {
-  /// They stay. References to the deleted object go.
+  /// The related objects are kept, and their references to the deleted object are removed.
   case nullify
-  /// They are deleted too.
+  /// The related objects are deleted too.
   case cascade
-  /// As long as there are any, the object is not deleted.
+  /// The object cannot be deleted while it has related objects.
   case deny
 }

@@ -3,28 +3,28 @@
 import NanoDocument
 import Synchronization
 
-/// Whether both ends of relationships name each other, which the compiler cannot see: an inverse that nothing leads
-/// to would always be empty.
+/// Checks that both ends of relationships name each other, which the compiler cannot verify: an
+/// inverse that no relationship names would always be empty.
 enum GraphDefinitions {
-  private static let verdicts = Mutex<[ObjectIdentifier: StoreError?]>([:])
+  private static let cachedProblems = Mutex<[ObjectIdentifier: StoreError?]>([:])
 
-  /// What is wrong with a class, or with one that it leads to; nil if nothing is.
+  /// Returns the definition error of a class or of a class reachable through its relationships.
   static func problem(of type: any GraphObject.Type) -> StoreError? {
     let id = ObjectIdentifier(type)
-    if let verdict = verdicts.withLock({ $0[id] }) { return verdict }
-    let verdict = search(from: type)
-    verdicts.withLock { $0[id] = .some(verdict) }
-    return verdict
+    if let result = cachedProblems.withLock({ $0[id] }) { return result }
+    let result = search(from: type)
+    cachedProblems.withLock { $0[id] = .some(result) }
+    return result
   }
 
   private static func search(from type: any GraphObject.Type) -> StoreError? {
-    var waiting: [any GraphObject.Type] = [type]
+    var pending: [any GraphObject.Type] = [type]
     var seen: Set<ObjectIdentifier> = []
-    while let next = waiting.popLast() {
+    while let next = pending.popLast() {
       guard seen.insert(ObjectIdentifier(next)).inserted else { continue }
       let definition = ClassDefinition(next)
       if let problem = definition.problem { return problem }
-      waiting += definition.relationships.compactMap(\.target) + definition.inverses.map(\.owner)
+      pending += definition.relationships.compactMap(\.target) + definition.inverses.map(\.owner)
     }
     return nil
   }

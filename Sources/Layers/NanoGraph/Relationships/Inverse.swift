@@ -1,41 +1,54 @@
 // SPDX-License-Identifier: MIT
 
-/// What the property of an inverse relationship keeps: owners, once someone asked for them. Documents hold
-/// none of it.
+/// The storage of an inverse relationship: a cache of the owners. It is not stored in documents.
+///
+/// Only generated code uses it.
 public protocol InverseStorage {
+  /// The class of the owners.
   static var owner: any GraphObject.Type { get }
+  /// Whether there can be several owners.
   static var isToMany: Bool { get }
-  /// When they were looked up, as ``ObjectContext`` counts; 0 for not yet.
+  /// The epoch of the ``ObjectContext`` in which the owners were loaded; 0 if they are not loaded.
   var loadedAt: Int { get set }
+  /// The cached owners.
   var owners: [any GraphObject] { get }
+  /// Replaces the cached owners.
   mutating func replace(with owners: [any GraphObject])
 }
 
-/// The objects that have this one in a relationship, by their row ids.
+/// The objects that relate to this one, ordered by row id.
 public struct InverseMany<Owner: GraphObject>: InverseStorage {
+  /// The cached owners.
   public var _objects: [Owner] = []
+  /// The epoch of the context in which the owners were loaded; 0 if they are not loaded.
   public var loadedAt = 0
 
+  /// Creates storage without owners.
   public init() {}
+  /// Creates storage with owners that an object without a context is assigned.
   public init(_ owners: [Owner]) { _objects = owners }
 
+  /// The class of the owners.
   public static var owner: any GraphObject.Type { Owner.self }
+  /// True, since there can be several owners.
   public static var isToMany: Bool { true }
+  /// The cached owners.
   public var owners: [any GraphObject] { _objects }
+  /// Replaces the cached owners.
   public mutating func replace(with owners: [any GraphObject]) {
     _objects = owners.compactMap { $0 as? Owner }
   }
 
-  /// The owners, without those that are deleted.
+  /// Returns the owners that are not deleted. Called by generated property accessors.
   public mutating func objects(of target: some GraphObject, _ name: String) -> [Owner] {
-    if let context = target._$object.table?.context, context.isOutlived {
+    if let context = target._$object.table?.context, context.isSuccessor {
       return context.owners(of: target, by: name).compactMap { $0 as? Owner }
     }
     load(target, name)
     return _objects.filter { !$0.isDeleted }
   }
 
-  /// Makes the owners ready to be changed in place.
+  /// Prepares the owners for a change in place. Called by generated property accessors.
   public mutating func beginChange(of target: some GraphObject, _ name: String) -> [Owner] {
     load(target, name)
     _objects.removeAll { $0.isDeleted }
@@ -51,26 +64,34 @@ public struct InverseMany<Owner: GraphObject>: InverseStorage {
   }
 }
 
-/// The object that has this one in a relationship.
+/// The object that relates to this one, or nil.
 public struct InverseOne<Owner: GraphObject>: InverseStorage {
+  /// The cached owner.
   public var _object: Owner?
+  /// The epoch of the context in which the owner was loaded; 0 if it is not loaded.
   public var loadedAt = 0
 
+  /// Creates storage without an owner.
   public init() {}
+  /// Creates storage with the owner that an object without a context is assigned.
   public init(_ owner: Owner?) { _object = owner }
 
+  /// The class of the owner.
   public static var owner: any GraphObject.Type { Owner.self }
+  /// False, since there is at most one owner.
   public static var isToMany: Bool { false }
+  /// The cached owner, as an array.
   public var owners: [any GraphObject] { _object.map { [$0] } ?? [] }
+  /// Replaces the cached owner by the first of the given owners.
   public mutating func replace(with owners: [any GraphObject]) {
     _object = owners.lazy.compactMap { $0 as? Owner }.first
   }
 
-  /// The owner, unless it is deleted.
+  /// Returns the owner unless it is deleted. Called by generated property accessors.
   public mutating func object(of target: some GraphObject, _ name: String) -> Owner? {
     if let context = target._$object.table?.context, loadedAt != context.inverseEpoch {
       let owners = context.owners(of: target, by: name)
-      if context.isOutlived { return owners.lazy.compactMap { $0 as? Owner }.first }
+      if context.isSuccessor { return owners.lazy.compactMap { $0 as? Owner }.first }
       replace(with: owners)
       loadedAt = context.inverseEpoch
     }
@@ -78,16 +99,18 @@ public struct InverseOne<Owner: GraphObject>: InverseStorage {
     return owner
   }
 
-  /// Makes the owner ready to be replaced.
+  /// Prepares the owner for a change. Called by generated property accessors.
   public mutating func beginChange(of target: some GraphObject, _ name: String) -> [Owner] {
     object(of: target, name).map { [$0] } ?? []
   }
 }
 
-/// A relationship that another class keeps, as the class at its other end shows it.
+/// The inverse of a relationship that another class stores.
 public struct GraphInverse<Target: GraphObject> {
   let erased: InverseRelationship
 
+  /// Describes an inverse relationship. Called by generated code.
+  ///
   /// - Parameter name: The property.
   public init<Storage: InverseStorage>(
     _ name: String, _ path: ReferenceWritableKeyPath<Target, Storage>,
@@ -97,7 +120,7 @@ public struct GraphInverse<Target: GraphObject> {
   }
 }
 
-/// The same for any class.
+/// A type-erased inverse relationship.
 final class InverseRelationship {
   let name: String
   let owner: any GraphObject.Type
@@ -122,18 +145,18 @@ final class InverseRelationship {
     }
   }
 
-  /// The owners that are known, whether they still count or not.
-  func known(of target: any GraphObject) -> [any GraphObject] { get(target).owners }
+  /// Returns the cached owners, which can be out of date.
+  func cachedOwners(of target: any GraphObject) -> [any GraphObject] { get(target).owners }
 
-  /// The owners, looked up if they are not known; also those that are one too many for what the property can
-  /// hold.
+  /// Returns all owners, loading them if the cache is out of date. Includes owners in excess of
+  /// what a to-one property can hold.
   func everyOwner(
     of target: any GraphObject, in context: ObjectContext
   ) -> [any GraphObject] {
     guard get(target).loadedAt == context.inverseEpoch else {
       return context.owners(of: target, by: name)
     }
-    return known(of: target).filter { !$0.isDeleted }
+    return cachedOwners(of: target).filter { !$0.isDeleted }
   }
 
   func set(
@@ -145,21 +168,21 @@ final class InverseRelationship {
     }
   }
 
-  /// One more owner has related to the object.
+  /// Adds an owner to the cache.
   func add(_ owner: any GraphObject, to target: any GraphObject, in context: ObjectContext) {
     guard get(target).loadedAt == context.inverseEpoch else { return }
-    let known = get(target).owners
-    guard !known.contains(where: { $0 === owner }) else { return }
-    set(known + [owner], of: target, in: context)
+    let owners = get(target).owners
+    guard !owners.contains(where: { $0 === owner }) else { return }
+    set(owners + [owner], of: target, in: context)
   }
 
-  /// An owner relates to the object no more.
+  /// Removes an owner from the cache.
   func remove(_ owner: any GraphObject, from target: any GraphObject, in context: ObjectContext) {
     guard get(target).loadedAt == context.inverseEpoch else { return }
     set(get(target).owners.filter { $0 !== owner }, of: target, in: context)
   }
 
-  /// What is known counts from now on; for new objects, which nobody can relate to in the store.
+  /// Marks the cache of a new object as current, since no stored object can relate to it.
   func begin(_ target: any GraphObject, in context: ObjectContext) {
     change(target) { $0.loadedAt = context.inverseEpoch }
   }

@@ -2,7 +2,7 @@
 
 import NanoDocument
 
-/// A reference to an object of any class, as documents keep it: `{"collection":"Song","id":7}`.
+/// A stored reference to an object of any class: `{"collection":"Song","id":7}`.
 struct MixedReference: FieldCodable {
   let collection: String
   let id: Int64
@@ -26,8 +26,8 @@ struct MixedReference: FieldCodable {
     }
     guard let collection, let id else {
       throw StoreError(
-        .typeMismatch, "A reference to an object lacks its collection or its id",
-        [.expected: "an object with collection and id"])
+        .typeMismatch, "A reference to an object has no collection or id",
+        [.expected: "an object with the fields 'collection' and 'id'"])
     }
     self.collection = collection
     self.id = id
@@ -45,11 +45,12 @@ struct MixedReference: FieldCodable {
     writer.leave()
   }
 
-  /// The object; a misuse traps, since leaving it out would lose it.
+  /// Returns the object. Traps if its class is not registered, since ignoring the reference would
+  /// lose it.
   func object(in context: ObjectContext) -> any GraphObject {
     guard let table = context.table(named: collection) else {
       preconditionFailure(
-        "A relationship to objects of any class leads to the collection '\(collection)', whose class the context does not know. Register it with ObjectContext.register(_:)."
+        "A relationship refers to the collection '\(collection)', which belongs to no registered class. Register the class with ObjectContext.register(_:)."
       )
     }
     return table.anyObject(id)

@@ -2,56 +2,69 @@
 
 public import NanoDocument
 
-/// An ordered relationship to objects of any class, kept as an array of collections and row ids.
+/// An ordered to-many relationship to objects of any class, stored as an array of collections and
+/// row ids. Only generated code uses it.
 public struct MixedToMany: RelationshipStorage {
   private var references: [MixedReference] = []
+  /// The resolved objects.
   public var _objects: [any GraphObject] = []
 
+  /// Creates an empty relationship.
   public init() {}
+  /// Creates a relationship to objects.
   public init(_ objects: [any GraphObject]) { _objects = objects }
 
+  /// Nil, since the objects can be of any class.
   public static var target: (any GraphObject.Type)? { nil }
+  /// True, since there can be several objects.
   public static var isToMany: Bool { true }
+  /// Whether there are references that are not resolved to objects.
   public var hasRowIDs: Bool { !references.isEmpty }
 
-  /// The objects, without those that are deleted.
+  /// Returns the objects that are not deleted. Called by generated property accessors.
   public mutating func objects<Element>(of owner: some GraphObject, as type: Element.Type)
     -> [Element]
   {
     guard let context = owner._$object.table?.context else {
       return _objects.compactMap { $0 as? Element }
     }
-    if context.isOutlived {
+    if context.isSuccessor {
       return references.compactMap { $0.object(in: context) as? Element }
     }
     resolve(in: context)
     return _objects.compactMap { $0.isDeleted ? nil : $0 as? Element }
   }
 
-  /// Puts other objects in place of those that are there.
+  /// Replaces the objects. Called by generated property accessors.
   public mutating func replace(with objects: [Any], of owner: some GraphObject) {
     references = []
     _objects = objects.map { $0 as! any GraphObject }
   }
 
+  /// Resolves the references to objects, which are faults unless they are in memory.
   public mutating func resolve(in context: ObjectContext) {
     guard !references.isEmpty else { return }
     _objects = references.map { $0.object(in: context) }
     references = []
   }
 
-  public func forEach(_ show: (any GraphObject) -> Void) { for object in _objects { show(object) } }
+  /// Passes the resolved objects to a closure.
+  public func forEach(_ body: (any GraphObject) -> Void) { for object in _objects { body(object) } }
+  /// Removes resolved objects.
   public mutating func remove(where isGone: (any GraphObject) -> Bool) {
     _objects.removeAll { isGone($0) }
   }
+  /// Appends an object.
   public mutating func add(_ object: any GraphObject) { _objects.append(object) }
 
+  /// Replaces the objects by references, so that they are not retained.
   public mutating func dissolve() {
     guard references.isEmpty else { return }
     references = _objects.filter { $0.referenceID > 0 }.map { MixedReference($0) }
     _objects = []
   }
 
+  /// Writes the references.
   public func write(to writer: inout JSONWriter, isDocument: Bool) {
     guard writer.enter() else { return }
     writer.literal("[")
@@ -63,57 +76,69 @@ public struct MixedToMany: RelationshipStorage {
     writer.leave()
   }
 
+  /// Reads the references.
   public init(reading reader: inout JSONReader) throws(StoreError) {
     references = try [MixedReference](reading: &reader)
   }
 }
 
-/// A relationship to one object of any class, or to none.
+/// A to-one relationship to an object of any class. Only generated code uses it.
 public struct MixedToOne: RelationshipStorage {
   private var reference: MixedReference?
   private var object: (any GraphObject)?
 
+  /// Creates an empty relationship.
   public init() {}
+  /// Creates a relationship to an object.
   public init(_ object: (any GraphObject)?) { self.object = object }
 
+  /// Nil, since the object can be of any class.
   public static var target: (any GraphObject.Type)? { nil }
+  /// False, since there is at most one object.
   public static var isToMany: Bool { false }
+  /// Whether there is a reference that is not resolved to an object.
   public var hasRowIDs: Bool { reference != nil }
 
-  /// The object, unless it is deleted.
+  /// Returns the object unless it is deleted. Called by generated property accessors.
   public mutating func object<Object>(of owner: some GraphObject, as type: Object.Type) -> Object? {
     if let context = owner._$object.table?.context {
-      if context.isOutlived { return reference?.object(in: context) as? Object }
+      if context.isSuccessor { return reference?.object(in: context) as? Object }
       resolve(in: context)
     }
     guard let object, !object.isDeleted else { return nil }
     return object as? Object
   }
 
-  /// Puts another object in place of the one that is there.
+  /// Replaces the object. Called by generated property accessors.
   public mutating func replace(with object: Any?, of owner: some GraphObject) {
     reference = nil
     self.object = object.map { $0 as! any GraphObject }
   }
 
+  /// Resolves the reference to an object, which is a fault unless it is in memory.
   public mutating func resolve(in context: ObjectContext) {
     guard let reference else { return }
     object = reference.object(in: context)
     self.reference = nil
   }
 
-  public func forEach(_ show: (any GraphObject) -> Void) { if let object { show(object) } }
+  /// Passes the resolved object to a closure.
+  public func forEach(_ body: (any GraphObject) -> Void) { if let object { body(object) } }
+  /// Removes the resolved object if it satisfies a predicate.
   public mutating func remove(where isGone: (any GraphObject) -> Bool) {
     if let object, isGone(object) { self.object = nil }
   }
+  /// Replaces the object.
   public mutating func add(_ object: any GraphObject) { self.object = object }
 
+  /// Replaces the object by a reference, so that it is not retained.
   public mutating func dissolve() {
     guard let object else { return }
     reference = object.referenceID > 0 ? MixedReference(object) : nil
     self.object = nil
   }
 
+  /// Writes the reference, or null.
   public func write(to writer: inout JSONWriter, isDocument: Bool) {
     if let reference = object.map({ MixedReference($0) }) ?? reference {
       reference.write(to: &writer, isDocument: isDocument)
@@ -122,9 +147,11 @@ public struct MixedToOne: RelationshipStorage {
     }
   }
 
+  /// Reads the reference, or null.
   public init(reading reader: inout JSONReader) throws(StoreError) {
     reference = reader.consumeNull() ? nil : try MixedReference(reading: &reader)
   }
 
+  /// Whether there is no object.
   public var isMissing: Bool { reference == nil && object == nil }
 }

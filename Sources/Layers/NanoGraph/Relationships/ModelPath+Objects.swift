@@ -5,29 +5,29 @@ public import NanoModel
 import NanoQuery
 
 extension ModelPath where Root: GraphObject {
-  /// The relationship leads to this object, among others.
+  /// Returns the condition that the relationship contains an object.
   ///
   /// ```swift
   /// try context.find(Playlist.self) { $0.songs.contains(song) }.fetch()
   /// ```
   ///
-  /// An object that is not stored yet is related to by nothing that is stored.
+  /// No stored object relates to an object that is not stored yet.
   public func contains<Target: GraphObject>(_ object: Target) -> ModelCondition<Root>
-  where Value == [Target] { leads(to: object._$object.rowID) }
+  where Value == [Target] { relates(to: object._$object.rowID) }
 
-  /// The relationship leads to the object with this id, among others.
+  /// Returns the condition that the relationship contains the object with an id.
   public func contains<Target: GraphObject>(_ id: ObjectID<Target>) -> ModelCondition<Root>
-  where Value == [Target] { leads(to: id.rowID) }
+  where Value == [Target] { relates(to: id.rowID) }
 
-  /// The relationship leads to this object.
+  /// Returns the condition that the relationship refers to an object.
   public func isObject<Target: GraphObject>(_ object: Target) -> ModelCondition<Root>
-  where Value == Target? { leads(to: object._$object.rowID) }
+  where Value == Target? { relates(to: object._$object.rowID) }
 
-  /// The relationship leads to the object with this id.
+  /// Returns the condition that the relationship refers to the object with an id.
   public func isObject<Target: GraphObject>(_ id: ObjectID<Target>) -> ModelCondition<Root>
-  where Value == Target? { leads(to: id.rowID) }
+  where Value == Target? { relates(to: id.rowID) }
 
-  private func leads(to rowID: Int64) -> ModelCondition<Root> {
+  private func relates(to rowID: Int64) -> ModelCondition<Root> {
     condition(onField: { .comparison($0, .equal, .value(.int(rowID))) })
   }
 }

@@ -3,9 +3,9 @@
 import NanoDocument
 import NanoQuery
 
-/// How both ends of a relationship are kept alike.
+/// Keeping both ends of relationships consistent.
 extension ObjectContext {
-  /// Tells the objects at the other ends of a new object.
+  /// Updates the objects at the other ends of a new object's relationships.
   func linkTargets(of owner: any GraphObject, _ table: ObjectTable) {
     for relationship in table.relationships where relationship.inverse != nil {
       for target in relationship.targets(of: owner, in: self) {
@@ -13,8 +13,8 @@ extension ObjectContext {
       }
     }
     for inverse in table.inverses {
-      // Set while the object had no context.
-      for other in inverse.known(of: owner) {
+      // Assigned while the object had no context.
+      for other in inverse.cachedOwners(of: owner) {
         guard let ownerTable = adopt(other), let relationship = relationship(inverse, ownerTable)
         else { continue }
         if !relationship.contains(owner, of: other, in: self) {
@@ -24,24 +24,24 @@ extension ObjectContext {
     }
   }
 
-  /// The table of an object, which is inserted if it has no context; nil if it has another one, which saving
-  /// tells.
+  /// Returns the table of an object, inserting the object if it has no context. Returns nil if it
+  /// belongs to another context, which the save reports.
   private func adopt(_ object: any GraphObject) -> ObjectTable? {
     let table = table(for: type(of: object))
     if object._$object.table == nil, !object.isDeleted {
-      // What cannot be inserted, saving tells.
+      // The save reports an object that cannot be inserted.
       guard (try? table.requireInsertable(object)) != nil else { return nil }
       insertNew(object, table)
     }
     return object._$object.table === table ? table : nil
   }
 
-  /// An owner relates to a target now.
+  /// Updates the inverse after an owner was related to a target.
   func link(_ owner: any GraphObject, _ relationship: StoredRelationship, _ target: any GraphObject)
   {
     guard let table = adopt(target), let inverse = inverse(relationship, table) else { return }
     if !inverse.isToMany {
-      // It can have one owner only: the one that it had loses it.
+      // The target can have only one owner: its previous owner loses it.
       for former in inverse.everyOwner(of: target, in: self) where former !== owner {
         relationship.remove(from: former, in: self) { $0 === target }
       }
@@ -53,7 +53,7 @@ extension ObjectContext {
     }
   }
 
-  /// An owner relates to a target no more.
+  /// Updates the inverse after a target was removed from an owner's relationship.
   func unlink(
     _ owner: any GraphObject, _ relationship: StoredRelationship, _ target: any GraphObject
   ) {
@@ -75,13 +75,14 @@ extension ObjectContext {
 
   // MARK: Owners
 
-  /// The objects that relate to one: those that the store finds, by an index, and those with unsaved changes.
+  /// Returns the objects that relate to an object: those that the store finds, by an index, and
+  /// those with unsaved changes.
   func owners(of target: some GraphObject, by name: String) -> [any GraphObject] {
     guard let table = target._$object.table,
       let inverse = table.inverses.first(where: { $0.name == name })
     else { return [] }
     let ownerTable = self.table(for: inverse.owner)
-    // Without one, `GraphDefinitions` has refused the class.
+    // If there is none, `GraphDefinitions` rejects the class.
     guard let relationship = relationship(inverse, ownerTable) else { return [] }
     var owners: [any GraphObject] = []
     if target._$object.rowID > 0 {
@@ -91,7 +92,7 @@ extension ObjectContext {
         ).withoutFieldCheck.rowIDs()
         for id in ids {
           let owner = ownerTable.anyObject(id)
-          // What changed ones relate to is in memory.
+          // The relationships of changed objects are in memory.
           if owner._$object.flags.isDisjoint(with: [.changed, .deleted]) { owners.append(owner) }
         }
       } catch {
@@ -100,20 +101,20 @@ extension ObjectContext {
       }
     }
     owners += ownerTable.unsaved.filter { relationship.contains(target, of: $0, in: self) }
-    return owners.sorted { $0.placeInOrder < $1.placeInOrder }
+    return owners.sorted { $0.sortKey < $1.sortKey }
   }
 }
 
 extension GraphObject {
-  /// By row id, new ones behind them in the order in which they were inserted.
-  fileprivate var placeInOrder: UInt64 {
+  /// The sort key of owners: by row id, followed by new objects in insertion order.
+  fileprivate var sortKey: UInt64 {
     let id = _$object.rowID
     return id > 0 ? UInt64(id) : UInt64(Int64.max) + id.magnitude
   }
 }
 
 extension StoredRelationship {
-  /// That a document of the owner's class relates to some of these.
+  /// Returns the condition that a document of the owner's class relates to one of the objects.
   func condition(for ids: [Int64], in table: ObjectTable) -> Condition {
     func isOne(of ids: [Int64], _ path: FieldPath) -> Condition {
       ids.count == 1
@@ -123,11 +124,11 @@ extension StoredRelationship {
     let path = FieldPath(components: [name])
     guard target == nil else { return isOne(of: ids, path) }
     let collection = FieldPath(components: ["collection"])
-    let isHere = Condition.all([
+    let matchesTarget = Condition.all([
       .comparison(.field(collection), .equal, .value(.string(table.documents.name))),
       isOne(of: ids, FieldPath(components: ["id"])),
     ])
-    guard !isToMany else { return .element(path, isHere) }
+    guard !isToMany else { return .element(path, matchesTarget) }
     return .all([
       .comparison(
         .field(FieldPath(components: [name, "collection"])), .equal,
@@ -138,7 +139,7 @@ extension StoredRelationship {
 }
 
 extension GraphObject {
-  /// Called by a relationship's property after it has changed.
+  /// Updates inverses after a relationship has changed. Called by generated property accessors.
   public func _$didChange<Target: GraphObject>(
     _ property: String, since before: [Target], to after: [Target]
   ) {
@@ -150,7 +151,7 @@ extension GraphObject {
     for target in change.added { table.context.link(self, relationship, target) }
   }
 
-  /// Called by an inverse's property after it has changed.
+  /// Updates owners after an inverse has changed. Called by generated property accessors.
   public func _$didChangeInverse<Owner: GraphObject>(
     _ name: String, since before: [Owner], to after: [Owner]
   ) {
@@ -180,8 +181,8 @@ extension GraphObject {
   }
 }
 
-/// Which objects a relationship has lost and got. What stands at the beginning and at the end of both is passed
-/// over, so that appending to a long list is quick.
+/// The objects that a change removed from and added to a relationship. Skips the common prefix and
+/// suffix, so that appending to a long list is fast.
 struct RelationshipDifference<Target: GraphObject> {
   private(set) var removed: [Target] = []
   private(set) var added: [Target] = []
@@ -200,7 +201,7 @@ struct RelationshipDifference<Target: GraphObject> {
 
   private static func objects(in some: ArraySlice<Target>, notIn others: [Target]) -> [Target] {
     guard !some.isEmpty else { return [] }
-    if some.count <= fewObjects {
+    if some.count <= linearSearchLimit {
       var found: [Target] = []
       for object in some where !others.contains(where: { $0 === object }) {
         if !found.contains(where: { $0 === object }) { found.append(object) }
@@ -211,6 +212,6 @@ struct RelationshipDifference<Target: GraphObject> {
     return some.filter { seen.insert(ObjectIdentifier($0)).inserted }
   }
 
-  /// Arbitrary: so many are looked for one by one.
-  private static var fewObjects: Int { 4 }
+  /// Arbitrary: up to this number, objects are searched linearly.
+  private static var linearSearchLimit: Int { 4 }
 }

@@ -2,43 +2,46 @@
 
 public import NanoDocument
 
-/// What the property of a relationship keeps: row ids as they are read, and objects once someone looks.
+/// The storage of a relationship: row ids as read from the document, resolved to objects on first
+/// access. Only generated code uses it.
 public protocol RelationshipStorage: FieldCodable {
+  /// Creates an empty relationship.
   init()
-  /// The class at the other end; nil if it may be any.
+  /// The class at the other end; nil for objects of any class.
   static var target: (any GraphObject.Type)? { get }
-  /// Whether there may be several objects.
+  /// Whether there can be several objects.
   static var isToMany: Bool { get }
-  /// Turns row ids into objects, which are faults unless they are in memory.
+  /// Resolves row ids to objects, which are faults unless they are in memory.
   mutating func resolve(in context: ObjectContext)
-  /// Whether there are row ids that are no objects yet.
+  /// Whether there are row ids that are not resolved to objects.
   var hasRowIDs: Bool { get }
-  /// Shows the objects, once they are there.
-  func forEach(_ show: (any GraphObject) -> Void)
-  /// Takes objects out, once they are there.
+  /// Passes the resolved objects to a closure.
+  func forEach(_ body: (any GraphObject) -> Void)
+  /// Removes resolved objects.
   mutating func remove(where isGone: (any GraphObject) -> Bool)
-  /// Puts an object at the end, or in place of the one that is there.
+  /// Appends an object, or replaces the object of a to-one relationship.
   mutating func add(_ object: any GraphObject)
   /// Writes the row ids.
   ///
-  /// - Parameter isDocument: Whether objects that are not stored are an error; notes of a context hold their
-  ///   numbers.
+  /// - Parameter isDocument: Whether a reference to an object that is not stored is an error.
+  ///   Snapshots of a context contain the numbers of such objects.
   func write(to writer: inout JSONWriter, isDocument: Bool)
-  /// Goes back to row ids, so that it keeps no object alive.
+  /// Replaces resolved objects by row ids, so that they are not retained.
   mutating func dissolve()
 }
 
 extension FieldCodable where Self: RelationshipStorage {
-  /// A document without the field relates to nothing.
+  /// The value of a missing field: an empty relationship.
   @inlinable
   public static var missingValue: Self? { Self() }
 
+  /// Writes the row ids. Fails if an object is not stored.
   @inlinable
   public func write(to writer: inout JSONWriter) { write(to: &writer, isDocument: true) }
 }
 
 extension JSONWriter {
-  /// Writes what an object is known by.
+  /// Writes the id of an object.
   @inlinable
   mutating func reference(_ id: Int64, isDocument: Bool) {
     if _fastPath(id > 0) || (id < 0 && !isDocument) { integer(id) } else { failUnstored() }
@@ -48,14 +51,14 @@ extension JSONWriter {
   mutating func failUnstored() {
     fail(
       StoreError(
-        .valueNotStorable, "A relationship leads to an object that is not stored",
+        .valueNotStorable, "A relationship refers to an object that is not stored",
         [.hint: "insert both into an ObjectContext and save it"]))
   }
 }
 
 extension GraphObject {
-  /// The number that stands for it in other documents. One that is not stored has a negative number, which
-  /// only the context's own notes ever hold.
+  /// The number by which documents refer to the object. It is negative for an object that is not
+  /// stored, which only snapshots of the context can contain.
   @inlinable
   var referenceID: Int64 { _$object.rowID }
 }

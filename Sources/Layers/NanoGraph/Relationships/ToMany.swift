@@ -2,20 +2,24 @@
 
 public import NanoDocument
 
-/// An ordered relationship to objects of one class, kept as an array of row ids.
+/// An ordered to-many relationship to objects of a class, stored as an array of row ids. Only
+/// generated code uses it.
 @frozen
 public struct ToMany<Target: GraphObject>: RelationshipStorage {
-  /// What counts until objects are there.
+  /// The row ids, valid until they are resolved to objects.
   @usableFromInline var ids: [Int64]
+  /// The resolved objects.
   public var _objects: [Target]
   @usableFromInline var isResolved: Bool
 
+  /// Creates an empty relationship.
   @inlinable
   public init() {
     ids = []
     _objects = []
     isResolved = true
   }
+  /// Creates a relationship to objects.
   @inlinable
   public init(_ objects: [Target]) {
     ids = []
@@ -23,38 +27,41 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
     isResolved = true
   }
 
+  /// The class at the other end.
   public static var target: (any GraphObject.Type)? { Target.self }
+  /// True, since there can be several objects.
   public static var isToMany: Bool { true }
+  /// Whether there are row ids that are not resolved to objects.
   public var hasRowIDs: Bool { !isResolved && !ids.isEmpty }
 
-  /// The objects, without those that are deleted.
+  /// Returns the objects that are not deleted. Called by generated property accessors.
   @inlinable
   public mutating func objects(of owner: some GraphObject) -> [Target] {
     guard let table = owner._$object.table else { return _objects }
     if _slowPath(!isResolved) {
-      if table.context.isOutlived { return resolved(in: table.context)._objects }
+      if table.context.isSuccessor { return resolved(in: table.context)._objects }
       resolve(in: table.context)
     }
-    if _slowPath(table.context.mayHoldGone) { return _objects.filter { !$0.isDeleted } }
+    if _slowPath(table.context.mayContainDeleted) { return _objects.filter { !$0.isDeleted } }
     return _objects
   }
 
-  /// Makes the objects ready to be changed in place.
+  /// Prepares the objects for a change in place. Called by generated property accessors.
   ///
-  /// - Returns: What they were, for ``GraphObject/_$didChange(_:since:to:)``. Who has no use for it lets go of
-  ///   it at once, or the change copies the array.
+  /// - Returns: The current objects, for ``GraphObject/_$didChange(_:since:to:)``. Release the
+  ///   array before the change if it is not needed; otherwise, the change copies it.
   @inlinable
   @discardableResult
   public mutating func beginChange(of owner: some GraphObject) -> [Target] {
     guard let table = owner._$object.table else {
       precondition(
         isResolved,
-        "The relationship of an object that was read without a context, or whose context is closed, cannot change."
+        "An object that was read without a context, or whose context is closed, cannot change its relationships."
       )
       return []
     }
     if !isResolved { resolve(in: table.context) }
-    if table.context.mayHoldGone { _objects.removeAll { $0.isDeleted } }
+    if table.context.mayContainDeleted { _objects.removeAll { $0.isDeleted } }
     return _objects
   }
 
@@ -65,6 +72,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
     return copy
   }
 
+  /// Resolves the row ids to objects, which are faults unless they are in memory.
   @inlinable
   public mutating func resolve(in context: ObjectContext) {
     guard !isResolved else { return }
@@ -75,16 +83,20 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
     isResolved = true
   }
 
-  public func forEach(_ show: (any GraphObject) -> Void) { for object in _objects { show(object) } }
+  /// Passes the resolved objects to a closure.
+  public func forEach(_ body: (any GraphObject) -> Void) { for object in _objects { body(object) } }
 
+  /// Removes resolved objects.
   public mutating func remove(where isGone: (any GraphObject) -> Bool) {
     _objects.removeAll { isGone($0) }
   }
 
+  /// Appends an object of the target class; ignores other objects.
   public mutating func add(_ object: any GraphObject) {
     if let object = object as? Target { _objects.append(object) }
   }
 
+  /// Replaces the objects by row ids, so that they are not retained.
   public mutating func dissolve() {
     guard isResolved else { return }
     ids = _objects.compactMap { $0.referenceID > 0 ? $0.referenceID : nil }
@@ -92,6 +104,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
     isResolved = false
   }
 
+  /// Writes the row ids.
   @inlinable
   public func write(to writer: inout JSONWriter, isDocument: Bool) {
     guard writer.enter() else { return }
@@ -110,6 +123,7 @@ public struct ToMany<Target: GraphObject>: RelationshipStorage {
     writer.leave()
   }
 
+  /// Reads the row ids.
   @inlinable
   public init(reading reader: inout JSONReader) throws(StoreError) {
     ids = try [Int64](reading: &reader)

@@ -2,34 +2,41 @@
 
 public import NanoDocument
 
-/// A relationship to one object of a class, or to none, kept as its row id.
+/// A to-one relationship to an object of a class, stored as its row id. Only generated code uses
+/// it.
 @frozen
 public struct ToOne<Target: GraphObject>: RelationshipStorage {
-  /// What counts until the object is there; 0 for none.
+  /// The row id, valid until it is resolved to an object; 0 for none.
   @usableFromInline var id: Int64
+  /// The resolved object.
   public var _object: Target?
 
+  /// Creates an empty relationship.
   @inlinable
   public init() {
     id = 0
     _object = nil
   }
+  /// Creates a relationship to an object.
   @inlinable
   public init(_ object: Target?) {
     id = 0
     _object = object
   }
 
+  /// The class at the other end.
   public static var target: (any GraphObject.Type)? { Target.self }
+  /// False, since there is at most one object.
   public static var isToMany: Bool { false }
+  /// Whether there is a row id that is not resolved to an object.
   public var hasRowIDs: Bool { id != 0 }
 
-  /// The object, unless it is deleted.
+  /// Returns the object unless it is deleted. Called by generated property accessors.
   @inlinable
   public mutating func object(of owner: some GraphObject) -> Target? {
     guard let table = owner._$object.table else { return _object }
     if _slowPath(id != 0) {
-      if table.context.isOutlived {
+      if table.context.isSuccessor {
         return table.context.table(Target.self).object(id, as: Target.self)
       }
       resolve(in: table.context)
@@ -38,9 +45,9 @@ public struct ToOne<Target: GraphObject>: RelationshipStorage {
     return _object
   }
 
-  /// Makes the object ready to be replaced.
+  /// Prepares the object for a change. Called by generated property accessors.
   ///
-  /// - Returns: What it was, for ``GraphObject/_$didChange(_:since:to:)``.
+  /// - Returns: The current object, for ``GraphObject/_$didChange(_:since:to:)``.
   @inlinable
   @discardableResult
   public mutating func beginChange(of owner: some GraphObject) -> [Target] {
@@ -52,6 +59,7 @@ public struct ToOne<Target: GraphObject>: RelationshipStorage {
     return _object.map { [$0] } ?? []
   }
 
+  /// Resolves the row id to an object, which is a fault unless it is in memory.
   @inlinable
   public mutating func resolve(in context: ObjectContext) {
     guard id != 0 else { return }
@@ -59,34 +67,41 @@ public struct ToOne<Target: GraphObject>: RelationshipStorage {
     id = 0
   }
 
-  public func forEach(_ show: (any GraphObject) -> Void) { if let _object { show(_object) } }
+  /// Passes the resolved object to a closure.
+  public func forEach(_ body: (any GraphObject) -> Void) { if let _object { body(_object) } }
 
+  /// Removes the resolved object if it satisfies a predicate.
   public mutating func remove(where isGone: (any GraphObject) -> Bool) {
     if let object = _object, isGone(object) { _object = nil }
   }
 
+  /// Replaces the object by an object of the target class; ignores other objects.
   public mutating func add(_ object: any GraphObject) {
     if let object = object as? Target { _object = object }
   }
 
+  /// Replaces the object by its row id, so that it is not retained.
   public mutating func dissolve() {
     guard let object = _object else { return }
     id = max(0, object.referenceID)
     _object = nil
   }
 
+  /// Writes the row id, or null.
   @inlinable
   public func write(to writer: inout JSONWriter, isDocument: Bool) {
     if isMissing { return writer.null() }
     writer.reference(_object?.referenceID ?? id, isDocument: isDocument)
   }
 
+  /// Reads the row id, or null.
   @inlinable
   public init(reading reader: inout JSONReader) throws(StoreError) {
     id = reader.consumeNull() ? 0 : try reader.integer(as: Int64.self)
     _object = nil
   }
 
+  /// Whether there is no object.
   @inlinable
   public var isMissing: Bool { id == 0 && _object == nil }
 }

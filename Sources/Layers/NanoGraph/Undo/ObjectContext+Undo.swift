@@ -2,12 +2,13 @@
 
 import NanoDocument
 
-/// Undoing and redoing.
+/// Undo and redo.
 ///
-/// Changes gather in a group until it is closed: by ``undoGroup(named:_:)``, by saving, by undoing or redoing.
-/// Groups last across saves: undoing what was saved changes the objects back, and the next save stores that.
+/// Changes are collected in a group until it is closed: by ``undoGroup(named:_:)``, a save, undo or
+/// redo. Groups persist across saves: undoing saved changes restores the objects in memory, and the
+/// next save stores them.
 extension ObjectContext {
-  /// Makes one group of the changes in a block.
+  /// Groups the changes of a block, so that they are undone together.
   ///
   /// ```swift
   /// try context.undoGroup(named: "Rename") { song.title = "Gin" }
@@ -15,7 +16,8 @@ extension ObjectContext {
   /// try context.undo()
   /// ```
   ///
-  /// A group in another one is a part of it. Changes from before the block become a group of their own.
+  /// A nested group becomes part of the outer group. Changes before the block form a separate
+  /// group.
   @discardableResult
   public func undoGroup<Result>(
     named name: String? = nil, _ work: () throws -> Result
@@ -31,7 +33,8 @@ extension ObjectContext {
     return try result.get()
   }
 
-  /// Closes the group of changes, so that those to come are undone on their own. Does nothing without changes.
+  /// Closes the current group, so that later changes are undone separately. Without changes, this
+  /// has no effect.
   public func closeUndoGroup() throws {
     guard undoLog.isEnabled, !isInUndoGroup else { return }
     try insertReachable()
@@ -40,9 +43,9 @@ extension ObjectContext {
     for table in allTables { table.watchUnsaved() }
   }
 
-  /// Whether there is anything to undo.
+  /// Whether there are changes to undo.
   public var canUndo: Bool { !undoLog.open.records.isEmpty || !undoLog.done.isEmpty }
-  /// Whether there is anything to redo.
+  /// Whether there are changes to redo.
   public var canRedo: Bool { undoLog.open.records.isEmpty && !undoLog.undone.isEmpty }
   /// The name of the group that would be undone.
   public var undoName: String? {
@@ -51,13 +54,13 @@ extension ObjectContext {
   /// The name of the group that would be redone.
   public var redoName: String? { canRedo ? undoLog.undone.last?.name : nil }
 
-  /// Takes the last group of changes back and says whether there was one.
+  /// Undoes the last group of changes, and returns whether there was one.
   ///
-  /// Objects have their content, relationships and places in lists of before, deleted ones are there again,
-  /// inserted ones are gone. Nothing is stored before the next save.
+  /// Objects have their previous content, relationships and positions in lists. Deleted objects are
+  /// restored, and inserted objects are deleted. The store is unchanged until the next save.
   ///
-  /// - Throws: ``StoreError`` if an object that has to be looked at cannot be loaded. What was undone until
-  ///   then is redone.
+  /// - Throws: ``StoreError`` if an object that undo needs cannot be loaded. The changes undone
+  ///   before the error are redone.
   @discardableResult
   public func undo() throws -> Bool {
     try closeUndoGroup()
@@ -71,9 +74,9 @@ extension ObjectContext {
     return true
   }
 
-  /// Makes the last group of changes again that was undone, and says whether there was one.
+  /// Redoes the last group of changes that was undone, and returns whether there was one.
   ///
-  /// - Throws: As ``undo()``.
+  /// - Throws: The errors of ``undo()``.
   @discardableResult
   public func redo() throws -> Bool {
     try closeUndoGroup()
@@ -87,16 +90,16 @@ extension ObjectContext {
     return true
   }
 
-  /// Forgets everything that could be undone or redone.
+  /// Discards the undo and redo history.
   public func forgetUndo() throws {
     try closeUndoGroup()
     undoLog.removeAll()
     for table in allTables { table.forgetNumbers() }
   }
 
-  /// Takes the changes of a group back.
+  /// Reverts the changes of a group.
   ///
-  /// - Returns: The changes that this made.
+  /// - Returns: The changes made by this method.
   private func revert(_ group: UndoGroup) throws -> UndoGroup {
     let opposite = UndoGroup()
     opposite.name = group.name
@@ -111,7 +114,7 @@ extension ObjectContext {
     for table in allTables { table.watchUnsaved() }
     for (index, record) in opposite.records.enumerated() {
       let table = opposite.table(at: index)
-      if let object = table.live(record.id) { tell(.didChange, object, table) }
+      if let object = table.live(record.id) { notify(.didChange, object, table) }
     }
     return opposite
   }
@@ -123,13 +126,13 @@ extension ObjectContext {
     case .inserted:
       let object = table.anyObject(record.id)
       try object.load()
-      // New objects begin with this revision.
+      // The first revision of a new object is 1.
       table.noteRevisionForUndo(object, first: record.id < 0 ? 1 : nil)
       opposite.add(.deleted, object, table)
       table.noteDeleted(object)
     case .updated:
       let object = table.anyObject(record.id)
-      // Others deleted it, and a save left it at that.
+      // Others deleted the document, and a save accepted the deletion.
       guard !object._$object.flags.contains(.removed) else { return }
       try object.load()
       table.noteRevisionForUndo(object)
@@ -138,13 +141,13 @@ extension ObjectContext {
       try group.withSnapshot(at: index) { try table.fill(object, snapshot: $0, $1) }
     case .deleted:
       let object: any GraphObject
-      if let known = table.live(record.id), known._$object.table != nil, known.isDeleted,
-        !known._$object.flags.contains(.removed)
+      if let existing = table.live(record.id), existing._$object.table != nil, existing.isDeleted,
+        !existing._$object.flags.contains(.removed)
       {
-        table.noteRestored(known)
-        object = known
+        table.noteRestored(existing)
+        object = existing
       } else {
-        object = try group.withSnapshot(at: index) { try table.bringBack(record.id, $0, $1) }
+        object = try group.withSnapshot(at: index) { try table.restoreDeleted(record.id, $0, $1) }
       }
       opposite.add(.inserted, object, table)
     }

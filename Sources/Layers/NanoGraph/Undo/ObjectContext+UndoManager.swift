@@ -4,10 +4,11 @@
   public import Foundation
 
   extension ObjectContext {
-    /// Makes the changes since the last group one action of an `UndoManager`, as of a window or a document, so
-    /// that its menu undoes and redoes them.
+    /// Registers the changes since the last group as an action of an `UndoManager`, such as that of
+    /// a window or document, whose menu can then undo and redo them.
     ///
-    /// Call it when an action of the user is finished. Foundation has no `UndoManager` on other systems.
+    /// Call this method when a user action is complete. Foundation provides `UndoManager` only on
+    /// Apple platforms.
     public func register(with manager: UndoManager, named name: String) throws {
       let before = undoLog.done.last
       try closeUndoGroup()

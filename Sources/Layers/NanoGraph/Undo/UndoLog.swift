@@ -2,15 +2,15 @@
 
 import NanoDocument
 
-/// What can be undone and redone in a context.
+/// The undo and redo history of a context.
 struct UndoLog {
-  /// Groups that are kept at most; none are noted if 0.
+  /// The maximum number of groups; 0 disables recording.
   let levels: Int
-  /// Changes since the last group was closed.
+  /// The changes since the last group was closed.
   var open = UndoGroup()
   private(set) var undone: [UndoGroup] = []
   private(set) var done: [UndoGroup] = []
-  /// Both as they were at the last save, which is where a rollback goes back to.
+  /// The history at the last save, which a rollback restores.
   private var saved: (done: [UndoGroup], undone: [UndoGroup]) = ([], [])
 
   init(levels: Int) { self.levels = levels }
@@ -22,7 +22,7 @@ struct UndoLog {
     open.add(kind, object, table)
   }
 
-  /// Closes the group of changes, if there are any, and forgets what was undone before them.
+  /// Closes the current group if it has changes, and discards the redo history.
   mutating func close() {
     guard !open.records.isEmpty else { return }
     done.append(open)
@@ -31,7 +31,8 @@ struct UndoLog {
     open = UndoGroup()
   }
 
-  /// Makes the open group a part of the last one: what saving itself changes is undone with what asked for it.
+  /// Appends the current group to the last one: changes that a save makes are undone with the
+  /// changes that caused them.
   mutating func mergeOpen() {
     if let last = done.last { last.append(open) }
     open = UndoGroup()
@@ -55,17 +56,17 @@ struct UndoLog {
   }
 }
 
-/// Changes that are undone together, in the order in which they were made.
+/// Changes that are undone together, in their order.
 final class UndoGroup {
   var name: String?
   private(set) var records: [UndoRecord] = []
-  /// The snapshots, one after the other.
+  /// The snapshots, concatenated.
   private var bytes: [UInt8] = []
   private var tables: [ObjectTable] = []
-  /// Of objects that a newer version of the program wrote, by record.
+  /// The versions of objects that a newer version of the program wrote, by record.
   private var newerVersions: [Int: Int64] = [:]
 
-  /// Notes what an object is before a change, or that it is new.
+  /// Records the state of an object before a change, or that it is new.
   func add(_ kind: UndoRecord.Kind, _ object: any GraphObject, _ table: ObjectTable) {
     if kind != .inserted {
       var writer = JSONWriter(capacity: 256)
@@ -75,17 +76,17 @@ final class UndoGroup {
     }
     records.append(
       UndoRecord(
-        id: object._$object.rowID, end: bytes.count, table: place(of: table), kind: kind))
+        id: object._$object.rowID, end: bytes.count, table: index(of: table), kind: kind))
   }
 
   private func place(of table: ObjectTable) -> Int32 {
     if let last = records.last?.table, tables[Int(last)] === table { return last }
-    if let known = tables.firstIndex(where: { $0 === table }) { return Int32(known) }
+    if let existing = tables.firstIndex(where: { $0 === table }) { return Int32(existing) }
     tables.append(table)
     return Int32(tables.count - 1)
   }
 
-  /// Adds the changes of another group behind these.
+  /// Appends the changes of another group.
   func append(_ other: UndoGroup) {
     for index in other.records.indices {
       let record = other.records[index]
@@ -93,14 +94,15 @@ final class UndoGroup {
       newerVersions[records.count] = other.newerVersions[index]
       records.append(
         UndoRecord(
-          id: record.id, end: bytes.count, table: place(of: other.tables[Int(record.table)]),
+          id: record.id, end: bytes.count, table: index(of: other.tables[Int(record.table)]),
           kind: record.kind))
     }
   }
 
   func table(at index: Int) -> ObjectTable { tables[Int(records[index].table)] }
 
-  /// Shows the snapshot of a change, and the version that wrote it if that is newer than the class's own.
+  /// Passes the snapshot of a change to a closure, with the version that wrote it if it is newer
+  /// than the version of the class.
   func withSnapshot<Result>(
     at index: Int, _ work: (UnsafeRawBufferPointer, Int64?) throws -> Result
   ) rethrows -> Result {
@@ -114,14 +116,14 @@ final class UndoGroup {
   private func start(of index: Int) -> Int { index == 0 ? 0 : records[index - 1].end }
 }
 
-/// One change of one object. Small, since a program may insert a million.
+/// A change of an object. Compact, since a program can insert a million objects.
 struct UndoRecord {
   enum Kind: UInt8 {
     case inserted, updated, deleted
   }
-  /// The row id, or the number that the object had as a new one.
+  /// The row id, or the object's number when it was new.
   let id: Int64
-  /// Where the snapshot of before ends, which begins where that of the record before ends.
+  /// The end offset of the snapshot, which begins at the end of the previous record's snapshot.
   let end: Int
   let table: Int32
   let kind: Kind

@@ -6,14 +6,15 @@ import NanoStoreCore
 import Synchronization
 
 extension ModelCollection {
-  /// Makes the indexes that the model declares and that are not there yet.
+  /// Creates the missing indexes that the model declares.
   ///
-  /// The first write through a model does so by itself; call it where that would come at a bad time, for
-  /// a large collection of an earlier program. Indexes that the model no longer declares stay; see
-  /// `dropUndeclaredIndexes()`.
+  /// The first write through a model calls this method. Call it yourself to choose when the indexes
+  /// of a large existing collection are built. Indexes that the model no longer declares are kept;
+  /// see `dropUndeclaredIndexes()`.
   ///
-  /// - Throws: ``StoreError/Code/uniqueViolation`` if documents have the same values of a property that is
-  ///   to be unique, with the index and the documents. None of the missing indexes was made then.
+  /// - Throws: ``StoreError/Code/uniqueViolation`` with the index and the documents if existing
+  ///   documents have the same value of a unique property. In that case, none of the missing
+  ///   indexes is created.
   public func prepare() throws {
     let declared = try declaredIndexes
     let texts = M.modelFields.filter { $0.traits.contains(.textIndexed) }
@@ -25,10 +26,13 @@ extension ModelCollection {
     }
   }
 
+  /// The asynchronous form of ``prepare()``, which does not block the calling thread.
   public func prepare() async throws { try await documents.onWriter { try self.prepare() } }
 
-  /// Drops indexes that were declared by a model, or by hand, and are not declared by this one, and says
-  /// how many.
+  /// Drops the declared indexes that this model does not declare, and returns their number.
+  ///
+  /// These are indexes created by another model, by an earlier version of this one, or with
+  /// `createIndex`. Indexes that the store created by itself are kept.
   @discardableResult
   public func dropUndeclaredIndexes() throws -> Int {
     let declared = Set(try declaredIndexes.map { ExactName($0.name) })
@@ -41,12 +45,13 @@ extension ModelCollection {
     }
   }
 
+  /// The asynchronous form of ``dropUndeclaredIndexes()``, which does not block the calling thread.
   @discardableResult
   public func dropUndeclaredIndexes() async throws -> Int {
     try await documents.onWriter { try self.dropUndeclaredIndexes() }
   }
 
-  /// Those of single properties, and those that the type lists.
+  /// The indexes of single properties, followed by those in the `indexes` of the type.
   private var declaredIndexes: [IndexDefinition] {
     get throws(StoreError) {
       var indexes: [IndexDefinition] = []
@@ -62,7 +67,7 @@ extension ModelCollection {
     }
   }
 
-  /// Before the first write of this program to the collection.
+  /// Prepares the collection before the first write of this process through the model.
   @usableFromInline
   func prepareIfNeeded() throws {
     let prepared = store.companion { PreparedCollections() }
@@ -73,7 +78,8 @@ extension ModelCollection {
   }
 }
 
-/// The collections of a store whose indexes this program has seen to, as long as nothing was dropped since.
+/// The collections whose indexes this process has created. An entry is valid until a definition is
+/// dropped or the transaction that may have created one is rolled back.
 private final class PreparedCollections: Sendable {
   private struct Entry: Hashable {
     let model: ObjectIdentifier

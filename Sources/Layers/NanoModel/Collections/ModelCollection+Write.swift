@@ -8,11 +8,12 @@ extension ModelCollection {
   ///
   /// ```swift
   /// let grace = try people.insert(Person(firstName: "Grace", lastName: "Hopper"))
-  /// grace.key                                 // the key that was made for it
+  /// grace.key                                 // the generated key
   /// ```
   ///
-  /// - Parameter key: The key; the one that the value says, or one that is made, if nil.
-  /// - Returns: The value as it is stored, with its key.
+  /// - Parameter key: The key of the document. If nil, the value's own key is used, or a key is
+  ///   generated if the value has none.
+  /// - Returns: The value as stored, with its key.
   /// - Throws: ``StoreError/Code/duplicateKey``, ``StoreError/Code/uniqueViolation``,
   ///   ``StoreError/Code/valueNotStorable`` and others. Nothing was stored.
   @discardableResult
@@ -20,37 +21,40 @@ extension ModelCollection {
     try write(.insert, value, key)
   }
 
-  /// Stores a value under a key, replacing the document that has it.
+  /// Stores a value under a key, replacing an existing document with that key.
   ///
-  /// - Throws: As `insert(_:key:)`, but not for a key that exists; ``StoreError/Code/invalidArgument`` if the value
-  ///   says another key. What was stored stays.
+  /// - Throws: The errors of `insert(_:key:)` except ``StoreError/Code/duplicateKey``;
+  ///   ``StoreError/Code/invalidArgument`` if the value has a different key. The stored document is
+  ///   unchanged.
   @discardableResult
   public func save(_ value: M, key: String) throws -> Stored<M> { try write(.save, value, key) }
 
+  /// Unavailable: a value without `@Key` does not identify its document.
   @available(
     *, unavailable,
     message:
-      "a model without @Key does not know its document, so saving would make another one: mark a property with @Key, make the type Identifiable, use insert, or save what firstStored() or stored() gives"
+      "a model without @Key does not identify its document, so saving it would create another one: mark a property with @Key, make the type Identifiable, use insert, or save a result of firstStored() or stored()"
   )
   @discardableResult
   public func save(_ value: M) throws -> Stored<M> { fatalError() }
 
+  /// Unavailable: values without `@Key` do not identify their documents.
   @available(
     *, unavailable,
     message:
-      "a model without @Key does not know its document, so saving would make another one: mark a property with @Key, make the type Identifiable, use insert, or save what firstStored() or stored() gives"
+      "a model without @Key does not identify its document, so saving it would create another one: mark a property with @Key, make the type Identifiable, use insert, or save a result of firstStored() or stored()"
   )
   @discardableResult
   public func save(_ values: [M]) throws -> [Int64] { fatalError() }
 
-  /// Stores a changed value in place of the document that it was read from.
+  /// Replaces the document that a value was read from.
   ///
-  /// - Throws: ``StoreError/Code/notFound`` if it is known by its row id alone and was removed;
-  ///   ``StoreError/Code/invalidArgument`` if the key that the value says is another one now.
+  /// - Throws: ``StoreError/Code/notFound`` if the document has no key and was deleted;
+  ///   ``StoreError/Code/invalidArgument`` if the value's key was changed.
   @discardableResult
   public func save(_ stored: Stored<M>) throws -> Stored<M> {
     let header = stored.header
-    if let key = try stored.value.documentKey, key != header.key { throw Self.otherKey(name) }
+    if let key = try stored.value.documentKey, key != header.key { throw Self.keyMismatch(name) }
     if header.key != nil {
       try prepareIfNeeded()
       let document = try write(.save, stored.value, header.key)
@@ -60,13 +64,13 @@ extension ModelCollection {
     return Stored(stored.value, try replace(stored.value, header).header)
   }
 
-  /// Stores a value in place of the document that has this header.
+  /// Replaces the document that has this header.
   @discardableResult
   func replace(_ value: M, _ old: Document.Header) throws -> Document {
     try documents.replace(document(value, old))
   }
 
-  /// The document that a value becomes.
+  /// Encodes a value as the document with this header.
   func document(_ value: M, _ old: Document.Header) throws -> Document {
     var header = old
     header.version = value._$unknownFields.version(M.storedVersion)
@@ -76,10 +80,11 @@ extension ModelCollection {
     return Document(header, copying: writer.bytes)
   }
 
-  /// Stores new values, all of them or none.
+  /// Stores new values atomically.
   ///
   /// - Returns: Their row ids, in order.
-  /// - Throws: As for a single one, with its position. Nothing was stored.
+  /// - Throws: The errors of inserting one value, with the position of the value. Nothing was
+  ///   stored.
   @discardableResult
   @inlinable
   public func insert(_ values: some Sequence<M>) throws -> [Int64] {
@@ -91,7 +96,7 @@ extension ModelCollection {
     try prepareIfNeeded()
     let version = M.storedVersion
     return try documents.writeBatch(mode, capacity: values.underestimatedCount) { batch, writer in
-      // Written where they stand: a copy of each would retain and release all that it holds.
+      // Encoded in place: copying each value would retain and release everything it refers to.
       let isDone: Void? = try values.withContiguousStorageIfAvailable { values in
         for index in values.indices {
           try values[index].add(to: batch, &writer, version, mode)
@@ -106,12 +111,12 @@ extension ModelCollection {
     try prepareIfNeeded()
     let own = try value.documentKey
     let given = try key.map { (key) throws(StoreError) in try DocumentKey(key) }
-    if let own, let given, own != given { throw Self.otherKey(name) }
+    if let own, let given, own != given { throw Self.keyMismatch(name) }
     let document = try write(mode, value, given ?? own)
-    // A value that was without its key gets the one that was made.
+    // A value that had no key receives the generated one.
     let value = own == nil && M.fieldTable.hasKey ? try decoder.value(document) : value
     var header = document.header
-    // New documents begin with this revision.
+    // The first revision of a document is 1.
     if mode == .insert { header.revision = 1 }
     return Stored(value, header)
   }
@@ -126,37 +131,38 @@ extension ModelCollection {
     }
   }
 
-  static func otherKey(_ collection: String) -> StoreError {
+  static func keyMismatch(_ collection: String) -> StoreError {
     StoreError(
-      .invalidArgument, "A value says another key than it is to be stored under",
-      [.collection: collection, .hint: "remove the old document and insert the value"])
+      .invalidArgument, "A value has a different key than the one to store it under",
+      [.collection: collection, .hint: "delete the old document and insert the value"])
   }
 
-  /// Removes the value with this key and says whether there was one.
+  /// Deletes the document with this key and returns whether it existed.
   @discardableResult
   public func delete(_ key: String) throws -> Bool { try documents.delete(key) }
-  /// Removes the value with this key and says whether there was one.
+  /// Deletes the document with this key and returns whether it existed.
   @discardableResult
   public func delete(_ key: some ModelKey) throws -> Bool {
     guard let key = try key.documentKey else { return false }
     return try documents.delete(key.description)
   }
-  /// Removes the value with this row id and says whether there was one.
+  /// Deletes the document with this row id and returns whether it existed.
   @discardableResult
   public func delete(rowID: Int64) throws -> Bool { try documents.delete(rowID: rowID) }
-  /// Removes a value by its key, or by its row id if it has no key.
+  /// Deletes the document of a value, by its key or else by its row id, and returns whether it
+  /// existed.
   @discardableResult
   public func delete(_ stored: Stored<M>) throws -> Bool {
     if let key = stored.header.key { return try documents.delete(key.description) }
     return try stored.rowID.map { try documents.delete(rowID: $0) } ?? false
   }
-  /// Removes every value and says how many there were. The collection and its indexes stay.
+  /// Deletes all documents and returns their number. The collection and its indexes are kept.
   @discardableResult
   public func deleteAll() throws -> Int { try documents.deleteAll() }
 }
 
 extension ModelCollection where M: KeyedModel {
-  /// Stores a value under its key, replacing the document that has it.
+  /// Stores a value under its key, replacing an existing document with that key.
   ///
   /// ```swift
   /// var ada = Person(id: "ada", name: "Ada")
@@ -165,8 +171,8 @@ extension ModelCollection where M: KeyedModel {
   /// try people.save(ada)                 // replaces it
   /// ```
   ///
-  /// - Throws: As `insert(_:key:)`, but not for a key that exists; ``StoreError/Code/invalidKey`` if the key is nil.
-  ///   What was stored stays.
+  /// - Throws: The errors of `insert(_:key:)` except ``StoreError/Code/duplicateKey``;
+  ///   ``StoreError/Code/invalidKey`` if the key is nil. The stored document is unchanged.
   @discardableResult
   public func save(_ value: M) throws -> Stored<M> {
     guard try value.documentKey != nil else {
@@ -175,13 +181,14 @@ extension ModelCollection where M: KeyedModel {
     return try write(.save, value, nil)
   }
 
-  /// Stores values under their keys, replacing the documents that have them, all of them or none.
+  /// Stores values under their keys atomically, replacing existing documents with those keys.
   @discardableResult
   public func save(_ values: some Sequence<M>) throws -> [Int64] {
     try write(.save, values)
   }
 
-  /// Deletes the document with the key of a value, whatever else it holds by now, and says whether there was one.
+  /// Deletes the document with the key of a value, whatever its current content, and returns
+  /// whether it existed.
   @discardableResult
   public func delete(_ value: M) throws -> Bool {
     guard let key = try value.documentKey else { return false }
@@ -190,25 +197,30 @@ extension ModelCollection where M: KeyedModel {
 }
 
 extension StoreError {
-  /// A copy of the value would not learn of the key that is made, and would become another document when it is saved.
+  /// Saving a value without a key would generate one that the caller's copy does not have: saving
+  /// that copy again would create a second document.
   @usableFromInline static var savedWithoutKey: StoreError {
     StoreError(
       .invalidKey, "A value whose key is nil cannot be saved",
-      [.hint: "insert it, and continue with the value in what insert returns: it has the new key"])
+      [.hint: "insert it, and use the value that insert returns, which has the new key"])
   }
 }
 
 extension ModelCollection where M: KeyedModel {
+  /// The asynchronous form of `save(_:)`, which does not block the calling thread.
   @discardableResult
   public func save(_ value: sending M) async throws -> sending Stored<M> {
     try await documents.onWriter(handing: value) { try self.save($0) }
   }
+  /// The asynchronous form of `save(_:)` for several values, which does not block the calling
+  /// thread.
   @discardableResult
   public func save(
     _ values: sending some Sequence<M> & SendableMetatype
   ) async throws -> [Int64] {
     try await documents.onWriter(handing: values) { try self.save($0) }
   }
+  /// The asynchronous form of `delete(_:)` for a value, which does not block the calling thread.
   @discardableResult
   public func delete(_ value: M) async throws -> Bool {
     guard let key = try value.documentKey else { return false }
@@ -217,7 +229,7 @@ extension ModelCollection where M: KeyedModel {
 }
 
 extension Model {
-  /// Adds the value to a batch.
+  /// Encodes the value and adds it to a batch.
   @inlinable @inline(__always)
   func add(
     to batch: DocumentBatch, _ writer: inout JSONWriter, _ version: Int64?, _ mode: WriteMode
@@ -229,27 +241,34 @@ extension Model {
   }
 }
 
-/// The same with `await`. A value that is not `Sendable` must not be used by the caller any longer;
-/// ``NanoStoreCore/Store/blocking(_:)`` stores one that is.
+/// Asynchronous forms. A value that is not `Sendable` must not be used after the call; to keep using it,
+/// store it within ``NanoStoreCore/Store/blocking(_:)``.
 extension ModelCollection {
+  /// The asynchronous form of `insert(_:key:)`, which does not block the calling thread.
   @discardableResult
   public func insert(_ value: sending M, key: String? = nil) async throws -> sending Stored<M> {
     try await documents.onWriter(handing: value) { try self.insert($0, key: key) }
   }
+  /// The asynchronous form of `save(_:key:)`, which does not block the calling thread.
   @discardableResult
   public func save(_ value: sending M, key: String) async throws -> sending Stored<M> {
     try await documents.onWriter(handing: value) { try self.save($0, key: key) }
   }
+  /// The asynchronous form of `save(_:)` for a stored value, which does not block the calling
+  /// thread.
   @discardableResult
   public func save(_ stored: sending Stored<M>) async throws -> sending Stored<M> {
     try await documents.onWriter(handing: stored) { try self.save($0) }
   }
+  /// The asynchronous form of `insert(_:)`, which does not block the calling thread.
   @discardableResult
   public func insert(
     _ values: sending some Sequence<M> & SendableMetatype
   ) async throws -> [Int64] {
     try await documents.onWriter(handing: values) { try self.insert($0) }
   }
+  /// The asynchronous form of `delete(_:)` for a stored value, which does not block the calling
+  /// thread.
   @discardableResult
   public func delete(_ stored: sending Stored<M>) async throws -> Bool {
     try await documents.onWriter(handing: stored) { try self.delete($0) }
@@ -257,16 +276,21 @@ extension ModelCollection {
 }
 
 extension ModelCollection {
+  /// The asynchronous form of `delete(_:)` for a key, which does not block the calling thread.
   @discardableResult
   public func delete(_ key: String) async throws -> Bool { try await documents.delete(key) }
+  /// The asynchronous form of `delete(_:)` for a typed key, which does not block the calling
+  /// thread.
   @discardableResult
   public func delete(_ key: some ModelKey & Sendable) async throws -> Bool {
     try await documents.onWriter { try self.delete(key) }
   }
+  /// The asynchronous form of ``delete(rowID:)``, which does not block the calling thread.
   @discardableResult
   public func delete(rowID: Int64) async throws -> Bool {
     try await documents.delete(rowID: rowID)
   }
+  /// The asynchronous form of ``deleteAll()``, which does not block the calling thread.
   @discardableResult
   public func deleteAll() async throws -> Int { try await documents.deleteAll() }
 }

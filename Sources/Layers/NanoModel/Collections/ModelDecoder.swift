@@ -3,11 +3,11 @@
 public import NanoDocument
 public import NanoEngine
 
-/// Makes values of stored documents, upgrades those of older versions on the way, and says of which document
-/// and field an error is.
+/// Decodes stored documents as values of a model, upgrades older versions first, and adds the
+/// document and the field to errors.
 @usableFromInline
 package struct ModelDecoder<M: Model>: Sendable {
-  /// The version that needs no upgrade.
+  /// The current version of the model, which needs no upgrade.
   @usableFromInline let version: Int64
   @usableFromInline let collection: String
 
@@ -17,15 +17,15 @@ package struct ModelDecoder<M: Model>: Sendable {
     self.collection = collection
   }
 
-  /// The value of what an engine shows. An error does not say of which document it is.
+  /// Decodes stored content. An error does not name the document.
   @inlinable @inline(__always)
   func value(_ content: StoredContent) throws(StoreError) -> M {
-    if _slowPath((content.version ?? 1) != version) { return try otherVersion(content) }
+    if _slowPath((content.version ?? 1) != version) { return try valueOfOtherVersion(content) }
     var reader = JSONReader(content.body)
     return try M(reading: &reader, key: content.key)
   }
 
-  /// The value of a document as an engine shows it.
+  /// Decodes a stored document.
   func value(_ stored: StoredDocument) throws(StoreError) -> M {
     do throws(StoreError) {
       return try value(
@@ -35,7 +35,7 @@ package struct ModelDecoder<M: Model>: Sendable {
     }
   }
 
-  /// The value of a document.
+  /// Decodes a document.
   func value(_ document: Document) throws -> M {
     let header = document.header
     return try document.withBytes { bytes in
@@ -49,19 +49,21 @@ package struct ModelDecoder<M: Model>: Sendable {
   }
 
   @usableFromInline @inline(never)
-  func otherVersion(_ content: StoredContent) throws(StoreError) -> M {
+  func valueOfOtherVersion(_ content: StoredContent) throws(StoreError) -> M {
     var value: M?
     try withFieldsOfToday(content) { (reader, key) throws(StoreError) in
       value = try M(reading: &reader, key: key)
     }
-    guard var value else { throw StoreError(.corruptDocument, "A document cannot be read") }
+    guard var value else { throw StoreError(.corruptDocument, "A document cannot be decoded") }
     let written = content.version ?? 1
-    // What a newer version wrote is read as far as it is known; when it is saved, it stays of that version.
+    // The declared fields of a document of a newer version are read; it keeps its version when
+    // saved.
     if written > version { value._$unknownFields.keep(newerVersion: written) }
     return value
   }
 
-  /// Shows the fields of a document of another version as this one has them.
+  /// Passes a reader of the document's fields, upgraded to the current version of the model, to a
+  /// closure.
   package func withFieldsOfToday(
     _ content: StoredContent,
     _ read: (inout JSONReader, BorrowedKey) throws(StoreError) -> Void
@@ -78,7 +80,8 @@ package struct ModelDecoder<M: Model>: Sendable {
       var writer = JSONWriter()
       writer.object(object)
       if let failure = writer.failure { throw failure }
-      // Its bytes are not those of the document, so that an error says the field at once.
+      // The upgraded bytes differ from the stored document, so the field of an error is resolved
+      // here.
       do throws(StoreError) {
         var reader = JSONReader(writer.bytes)
         try read(&reader, content.key)
@@ -90,11 +93,14 @@ package struct ModelDecoder<M: Model>: Sendable {
     } catch {
       throw StoreError(
         .typeMismatch, "A document cannot be upgraded",
-        [.actual: "a document of version \(written), read as \(version)", .value: "\(error)"])
+        [
+          .actual: "a document of version \(written), read as \(version)",
+          .value: "\(error)",
+        ])
     }
   }
 
-  /// The error with the collection, the document and the field.
+  /// Returns the error with the collection, the document and the field added.
   package func located(
     _ error: StoreError, _ body: UnsafeRawBufferPointer, _ key: DocumentKey?, _ rowID: Int64
   ) -> StoreError {

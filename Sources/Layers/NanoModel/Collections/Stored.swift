@@ -3,14 +3,14 @@
 public import Foundation
 import NanoDocument
 
-/// A value of a model together with what the store knows of its document.
+/// A value of a model together with the metadata of its document.
 ///
-/// Its properties are those of the value:
+/// The properties of the value are available directly:
 ///
 /// ```swift
 /// var ada = try people.find(\.firstName == "Ada").firstStored()!
 /// ada.age = 36
-/// try people.save(ada)          // in place of the document that it was read from
+/// try people.save(ada)          // replaces the document that it was read from
 /// ```
 @dynamicMemberLookup
 public struct Stored<Value: Model> {
@@ -23,24 +23,28 @@ public struct Stored<Value: Model> {
     self.header = header
   }
 
+  /// Returns a property of the value.
   public subscript<Property>(dynamicMember keyPath: KeyPath<Value, Property>) -> Property {
     value[keyPath: keyPath]
   }
+  /// A property of the value.
   public subscript<Property>(dynamicMember keyPath: WritableKeyPath<Value, Property>) -> Property {
     get { value[keyPath: keyPath] }
     set { value[keyPath: keyPath] = newValue }
   }
 
-  /// The text identity of the document; nil where documents are known by row id alone.
+  /// The key of the document; nil if it has only a row id.
   public var key: String? { header.key?.description }
-  /// The integer identity of the document.
+  /// The row id of the document.
   public var rowID: Int64? { header.rowID }
   /// The version of the model that wrote the document.
   public var version: Int { Int(header.version ?? 1) }
-  /// Goes up with each write of the document. Nil as long as another program wrote it last, and in what an
-  /// unconditional save returned, which may have replaced any revision.
+  /// A number that increases with each write of the document.
+  ///
+  /// Nil if another program wrote the document last, and in the result of an unconditional save,
+  /// which may have replaced any revision.
   public var revision: Int64? { header.revision }
-  /// When the document was stored for the first time, to the microsecond.
+  /// The time when the document was first stored, with microsecond precision.
   public var added: Date? {
     header.added.map { Date(timeIntervalSince1970: Double($0) / 1e6) }
   }
@@ -48,7 +52,7 @@ public struct Stored<Value: Model> {
 
 extension Stored: Sendable where Value: Sendable {}
 extension Stored: Equatable where Value: Equatable {
-  /// Whether both have the same identity and equal values.
+  /// Returns whether both have the same identity and equal values.
   public static func == (a: Stored, b: Stored) -> Bool {
     a.header.rowID == b.header.rowID && a.header.key == b.header.key && a.value == b.value
   }

@@ -3,81 +3,82 @@
 import NanoDocument
 import Synchronization
 
-/// The fields of one model, by the key paths that lead to them.
+/// The stored fields of a model, looked up by key path.
 ///
-/// Made once for each type: making a key path and asking it for its properties takes longer than a query.
+/// Created once per type: building key paths and looking up their properties takes longer than a
+/// query.
 final class FieldTable: Sendable {
   struct Entry: Sendable {
     let keyPath: any AnyKeyPath & Sendable
     let optionalKeyPath: any AnyKeyPath & Sendable
-    let place: PropertyLocation
+    let location: PropertyLocation
   }
   let fields: [Entry]
-  /// The names that fields have, and had.
+  /// The current and former names of all fields.
   let names: Set<ExactName>
   private let indexed: Set<FieldPath>
-  private let places: Mutex<[AnyKeyPathBox: PropertyLocation?]>
+  private let locations: Mutex<[AnyKeyPathBox: PropertyLocation?]>
 
   init<M: Model>(_ type: M.Type) {
     fields = M.modelFields.map { field in
       Entry(
         keyPath: field.keyPath, optionalKeyPath: field.optionalKeyPath,
-        place: PropertyLocation(steps: [FieldStep(field)]))
+        location: PropertyLocation(steps: [FieldStep(field)]))
     }
     names = Set(M.modelFields.flatMap { [$0.name] + $0.formerNames }.map { ExactName($0) })
     indexed = Set(
       M.modelFields.filter { !$0.traits.isDisjoint(with: [.indexed, .unique]) }
         .map { FieldPath(components: [$0.name]) })
-    var known: [AnyKeyPathBox: PropertyLocation?] = [:]
-    for field in fields { known[AnyKeyPathBox(field.keyPath)] = field.place }
-    places = Mutex(known)
+    var initial: [AnyKeyPathBox: PropertyLocation?] = [:]
+    for field in fields { initial[AnyKeyPathBox(field.keyPath)] = field.location }
+    locations = Mutex(initial)
   }
 
-  /// Whether the model declares an index of this field alone.
+  /// Returns whether the model declares a single-field index on this field.
   func isIndexed(_ path: FieldPath) -> Bool { indexed.contains(path) }
 
   /// Whether a property is the key of the document.
-  var hasKey: Bool { fields.contains { $0.place.isKey } }
+  var hasKey: Bool { fields.contains { $0.location.isKey } }
 
-  /// Where the property stands that a key path leads to; nil if it leads to none that is stored.
-  func place(of keyPath: any AnyKeyPath & Sendable) -> PropertyLocation? {
+  /// Returns the location of the property that a key path refers to, or nil if it is not stored.
+  func location(of keyPath: any AnyKeyPath & Sendable) -> PropertyLocation? {
     let box = AnyKeyPathBox(keyPath)
-    if let known = places.withLock({ $0[box] }) { return known }
+    if let cached = locations.withLock({ $0[box] }) { return cached }
     let found = search(keyPath)
-    places.withLock { $0[box] = .some(found) }
+    locations.withLock { $0[box] = .some(found) }
     return found
   }
 
-  /// Looks through the fields of nested models, those of the nearest ones first.
+  /// Searches the fields of nested models, breadth first.
   ///
-  /// A key path can be compared, but not taken apart.
-  private func search(_ wanted: AnyKeyPath) -> PropertyLocation? {
-    var level = fields.map { (way: $0.keyPath as AnyKeyPath, place: $0.place) }
+  /// Key paths can be compared and appended, but not split into components.
+  private func search(_ target: AnyKeyPath) -> PropertyLocation? {
+    var level = fields.map { (keyPath: $0.keyPath as AnyKeyPath, location: $0.location) }
     for _ in 1..<Self.maximumDepth {
-      var next: [(way: AnyKeyPath, place: PropertyLocation)] = []
-      for (way, place) in level {
-        guard let model = place.nested else { continue }
+      var next: [(keyPath: AnyKeyPath, location: PropertyLocation)] = []
+      for (keyPath, location) in level {
+        guard let model = location.nested else { continue }
         for inner in model.fieldTable.fields {
           for step in [inner.keyPath, inner.optionalKeyPath] {
-            guard let longer = way.appending(path: step) else { continue }
-            if longer == wanted { return place.appending(inner.place) }
-            next.append((longer, place.appending(inner.place)))
+            guard let longer = keyPath.appending(path: step) else { continue }
+            if longer == target { return location.appending(inner.location) }
+            next.append((longer, location.appending(inner.location)))
           }
         }
       }
-      guard !next.isEmpty, next.count <= Self.maximumWays else { return nil }
+      guard !next.isEmpty, next.count <= Self.maximumKeyPaths else { return nil }
       level = next
     }
     return nil
   }
 
-  /// Arbitrary: models in models in models are looked through so deep.
+  /// Arbitrary: the number of levels of nested models that are searched.
   private static let maximumDepth = 8
-  /// Arbitrary: models that hold themselves have ways without end.
-  private static let maximumWays = 10_000
+  /// Arbitrary: a model that contains itself has infinitely many key paths.
+  private static let maximumKeyPaths = 10_000
 }
 
-/// A key path as a name in a dictionary.
+/// A key path as a dictionary key.
 private struct AnyKeyPathBox: Hashable, Sendable {
   let keyPath: any AnyKeyPath & Sendable
   init(_ keyPath: any AnyKeyPath & Sendable) { self.keyPath = keyPath }
@@ -98,7 +99,7 @@ private enum FieldTables {
   static func table<M: Model>(of type: M.Type) -> FieldTable {
     let id = ObjectIdentifier(type)
     if let table = tables.withLock({ $0[id] }) { return table }
-    // Outside of the lock: the defaults of properties may be anything.
+    // Created outside of the lock, since the defaults of properties can run arbitrary code.
     let table = FieldTable(type)
     return tables.withLock { tables in
       if let earlier = tables[id] { return earlier }

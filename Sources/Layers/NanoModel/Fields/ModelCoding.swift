@@ -2,47 +2,61 @@
 
 public import NanoDocument
 
-/// How the code that ``Model(collection:version:)`` writes handles a property: by its own codec, as its raw
-/// value, or by Codable, whichever comes first. The compiler chooses, once for each property.
+/// Encodes and decodes properties for the code that ``Model(collection:version:)`` generates.
+///
+/// The overloads prefer a type's ``FieldCodable`` conformance to its raw value, and its raw value
+/// to `Codable`. The compiler resolves the overload once for each property.
 public enum ModelCoding {
+  /// Writes a value with its own codec. Called by generated code.
   @inlinable @inline(__always)
   public static func write<V: FieldCodable>(_ value: V, _ writer: inout JSONWriter) {
     value.write(to: &writer)
   }
+  /// Writes a value as its raw value. Called by generated code.
   @inlinable @inline(__always)
   public static func write<V: RawRepresentable>(_ value: V, _ writer: inout JSONWriter)
   where V.RawValue: FieldCodable { value.rawValue.write(to: &writer) }
+  /// Writes a value with its own codec, which takes precedence over its raw value. Called by
+  /// generated code.
   @inlinable @inline(__always)
   public static func write<V: RawRepresentable & FieldCodable>(
     _ value: V, _ writer: inout JSONWriter
   ) where V.RawValue: FieldCodable { value.write(to: &writer) }
+  /// Writes a value with its `Encodable` conformance. Called by generated code.
   @_disfavoredOverload
   public static func write<V: Encodable>(_ value: V, _ writer: inout JSONWriter) {
     writer.codable(value)
   }
-  /// For a type that ``PropertyCheck`` reports, so that nothing else is reported of it.
+  /// Fails; covers the types that ``PropertyCheck`` rejects, so that the compiler reports only one
+  /// error for them.
   @_disfavoredOverload
   public static func write<V>(_ value: V, _ writer: inout JSONWriter) {
     writer.fail(notStorable(V.self))
   }
 
+  /// Reads a value with its own codec. Called by generated code.
   @inlinable @inline(__always)
   public static func read<V: FieldCodable>(
     _ type: V.Type, _ reader: inout JSONReader
   ) throws(StoreError) -> V { try V(reading: &reader) }
+  /// Reads a value from its raw value. Called by generated code.
   @inlinable @inline(__always)
   public static func read<V: RawRepresentable>(
     _ type: V.Type, _ reader: inout JSONReader
   ) throws(StoreError) -> V where V.RawValue: FieldCodable { try reader.rawRepresentable() }
+  /// Reads a value with its own codec, which takes precedence over its raw value. Called by
+  /// generated code.
   @inlinable @inline(__always)
   public static func read<V: RawRepresentable & FieldCodable>(
     _ type: V.Type, _ reader: inout JSONReader
   ) throws(StoreError) -> V where V.RawValue: FieldCodable { try V(reading: &reader) }
+  /// Reads a value with its `Decodable` conformance. Called by generated code.
   @_disfavoredOverload
   public static func read<V: Decodable>(
     _ type: V.Type, _ reader: inout JSONReader
   ) throws(StoreError) -> V { try reader.codable() }
-  /// For a type that ``PropertyCheck`` reports, so that nothing else is reported of it.
+  /// Fails; covers the types that ``PropertyCheck`` rejects, so that the compiler reports only one
+  /// error for them.
   @_disfavoredOverload
   public static func read<V>(
     _ type: V.Type, _ reader: inout JSONReader
@@ -51,10 +65,11 @@ public enum ModelCoding {
   }
   private static func notStorable<V>(_ type: V.Type) -> StoreError {
     StoreError(
-      .valueNotStorable, "A property has a type that documents cannot hold", [.expected: "\(type)"])
+      .valueNotStorable, "A property has a type that documents cannot store", [.expected: "\(type)"]
+    )
   }
 
-  /// The key that a property says.
+  /// Returns the document key of a property's value. Called by generated code.
   ///
   /// - Throws: ``StoreError/Code/invalidKey``.
   @inlinable
@@ -62,18 +77,20 @@ public enum ModelCoding {
     try value.documentKey
   }
 
-  /// For a type that ``PropertyCheck`` reports, so that nothing else is reported of it.
+  /// Fails; covers the types that ``PropertyCheck`` rejects, so that the compiler reports only one
+  /// error for them.
   @_disfavoredOverload
   public static func key<V>(_ value: V) throws(StoreError) -> DocumentKey? {
     throw notAKey(V.self)
   }
 
-  /// The value of a property that is the key of a document.
+  /// Returns the value of a key property for a document's key. Called by generated code.
   @inlinable @inline(__always)
   public static func readKey<V: ModelKey>(
     _ type: V.Type, _ key: BorrowedKey
   ) throws(StoreError) -> V { try V(documentKey: key) }
-  /// For a type that ``PropertyCheck`` reports, so that nothing else is reported of it.
+  /// Fails; covers the types that ``PropertyCheck`` rejects, so that the compiler reports only one
+  /// error for them.
   @_disfavoredOverload
   public static func readKey<V>(_ type: V.Type, _ key: BorrowedKey) throws(StoreError) -> V {
     throw notAKey(type)
@@ -81,11 +98,14 @@ public enum ModelCoding {
 
   private static func notAKey<V>(_ type: V.Type) -> StoreError {
     StoreError(
-      .typeMismatch, "A property marked as key has a type that is no key", [.expected: "\(type)"])
+      .typeMismatch, "A property marked as key has a type that cannot be a key",
+      [.expected: "\(type)"])
   }
 
-  /// What a property shows whose document cannot be loaded: the first of an empty text, 0, nothing and the like
-  /// that the type reads.
+  /// Returns a placeholder for a property of an object whose document cannot be loaded.
+  ///
+  /// The placeholder is the first that the type can decode: null, an empty string, 0, and so on. If
+  /// the type decodes none of them, the program stops.
   public static func firstValue<V>() -> V {
     for text in emptyValues {
       let value: V? = Array(text.utf8).withUnsafeBytes { bytes in
@@ -99,7 +119,7 @@ public enum ModelCoding {
       if let value { return value }
     }
     preconditionFailure(
-      "The document of an object cannot be loaded, and no value of \(V.self) is known to show in its place. Load objects with load() where documents may be missing, or give the property a value."
+      "The document of an object cannot be loaded, and \(V.self) has no known placeholder value. Call load() where documents may be missing, or give the property a default value."
     )
   }
 
@@ -114,32 +134,42 @@ public enum ModelCoding {
     #""about:blank""#,
   ]
 
-  /// An object stands in a document of its own.
+  /// Fails, since an object is stored as its own document and cannot be embedded. Called by
+  /// generated code.
   public static func refusePart<M>(_ type: M.Type, _ writer: inout JSONWriter) {
     writer.fail(partRefused(type))
   }
+  /// Returns the error for an object that is embedded in another document. Called by generated
+  /// code.
   public static func partRefused<M>(_ type: M.Type) -> StoreError {
     StoreError(
-      .valueNotStorable, "An object stands in a document of its own and is no part of another one",
+      .valueNotStorable,
+      "An object is stored as its own document and cannot be embedded in another",
       [.expected: "\(type)", .hint: "mark the property with @Relationship"])
   }
 
-  /// What a property has that the document does not hold; nil if it must be there.
+  /// Returns the value of a property whose field is missing, or nil if the field is required.
+  /// Called by generated code.
   @inlinable @inline(__always)
   public static func missing<V: FieldCodable>(_ type: V.Type) -> V? { V.missingValue }
+  /// Returns nil: a field of a type without its own codec is required. Called by generated code.
   @inlinable @inline(__always)
   @_disfavoredOverload
   public static func missing<V>(_ type: V.Type) -> V? { nil }
+  /// Returns nil as the value of an optional property whose field is missing. Called by generated
+  /// code.
   @inlinable @inline(__always)
   @_disfavoredOverload
   public static func missing<V>(_ type: V?.Type) -> V?? { .some(nil) }
 
-  /// Whether a property is left out of the document.
+  /// Returns whether a property is omitted from the document. Called by generated code.
   @inlinable @inline(__always)
   public static func isMissing<V: FieldCodable>(_ value: V) -> Bool { value.isMissing }
+  /// Returns false: a type without its own codec is always written. Called by generated code.
   @inlinable @inline(__always)
   @_disfavoredOverload
   public static func isMissing<V>(_ value: V) -> Bool { false }
+  /// Returns whether an optional is nil, and therefore omitted. Called by generated code.
   @inlinable @inline(__always)
   @_disfavoredOverload
   public static func isMissing<V>(_ value: V?) -> Bool { value == nil }

@@ -2,46 +2,52 @@
 
 import NanoDocument
 
-/// One stored property of a model: its name in documents and what is known of it.
+/// The name and the metadata of a stored property.
 public struct ModelField<Root>: Sendable {
-  /// What a property was marked with.
+  /// The attributes that a property is declared with.
   public struct Traits: OptionSet, Sendable {
+    /// The bits of the set.
     public let rawValue: Int
+    /// Creates a set from its bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
-    /// ``Indexed()``
+    /// The property is marked with ``Indexed()``.
     public static var indexed: Traits { Traits(rawValue: 1) }
-    /// ``Unique()``
+    /// The property is marked with ``Unique()``.
     public static var unique: Traits { Traits(rawValue: 2) }
-    /// ``Key()``
+    /// The property is marked with ``Key()``.
     public static var key: Traits { Traits(rawValue: 4) }
-    /// A document without the field is read as something that is not the same each time, such as `Date()`.
+    /// The default of the property can differ between evaluations, such as `Date()`.
     public static var computedDefault: Traits { Traits(rawValue: 8) }
-    /// ``TextIndexed()``
+    /// The property is marked with ``TextIndexed()``.
     public static var textIndexed: Traits { Traits(rawValue: 16) }
-    /// The property leads to other documents.
+    /// The property refers to other documents.
     public static var relationship: Traits { Traits(rawValue: 32) }
   }
 
-  /// The name in documents.
+  /// The name of the field in documents.
   public let name: String
-  /// Names that older documents have instead, the latest first.
+  /// The names of the field in older documents, most recent first.
   public let formerNames: [String]
-  /// What the property was marked with.
+  /// The attributes that the property is declared with.
   public let traits: Traits
   let keyPath: any PartialKeyPath<Root> & Sendable
-  /// The way to the property from an optional value of the type, as in `\.address?.country`.
+  /// The key path from an optional value of the type, as in `\.address?.country`.
   let optionalKeyPath: any PartialKeyPath<Root?> & Sendable
-  /// The model that the property holds, as it is, as an optional or as the elements of a list.
+  /// The model type of the property's value, of its optional, or of its elements.
   let nested: (any Model.Type)?
-  /// Whether the property holds several values, each of which is found.
+  /// Whether the property holds a list, whose elements are matched individually.
   let isList: Bool
   let isOptional: Bool
   let isInteger: Bool
   let isText: Bool
-  /// What a document without the field is read as; nil if that is not the same each time.
+  /// Returns the value that a document without the field is read with, or nil if it is not
+  /// constant.
   let missing: @Sendable () -> DocumentValue?
 
-  /// - Parameter constant: What a document without the field is read as, if that is the same each time.
+  /// Describes a stored property. Called by generated code.
+  ///
+  /// - Parameter constant: Returns the value that a document without the field is read with, if it
+  ///   is constant.
   public init<V>(
     _ name: String, _ keyPath: any KeyPath<Root, V> & Sendable,
     _ optionalKeyPath: any PartialKeyPath<Root?> & Sendable, formerNames: [String] = [],
@@ -52,7 +58,7 @@ public struct ModelField<Root>: Sendable {
     self.traits = traits
     self.keyPath = keyPath
     self.optionalKeyPath = optionalKeyPath
-    // What is at the other end of a relationship stands in other documents.
+    // Related objects are stored in other documents.
     nested =
       traits.contains(.relationship)
       ? nil
@@ -65,7 +71,7 @@ public struct ModelField<Root>: Sendable {
   }
 }
 
-/// A type that holds values of one model.
+/// A type that contains values of a model.
 protocol ModelHolder {
   static var heldModel: (any Model.Type)? { get }
 }
@@ -81,7 +87,7 @@ extension Array: ModelHolder {
 private protocol OptionalHolder {}
 extension Optional: OptionalHolder {}
 
-/// An integer, or one that may be absent.
+/// An integer or an optional integer.
 private protocol IntegerHolder {}
 extension Optional: IntegerHolder where Wrapped: IntegerHolder {}
 extension Int: IntegerHolder {}

@@ -3,7 +3,7 @@
 import NanoDocument
 import NanoEngine
 
-/// An index of a model over several properties.
+/// An index over several properties of a model.
 ///
 /// ```swift
 /// @Model struct Person {
@@ -12,40 +12,46 @@ import NanoEngine
 /// }
 /// ```
 ///
-/// It is made when the program first writes to the collection; see `prepare()` of ``ModelCollection``.
+/// The index is created when the program first writes to the collection; see `prepare()` of
+/// ``ModelCollection``.
 public struct ModelIndex<Root: Model>: Sendable {
-  let places: Result<[(place: PropertyLocation, descending: Bool)], StoreError>
+  let locations: Result<[(location: PropertyLocation, descending: Bool)], StoreError>
   let isUnique: Bool
 
-  /// Over these properties, most important first.
+  /// Creates an index over properties, most significant first.
   public init(_ keyPaths: any PartialKeyPath<Root> & Sendable...) {
     self.init(keyPaths.map { .forward($0) }, isUnique: false)
   }
 
-  /// Over these properties in these directions, most important first.
+  /// Creates an index over properties with sort directions, most significant first.
   public init(_ orderings: ModelOrdering<Root>...) { self.init(orderings, isUnique: false) }
 
-  /// No two documents have the same values of all these properties.
+  /// Returns a unique index: no two documents can have the same values of all these properties.
   public static func unique(_ keyPaths: any PartialKeyPath<Root> & Sendable...) -> ModelIndex {
     ModelIndex(keyPaths.map { .forward($0) }, isUnique: true)
   }
 
   private init(_ orderings: [ModelOrdering<Root>], isUnique: Bool) {
     self.isUnique = isUnique
-    places = Result { () throws(StoreError) in
-      var places: [(place: PropertyLocation, descending: Bool)] = []
-      for ordering in orderings { places.append((try ordering.place.get(), ordering.descending)) }
-      return places
+    locations = Result { () throws(StoreError) in
+      var locations: [(location: PropertyLocation, descending: Bool)] = []
+      for ordering in orderings {
+        locations.append((try ordering.location.get(), ordering.descending))
+      }
+      return locations
     }
   }
 
-  /// The index of documents.
+  /// The index over the fields of documents.
   var definition: IndexDefinition {
     get throws(StoreError) {
-      let places = try places.get()
+      let locations = try locations.get()
       return IndexDefinition(
-        columns: places.map { IndexDefinition.Column($0.place.path, descending: $0.descending) },
-        isUnique: isUnique, kind: places.count == 1 && places[0].place.isList ? .elements : .fields)
+        columns: locations.map {
+          IndexDefinition.Column($0.location.path, descending: $0.descending)
+        },
+        isUnique: isUnique,
+        kind: locations.count == 1 && locations[0].location.isList ? .elements : .fields)
     }
   }
 }

@@ -3,14 +3,14 @@
 import NanoDocument
 import NanoQuery
 
-/// One property on the way to a value.
+/// A property in the path to a value.
 struct FieldStep: Sendable {
   let name: String
-  /// Names that older documents have instead, the latest first.
+  /// The names of the field in older documents, most recent first.
   let formerNames: [String]
-  /// What a document without the field is read as; nil for null, and where that is not known.
+  /// The value that a document without the field is read with; nil if it is null or unknown.
   let missing: DocumentValue?
-  /// Whether a document without the field is read as something that is not the same each time.
+  /// Whether the default can differ between evaluations.
   let hasComputedDefault: Bool
   let isKey: Bool
   let isInteger: Bool
@@ -33,49 +33,51 @@ struct FieldStep: Sendable {
     nested = field.nested
   }
 
-  /// What a dictionary has under a name.
+  /// Creates a step to an entry of a dictionary.
   init<Value>(entry name: String, _ type: Value.Type) {
     self.init(
       ModelField(name, \[String: Value].[name], \[String: Value]?.?[name]))
   }
 
-  /// Whether a document that lacks the field may be read with something else than nothing.
+  /// Whether a document without the field can be read with a value other than nil.
   var hasVariants: Bool { !formerNames.isEmpty || missing != nil }
 
-  /// That a document has the field. A null stands for itself in an optional that has another default, and
-  /// for nothing elsewhere.
-  func isThere(_ path: FieldPath) -> Condition {
+  /// Returns the condition that a document has the field.
+  ///
+  /// A null counts as a value in a list and in an optional property whose default is not nil, and
+  /// as a missing field otherwise.
+  func isPresent(_ path: FieldPath) -> Condition {
     isList || (isOptional && missing != nil) ? .exists(path) : .not(.isNull(.field(path)))
   }
 }
 
-/// Where a property stands in documents: the way to it from the outside in.
+/// The location of a property in documents, as the steps from the outermost property to it.
 struct PropertyLocation: Sendable {
   private(set) var steps: [FieldStep]
-  /// Whether the way begins in a part of a document, where no property is the document's key.
-  var isInPart = false
+  /// Whether the path starts within a document, where no property is the document's key.
+  var isNested = false
 
   init(steps: [FieldStep]) { self.steps = steps }
 
-  /// A property of what stands here.
+  /// Returns the location of a property of the value at this location.
   func appending(_ inner: PropertyLocation) -> PropertyLocation {
-    var place = self
-    place.steps += inner.steps
-    return place
+    var location = self
+    location.steps += inner.steps
+    return location
   }
 
-  /// With the names of today; of the key, the name of its property.
+  /// The path of current names; for the key, the name of its property.
   var path: FieldPath { FieldPath(components: steps.map(\.name)) }
-  /// With former names of any step.
+  /// The paths that contain a former name.
   var formerPaths: [FieldPath] {
-    let all = steps.reduce([[]]) { ways, step in
-      ways.flatMap { way in ([step.name] + step.formerNames).map { way + [$0] } }
+    let all = steps.reduce([[]]) { paths, step in
+      paths.flatMap { path in ([step.name] + step.formerNames).map { path + [$0] } }
     }
     return all.dropFirst().map { FieldPath(components: $0) }
   }
 
   private var last: FieldStep { steps[steps.count - 1] }
-  var isKey: Bool { steps.count == 1 && !isInPart && last.isKey }
+  var isKey: Bool { steps.count == 1 && !isNested && last.isKey }
   var isIntegerKey: Bool { isKey && last.isInteger }
   var isTextKey: Bool { isKey && last.isText }
   var isList: Bool { last.isList }
@@ -83,22 +85,22 @@ struct PropertyLocation: Sendable {
   var missing: DocumentValue? { last.missing }
   var nested: (any Model.Type)? { last.nested }
 
-  /// Whether a document that lacks the field may be read with something else than nothing.
+  /// Whether a document without the field can be read with a value other than nil.
   var hasVariants: Bool { steps.contains(where: \.hasVariants) }
   var hasComputedDefault: Bool { steps.contains(where: \.hasComputedDefault) }
 }
 
-/// One of the ways in which documents hold a property. They are tried in order, and the first one counts
-/// whose condition holds.
+/// A form in which documents store a property. Cases are tried in order; the first one whose
+/// condition holds applies.
 struct FieldCase {
   enum Content {
-    /// The value is here.
+    /// The value is at the path.
     case path(FieldPath)
-    /// It is in the elements of the list here, on the rest of the way.
+    /// The value is in the elements of the list at the path, at the remaining steps.
     case elements(FieldPath, ArraySlice<FieldStep>)
-    /// It is in a default for what stands at a path.
+    /// The value is in the default for a path.
     case constant(FieldPath, DocumentValue)
-    /// There is none.
+    /// There is no value.
     case nothing
   }
 
@@ -107,7 +109,8 @@ struct FieldCase {
 }
 
 extension PropertyLocation {
-  /// The ways in which documents hold the property, the last one for those that hold it in no other way.
+  /// Returns the forms in which documents store the property. The last one applies to all remaining
+  /// documents.
   func cases(formerNames: Bool) -> [FieldCase] {
     Self.cases(steps[...], [], formerNames)
   }
@@ -121,15 +124,15 @@ extension PropertyLocation {
     for name in [step.name] + (formerNames ? step.formerNames : []) {
       let path = FieldPath(components: base + [name])
       if rest.isEmpty {
-        cases.append(FieldCase(when: step.isThere(path), content: .path(path)))
+        cases.append(FieldCase(when: step.isPresent(path), content: .path(path)))
       } else if step.isList {
-        cases.append(FieldCase(when: step.isThere(path), content: .elements(path, rest)))
+        cases.append(FieldCase(when: step.isPresent(path), content: .elements(path, rest)))
       } else {
         for inner in Self.cases(rest, base + [name], formerNames) {
           var inner = inner
           switch inner.content {
           case .path, .elements: break  // what is there is in something that is there
-          case .constant, .nothing: inner.when = step.isThere(path).and(inner.when)
+          case .constant, .nothing: inner.when = step.isPresent(path).and(inner.when)
           }
           cases.append(inner)
         }
@@ -145,7 +148,7 @@ extension PropertyLocation {
 }
 
 extension DocumentSubject {
-  /// A document with one field only.
+  /// Creates a document with a single field.
   init(only path: FieldPath, _ value: DocumentValue) {
     let document = path.components.reversed().reduce(value) { .object([$1: $0]) }
     self.init(document.object ?? [:])

@@ -3,15 +3,19 @@
 import Foundation
 import NanoDocument
 
-/// Values of properties of any type, read from and written to one stored value: by their own codec, as their raw
-/// value, or by Codable, whichever comes first, as ``ModelCoding`` does where the compiler knows the type.
+/// Converts property values of any type to and from a single stored value.
+///
+/// Uses the type's own codec, its raw value, or `Codable`, in this order of precedence: the dynamic
+/// counterpart of ``ModelCoding``.
 enum StoredValues {
-  /// - Throws: ``StoreError/Code/typeMismatch`` if a value of the type is stored in another form,
-  ///   ``StoreError/Code/unsupported`` if none is stored as one value.
+  /// Decodes a stored value as a type.
+  ///
+  /// - Throws: ``StoreError/Code/typeMismatch`` if the stored form does not match the type,
+  ///   ``StoreError/Code/unsupported`` if the type is not stored as a single value.
   static func value<Value>(
     _ stored: DocumentValue, as type: Value.Type = Value.self
   ) throws(StoreError) -> Value {
-    // A cast from `Any` that fails would be a mistake in the branches of `any`.
+    // Each branch of `any` returns a value of the requested type, so a failing cast is a bug there.
     try any(stored, type) as! Value
   }
 
@@ -25,7 +29,8 @@ enum StoredValues {
     case let type as any Decodable.Type: try decoded(type, stored)
     default:
       throw StoreError(
-        .unsupported, "Values of a type are not stored as one value", [.expected: "\(type)"])
+        .unsupported, "Values of this type are not stored as a single value", [.expected: "\(type)"]
+      )
     }
   }
 
@@ -52,12 +57,12 @@ enum StoredValues {
 
   static func mismatch(_ expected: String) -> StoreError {
     StoreError(
-      .typeMismatch, "A value is not what the property's type expects", [.expected: expected])
+      .typeMismatch, "A value does not match the property's type", [.expected: expected])
   }
 
-  /// What a value is stored as; null for nil.
+  /// Returns the stored form of a value; null for nil.
   ///
-  /// - Throws: ``StoreError/Code/valueNotStorable`` for what is not stored as one value.
+  /// - Throws: ``StoreError/Code/valueNotStorable`` if the value is not stored as a single value.
   static func stored(_ value: some Any) throws(StoreError) -> DocumentValue {
     if let stored = try storedForm(value) { return stored }
     if let value = value as? any Encodable {
@@ -68,11 +73,11 @@ enum StoredValues {
       } catch {}
     }
     throw StoreError(
-      .valueNotStorable, "A value of a query is not stored as one value",
+      .valueNotStorable, "A query value is not stored as a single value",
       [.actual: "\(type(of: value))"])
   }
 
-  /// What a value of a property is stored as, or, of a document's key, how that is stored.
+  /// Returns the stored form of a property's value; for the document key, the text of the key.
   static func stored(_ value: some Any, isKey: Bool) throws(StoreError) -> DocumentValue {
     guard isKey, let key = value as? any ModelKey else { return try stored(value) }
     guard let text = try key.documentKey?.description else { return .null }
@@ -80,7 +85,7 @@ enum StoredValues {
   }
 }
 
-/// A type that is made of values of other types.
+/// A type that contains values of other types.
 private protocol CompoundValue {
   static func value(_ stored: DocumentValue) throws(StoreError) -> Any
 }
@@ -95,7 +100,7 @@ extension Array: CompoundValue {
   static func value(_ stored: DocumentValue) throws(StoreError) -> Any {
     try elements(stored)
   }
-  /// A single value is an array of one, as where arrays read themselves.
+  /// A single value decodes as an array of one element, as in the codec of arrays.
   fileprivate static func elements(_ stored: DocumentValue) throws(StoreError) -> Self {
     guard !stored.isNull else { throw StoredValues.mismatch("an array") }
     var elements: Self = []

@@ -2,18 +2,19 @@
 
 public import NanoDocument
 
-/// What a stored document holds beside the properties of its type, kept so that saving the value does not
-/// lose it.
+/// The fields of a stored document that its type does not declare, preserved when the value is
+/// saved.
 ///
-/// It takes part in nothing else: two values that differ in it alone are equal, and Codable passes it by.
+/// They are ignored otherwise: values that differ only in unknown fields are equal, and `Codable`
+/// skips them.
 @frozen
 public struct UnknownFields: Sendable {
-  /// Never changed after it is made.
+  /// Immutable.
   @usableFromInline
-  final class Kept: Sendable {
-    /// The fields with their names, a comma before each, as they stand in the document.
+  final class Storage: Sendable {
+    /// The fields with their names, each preceded by a comma, as stored in the document.
     @usableFromInline let bytes: [UInt8]
-    /// The version that wrote it, if that is newer than the type's own.
+    /// The version that wrote the document, if it is newer than the type's version.
     @usableFromInline let newerVersion: Int64?
 
     @usableFromInline
@@ -23,45 +24,48 @@ public struct UnknownFields: Sendable {
     }
   }
 
-  @usableFromInline var kept: Kept?
+  @usableFromInline var storage: Storage?
 
+  /// Creates an empty set of fields.
   @inlinable @inline(__always)
   public init() {}
 
-  /// Whether there is nothing to keep.
+  /// Whether there are no unknown fields.
   @inlinable
-  public var isEmpty: Bool { kept?.bytes.isEmpty ?? true }
+  public var isEmpty: Bool { storage?.bytes.isEmpty ?? true }
 
-  /// Writes the fields behind those that are declared.
+  /// Writes the fields after the declared ones.
   @inlinable @inline(__always)
   public func write(to writer: inout JSONWriter) {
-    if let kept { Self.write(kept, to: &writer) }
+    if let storage { Self.write(storage, to: &writer) }
   }
 
   @usableFromInline @inline(never)
-  static func write(_ kept: Kept, to writer: inout JSONWriter) {
+  static func write(_ storage: Storage, to writer: inout JSONWriter) {
     let isFirst = writer.bytes.last == UInt8(ascii: "{")
-    kept.bytes.withUnsafeBytes { bytes in
+    storage.bytes.withUnsafeBytes { bytes in
       writer.raw(isFirst ? UnsafeRawBufferPointer(rebasing: bytes.dropFirst()) : bytes)
     }
   }
 
-  /// The version to store a document with, which stays a newer one.
+  /// Returns the version to store the document with: the newer version if it was written by one.
   @inlinable
   package func version(_ own: Int64?) -> Int64? {
-    guard let newer = kept?.newerVersion else { return own }
+    guard let newer = storage?.newerVersion else { return own }
     return newer
   }
 
   @usableFromInline
-  package mutating func keep(newerVersion: Int64) { kept = Kept(kept?.bytes ?? [], newerVersion) }
+  package mutating func keep(newerVersion: Int64) {
+    storage = Storage(storage?.bytes ?? [], newerVersion)
+  }
 
-  /// The version that wrote them, if that is newer than the type's own.
-  package var newerVersion: Int64? { kept?.newerVersion }
+  /// The version that wrote the fields, if it is newer than the type's version.
+  package var newerVersion: Int64? { storage?.newerVersion }
 
   func object() throws(StoreError) -> DocumentObject {
-    guard let kept, !kept.bytes.isEmpty else { return [:] }
-    let text = [UInt8(ascii: "{")] + kept.bytes.dropFirst() + [UInt8(ascii: "}")]
+    guard let storage, !storage.bytes.isEmpty else { return [:] }
+    let text = [UInt8(ascii: "{")] + storage.bytes.dropFirst() + [UInt8(ascii: "}")]
     let object = text.withUnsafeBytes { bytes in
       Result { () throws(StoreError) in
         var reader = JSONReader(bytes)
@@ -73,13 +77,14 @@ public struct UnknownFields: Sendable {
 }
 
 extension UnknownFields {
-  /// Gathers fields while a document is read whose fields are not all where they were expected.
+  /// Collects the undeclared fields of a document while it is read.
   public struct Collector {
     private var bytes: [UInt8] = []
 
+    /// Creates an empty collector.
     public init() {}
 
-    /// Keeps the field whose name was just read, and leaves the cursor behind its value.
+    /// Collects the field whose name was just read, and moves the reader past its value.
     ///
     /// - Throws: ``StoreError/Code/corruptDocument``.
     package mutating func keep(
@@ -96,10 +101,10 @@ extension UnknownFields {
       bytes.append(contentsOf: value.prefix(value.count - reader.rest.count))
     }
 
-    /// What was kept.
+    /// The collected fields.
     public var fields: UnknownFields {
       var fields = UnknownFields()
-      if !bytes.isEmpty { fields.kept = Kept(bytes, nil) }
+      if !bytes.isEmpty { fields.storage = Storage(bytes, nil) }
       return fields
     }
   }
@@ -115,13 +120,15 @@ extension UnknownFields: Codable {
   public func encode(to encoder: any Encoder) {}
 }
 
-// The code that the compiler writes for a Codable type calls these in place of the general ones, so that
-// there is no field of this name.
+// The `Codable` code that the compiler synthesizes prefers these overloads to the generic ones, so
+// encoded values have no such field.
 extension KeyedEncodingContainer {
+  /// Does nothing: unknown fields are not part of a type's `Codable` form.
   public func encode(_ fields: UnknownFields, forKey key: Key) {}
 }
 
 extension KeyedDecodingContainer {
+  /// Returns no fields: unknown fields are not part of a type's `Codable` form.
   public func decode(_ type: UnknownFields.Type, forKey key: Key) -> UnknownFields {
     UnknownFields()
   }

@@ -40,7 +40,7 @@ extension PredicateExpressions.UnaryMinus: TranslatableExpression {
     let kind = StoredType(Output.self).kind
     let term = try translator.term(wrapped).mapped { (part) throws(StoreError) in
       try part.content.operand(kind).map { operand in
-        // Zero less it would lose the sign of zero.
+        // Multiplies by -1, since subtracting from zero would lose the sign of zero.
         kind.isFloating
           ? kind.result(.arithmetic(operand, .multiply, .value(.double(-1))))
           : kind.result(.negated(operand))
@@ -71,20 +71,21 @@ extension PredicateTranslator {
 }
 
 extension Term.Content {
-  /// A number to compute with. Stored ones are read as the type reads them: 12.0 as an integer, 12 as a
-  /// double.
+  /// Returns a numeric operand, or nil if the type has no exact arithmetic in the store.
+  ///
+  /// Stored numbers are converted to the type: 12.0 to an integer, 12 to a double.
   fileprivate func operand(_ kind: StoredType.Kind) throws(StoreError) -> QueryExpression? {
     let cast: CastType
     switch kind {
     case .double: cast = .real
     case .integer(_, fits: true): cast = .integer
-    // Floats are rounded after each step, the store computes in doubles.
+    // Swift rounds a `Float` after each step; the store computes in doubles.
     default: return nil
     }
     switch self {
     case .constant(let value): return try storedForm(value).map(QueryExpression.value)
     case .stored(let value): return .cast(.value(value), cast)
-    case .place(let place): return place.isKey ? nil : .cast(place.expression, cast)
+    case .location(let location): return location.isKey ? nil : .cast(location.expression, cast)
     case .computed(let expression): return expression
     default: return nil
     }
@@ -93,7 +94,7 @@ extension Term.Content {
 
 extension StoredType.Kind {
   fileprivate static var arithmeticReason: String {
-    "integers of at most 64 bits with sign, or doubles"
+    "signed integers of at most 64 bits, or doubles"
   }
 
   fileprivate func computed(
@@ -107,14 +108,15 @@ extension StoredType.Kind {
       term.fails = term.fails.or(isZero)
       return term
     }
-    // The store has no result there; Swift has an infinity or NaN.
+    // The store returns null for a division by zero; Swift returns an infinity or NaN.
     let infinite = QueryExpression.arithmetic(
       x, .multiply, .function(.pow, [y, .value(.double(-1))]))
     return result(value).limited(to: isZero.opposite)
       .joined(with: result(infinite).limited(to: isZero))
   }
 
-  /// A result; where it is too large for the type, the program would stop.
+  /// Returns a computed result. It fails where the result overflows the type, which would trap in
+  /// Swift.
   fileprivate func result(_ value: QueryExpression) -> Term {
     guard case .integer(let type, _) = self else { return Term(.computed(value)) }
     let fits = Self.fits(value, type).folded
@@ -124,7 +126,7 @@ extension StoredType.Kind {
   private static func fits<Integer: FixedWidthInteger>(
     _ value: QueryExpression, _ type: Integer.Type
   ) -> Condition {
-    // What 64 bits do not hold is a double.
+    // The store computes a result beyond 64 bits as a double.
     if Int64(Integer.max) == .max {
       return .comparison(.function(.typeof, [value]), .equal, .value("integer"))
     }

@@ -10,7 +10,7 @@ extension PredicateExpressions.Equal: TranslatableExpression {
   }
 }
 
-/// The exact opposite of `==`.
+/// Translated as the exact negation of `==`.
 extension PredicateExpressions.NotEqual: TranslatableExpression {
   func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
     Term(try translator.equality(lhs, rhs, self).opposite)
@@ -28,14 +28,15 @@ extension PredicateTranslator {
       return a.equals(b, type)
     }
     guard let truth else {
-      throw .untranslatable(whole, "values that are stored as one number, text, flag, date or data")
+      throw .untranslatable(
+        whole, "values that are stored as a single number, string, Boolean, date or binary value")
     }
     return truth
   }
 }
 
 extension Term.Content {
-  /// What it is before any document is read.
+  /// The value, if it is known before any document is read.
   var value: Any? {
     switch self {
     case .constant(let value): value
@@ -44,22 +45,24 @@ extension Term.Content {
     }
   }
 
-  /// The expression for a single value in the document; nil for others.
+  /// The expression of a single value in the document; nil for other contents.
   var expression: QueryExpression? {
     switch self {
-    case .place(let place): place.expression
+    case .location(let location): location.expression
     case .computed(let expression): expression
     case .truth(let condition): .truth(condition)
     default: nil
     }
   }
 
-  var place: Place? { if case .place(let place) = self { place } else { nil } }
-  var isKey: Bool { place?.isKey ?? false }
+  var location: DocumentLocation? {
+    if case .location(let location) = self { location } else { nil }
+  }
+  var isKey: Bool { location?.isKey ?? false }
 }
 
 extension Term.Case {
-  /// Where it equals a value of a type; nil if that cannot be asked.
+  /// Returns the condition that the content equals a value, or nil if it cannot be expressed.
   func equals(_ value: Any, _ type: StoredType) throws(StoreError) -> Condition? {
     guard unwrapped(value) != nil, value as? DocumentValue != .null else { return isNull }
     if content.isKey { return Self.key(of: value).map(equals) ?? .constant(false) }
@@ -77,7 +80,7 @@ extension Term.Case {
       guard let own = try? storedForm(own) else { return nil }
       return .constant(ValueOrder.compare(own, stored) == 0)
     case .stored(let own): return .constant(ValueOrder.compare(own, stored) == 0)
-    case .place(let place): return place.equals(stored)
+    case .location(let location): return location.equals(stored)
     case .computed(let expression): return .comparison(expression, .equal, .value(stored))
     case .truth(let condition):
       guard case .bool(let flag) = stored else { return nil }
@@ -90,7 +93,8 @@ extension Term.Case {
     }
   }
 
-  /// Where two values of the document are equal.
+  /// Returns the condition that two values of the document are equal, or nil if it cannot be
+  /// expressed.
   func equals(_ other: Term.Case, _ type: StoredType) -> Condition? {
     guard type.kind.hasEquality, let left = content.expression,
       let right = other.content.expression,
@@ -102,7 +106,7 @@ extension Term.Case {
     return equal.or(isNull.and(other.isNull))
   }
 
-  /// The text of a key; nil for a value that no document has as its key.
+  /// Returns the text of a document key, or nil if the value cannot be a key.
   static func key(of value: Any) -> DocumentValue? {
     guard let key = unwrapped(value) as? any ModelKey,
       let text = try? key.documentKey?.description
@@ -112,35 +116,37 @@ extension Term.Case {
 }
 
 extension StoredType.Kind {
-  /// A list whose elements are single values, which tells it apart from them.
+  /// Whether the type is a list of single values, so that a list never equals one of its elements.
   var isFlatList: Bool {
     if case .list(let element) = self { element.kind.hasEquality } else { false }
   }
 }
 
 extension Condition {
-  /// Swift's NaN is in no relation to anything; the store's is less than every number.
+  /// In Swift, NaN is unordered; in the store, it is less than every number.
   static func isNumber(_ expression: QueryExpression) -> Condition {
     .comparison(expression, .greaterOrEqual, .value(.double(-.infinity)))
   }
 }
 
-extension Place {
-  /// Where a value stands. A list may be stored as its only element, from when it was none.
+extension DocumentLocation {
+  /// Returns the condition that the location holds a value. A list can be stored as its only
+  /// element if the property was not a list before.
   fileprivate func equals(_ value: DocumentValue) -> Condition {
     let equal = holds(.equal, value)
     guard case .array(let list) = value, list.count == 1, !list[0].isNull else { return equal }
     return equal.or(isArray.opposite.and(holds(.equal, list[0])))
   }
 
-  /// Where some element stands in a relation to a value.
+  /// Returns the condition that the value, or an element of the list, compares to a value as given.
   func holds(_ comparison: Comparison, _ value: DocumentValue) -> Condition {
     .comparison(expression, comparison, .value(value))
   }
 }
 
 extension Elements {
-  /// How many there are, as far as it is asked whether there are any; nil for other numbers.
+  /// Returns a condition on the number of elements if it is equivalent to an emptiness check, and
+  /// nil otherwise.
   func count(_ comparison: Comparison, _ value: DocumentValue) -> Condition? {
     guard let number = value.int else { return nil }
     switch (comparison, number) {
@@ -178,14 +184,14 @@ extension PredicateTranslator {
     }
     guard let truth else {
       throw .untranslatable(
-        whole, "numbers, texts or dates; of what is filtered, whether it is empty")
+        whole, "numbers, strings or dates; for a filtered list, a test whether it is empty")
     }
     return truth
   }
 }
 
 extension Term.Case {
-  /// Where it stands in a relation to another case; neither is null.
+  /// Returns the condition of a comparison with another case, neither of which is null.
   func compares(
     _ comparison: Comparison, _ other: Term.Case, isFloating: Bool
   ) throws(StoreError) -> Condition? {
@@ -211,11 +217,13 @@ extension Term.Case {
       guard let own = try storedForm(own) else { return nil }
       return compares(.value(own), comparison, stored, isFloating)
     case .stored(let own): return compares(.value(own), comparison, stored, isFloating)
-    case .place(let place): return compares(place.expression, comparison, stored, isFloating)
+    case .location(let location):
+      return compares(location.expression, comparison, stored, isFloating)
     case .computed(let expression): return compares(expression, comparison, stored, isFloating)
     case .count(let elements): return elements.count(comparison, stored)
     case .extreme(let list, let isGreatest):
-      // The greatest is over a value if any is, and below it if none is not.
+      // The greatest element exceeds a value if any element does; it is below the value if no
+      // element is not.
       let isAny = isGreatest == (comparison == .greater || comparison == .greaterOrEqual)
       return isAny
         ? list.holds(comparison, stored) : list.holds(comparison.complement, stored).opposite

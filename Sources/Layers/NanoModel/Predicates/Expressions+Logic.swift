@@ -57,7 +57,7 @@ extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
 }
 
 extension Term {
-  /// Without nil, where it fails.
+  /// The term without null; it fails where the value is null.
   var forced: Term {
     var term = present
     term.fails = fails.or(isNull)
@@ -65,7 +65,8 @@ extension Term {
   }
 }
 
-/// Casts that the compiler sees through: to the same type, and out of an optional.
+/// The casts that never change the value: to the same type, and from an optional to its wrapped
+/// type.
 private enum Cast {
   case same, unwraps
 
@@ -80,7 +81,7 @@ private enum Cast {
     }
   }
 
-  static let reason = "a cast to the type of the property or out of its optional"
+  static let reason = "a cast to the property's type or to its wrapped type"
 }
 
 extension PredicateExpressions.ConditionalCast: TranslatableExpression {

@@ -4,7 +4,7 @@ import Foundation
 import NanoDocument
 import NanoQuery
 
-/// A range of the program.
+/// A constant range.
 private protocol RangeOfValues {
   var lower: Any? { get }
   var upper: Any? { get }
@@ -36,7 +36,7 @@ extension PartialRangeUpTo: RangeOfValues {
   fileprivate var includesUpper: Bool { false }
 }
 
-/// A range whose bounds are parts of the predicate.
+/// A range whose bounds are expressions of the predicate.
 private protocol RangeOfTerms: PredicateExpression {
   func contains<Element: PredicateExpression>(
     _ element: Element, _ translator: PredicateTranslator, _ whole: some PredicateExpression
@@ -66,7 +66,7 @@ extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
     }
     guard let range = try translator.term(range).constant,
       let truth = try translator.range(range, contains: element, self)
-    else { throw .untranslatable(self, "a range of numbers, texts or dates") }
+    else { throw .untranslatable(self, "a range of numbers, strings or dates") }
     return Term(truth)
   }
 }
@@ -80,13 +80,14 @@ extension PredicateTranslator {
   ) throws(StoreError) -> Truth {
     let isOver = try self.comparison(lower, .lessOrEqual, element, whole)
     let isUnder = try self.comparison(element, comparison, upper, whole)
-    // A range whose bounds are in the wrong order cannot be made.
+    // Swift traps when the bounds are in the wrong order.
     let isRange = try self.comparison(lower, .lessOrEqual, upper, whole)
     let all = isRange.and(isOver).and(isUnder)
     return Truth(holds: all.holds, fails: all.fails.or(isRange.isFalse))
   }
 
-  /// Where a range of the program contains something; nil if it is no range.
+  /// Returns the condition that a constant range contains an element, or nil if the value is not a
+  /// range.
   func range<E: PredicateExpression>(
     _ range: Any, contains element: E, _ whole: some PredicateExpression
   ) throws(StoreError) -> Truth? {
@@ -96,7 +97,7 @@ extension PredicateTranslator {
     var holds = Condition.constant(false)
     for part in element.cases {
       guard kind.hasOrder, kind.isText || !part.content.isKey else { return nil }
-      var inside = part.when
+      var within = part.when
       for (bound, comparison) in [
         (range.lower, Comparison.greaterOrEqual),
         (range.upper, range.includesUpper ? .lessOrEqual : .less),
@@ -106,9 +107,9 @@ extension PredicateTranslator {
         guard let test = try part.compares(comparison, other, isFloating: kind.isFloating) else {
           return nil
         }
-        inside = inside.and(test)
+        within = within.and(test)
       }
-      holds = holds.or(inside)
+      holds = holds.or(within)
     }
     return Truth(holds: holds, fails: element.fails)
   }

@@ -18,9 +18,9 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
       switch list.content {
       case .constant(let values as any Sequence): return try element.isIn(Self.array(values), type)
       case .stored(.array(let values)): return try element.isIn(values, type)
-      case .place(let place): return try place.contains(element, type)
+      case .location(let location): return try location.contains(element, type)
       case .elements(let elements):
-        let itself = Place(path: .element, depth: elements.list.depth + 1, type: type)
+        let itself = DocumentLocation(path: .element, depth: elements.list.depth + 1, type: type)
         return try itself.contains(element, type).map(elements.contain)
       default: return nil
       }
@@ -32,14 +32,14 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
   private static func array(_ values: some Sequence) -> [Any] { values.map { $0 } }
 }
 
-extension Place {
-  /// Where some element of the list, or the element itself, is this one.
+extension DocumentLocation {
+  /// Returns the condition that an element of the list, or the value itself, equals an element.
   fileprivate func contains(_ element: Term.Case, _ type: StoredType) throws(StoreError)
     -> Condition?
   {
     if let value = element.content.value {
       if unwrapped(value) == nil || value as? DocumentValue == .null { return .isNull(expression) }
-      return try Term.Case(content: .place(self)).equals(value, type)
+      return try Term.Case(content: .location(self)).equals(value, type)
     }
     guard !element.content.isKey || type.kind.isText, let other = element.content.expression else {
       return nil
@@ -51,7 +51,7 @@ extension Place {
 }
 
 extension Term.Case {
-  /// Where it equals one of these values.
+  /// Returns the condition that the content equals one of the values.
   fileprivate func isIn(_ values: [Any], _ type: StoredType) throws(StoreError) -> Condition? {
     guard let expression = content.expression, content.value == nil else {
       var holds = Condition.constant(false)
@@ -81,7 +81,7 @@ extension Term.Case {
 extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
   func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
     try translator.elements(of: sequence, variable, self) { (list, inner) throws(StoreError) in
-      list.contain(try inner.sureTruth(test, self))
+      list.contain(try inner.infallibleTruth(test, self))
     } ofValues: { (values) throws(StoreError) in
       var any = Truth(holds: .constant(false))
       for value in values {
@@ -95,7 +95,7 @@ extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
 extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
   func translated(by translator: PredicateTranslator) throws(StoreError) -> Term {
     try translator.elements(of: sequence, variable, self) { (list, inner) throws(StoreError) in
-      list.contain(try inner.sureTruth(test, self).opposite).opposite
+      list.contain(try inner.infallibleTruth(test, self).opposite).opposite
     } ofValues: { (values) throws(StoreError) in
       var all = Truth(holds: .constant(true))
       for value in values {
@@ -113,53 +113,56 @@ extension PredicateExpressions.Filter: TranslatableExpression {
         return try translator.filtered(values, by: self.filter, variable)
       }
       guard let (list, inner) = translator.elements(part.content, variable) else { return nil }
-      let filter = list.filter.and(try inner.sureTruth(self.filter, self))
+      let filter = list.filter.and(try inner.infallibleTruth(self.filter, self))
       return Term(.elements(Elements(list: list.list, filter: filter)))
     }
     guard let term else {
-      throw .untranslatable(self, "a list of the model whose elements are no lists")
+      throw .untranslatable(self, "a stored list whose elements are not lists")
     }
     return term
   }
 }
 
 extension PredicateTranslator {
-  /// Those of some values that fulfil a condition on nothing but themselves; nil for other conditions.
+  /// Filters constant values with a condition that depends on nothing else; returns nil for other
+  /// conditions.
   fileprivate func filtered<Element, Test: PredicateExpression>(
     _ values: [Term.Content], by test: Test, _ variable: PredicateExpressions.Variable<Element>
   ) throws(StoreError) -> Term? {
-    var kept: [DocumentValue] = []
+    var matching: [DocumentValue] = []
     for value in values {
       let truth = try entering(variable, Term(value)).truth(test)
-      guard truth.fails == .constant(false), case .constant(let isKept) = truth.holds else {
+      guard truth.fails == .constant(false), case .constant(let matches) = truth.holds else {
         return nil
       }
-      guard isKept else { continue }
-      guard let known = value.value, let stored = try storedForm(known) else { return nil }
-      kept.append(stored)
+      guard matches else { continue }
+      guard let constant = value.value, let stored = try storedForm(constant) else { return nil }
+      matching.append(stored)
     }
-    return Term(.stored(.array(kept)))
+    return Term(.stored(.array(matching)))
   }
 
-  /// Where a closure over elements is true, which must not fail: what is found would depend on the order
-  /// of the elements.
-  fileprivate func sureTruth<E: PredicateExpression>(
+  /// Returns the condition of a closure that cannot fail: with a failing closure, the result would
+  /// depend on the order of the elements.
+  fileprivate func infallibleTruth<E: PredicateExpression>(
     _ expression: E, _ whole: some PredicateExpression
   ) throws(StoreError) -> Condition {
     let truth = try truth(expression)
     guard truth.fails == .constant(false) else {
-      throw .untranslatable(whole, "a closure that neither unwraps by force nor can overflow")
+      throw .untranslatable(
+        whole, "a closure without forced unwrapping and without arithmetic that can overflow")
     }
     return truth.holds
   }
 
-  /// The elements of a list in the document, and the translator for what is asked of one.
+  /// Returns the elements of a list in the document, and a translator for conditions on one of
+  /// them.
   fileprivate func elements<Element>(
     _ content: Term.Content, _ variable: PredicateExpressions.Variable<Element>
   ) -> (Elements, PredicateTranslator)? {
     let elements: Elements
     switch content {
-    case .place(let list): elements = Elements(list: list, filter: .constant(true))
+    case .location(let list): elements = Elements(list: list, filter: .constant(true))
     case .elements(let filtered): elements = filtered
     default: return nil
     }
@@ -167,8 +170,8 @@ extension PredicateTranslator {
     guard elements.list.depth == depth, elements.list.path != nil, !type.kind.isList else {
       return nil
     }
-    let element = Place(path: .element, depth: depth + 1, type: type)
-    let term = Term(.place(element), mayBeNull: type.isOptional)
+    let element = DocumentLocation(path: .element, depth: depth + 1, type: type)
+    let term = Term(.location(element), mayBeNull: type.isOptional)
     return (elements, entering(variable, term, deeper: true))
   }
 
@@ -187,7 +190,7 @@ extension PredicateTranslator {
     }
     guard let term else {
       throw .untranslatable(
-        whole, "a list of the model whose elements are no lists, or a list of values")
+        whole, "a stored list whose elements are not lists, or a constant list")
     }
     return term
   }
@@ -197,7 +200,7 @@ extension Term.Content {
   /// The elements, if they are known before any document is read.
   fileprivate var listed: [Term.Content]? {
     func all(_ values: some Sequence) -> [Term.Content] {
-      values.prefix(Self.longestList + 1).map { .constant($0) }
+      values.prefix(Self.maximumListLength + 1).map { .constant($0) }
     }
     let elements: [Term.Content]
     switch self {
@@ -205,11 +208,11 @@ extension Term.Content {
     case .stored(.array(let values)): elements = values.map { .stored($0) }
     default: return nil
     }
-    return elements.count <= Self.longestList ? elements : nil
+    return elements.count <= Self.maximumListLength ? elements : nil
   }
 
-  /// Arbitrary: a condition is made for each value.
-  private static let longestList = 1_000
+  /// Arbitrary: each value adds a condition.
+  private static let maximumListLength = 1_000
 }
 
 extension PredicateExpressions.SequenceMinimum: TranslatableExpression {
@@ -234,13 +237,13 @@ extension PredicateTranslator {
         let order: (DocumentValue, DocumentValue) -> Bool = { ValueOrder.compare($0, $1) < 0 }
         let found = isGreatest ? values.max(by: order) : values.min(by: order)
         return Term(.stored(found ?? .null))
-      case (.place(let list), .list(let element)) where element.kind.hasOrder:
+      case (.location(let list), .list(let element)) where element.kind.hasOrder:
         return Term(.extreme(list, isGreatest: isGreatest), mayBeNull: true)
       default: return nil
       }
     }
     guard let term else {
-      throw .untranslatable(whole, "a list of numbers, texts or dates")
+      throw .untranslatable(whole, "a list of numbers, strings or dates")
     }
     return term
   }

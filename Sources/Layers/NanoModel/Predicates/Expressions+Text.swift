@@ -42,7 +42,7 @@ extension Term.Content {
     case .constant(let value as PredicateExpressions.PredicateRegex):
       .value(.string(value.stringRepresentation))
     case .stored(.string(let text)): .value(.string(text))
-    case .place(let place): place.expression
+    case .location(let location): location.expression
     default: nil
     }
   }

@@ -5,24 +5,25 @@ import NanoDocument
 import NanoQuery
 
 extension ModelCondition {
-  /// What a predicate of Foundation says, as a condition that indexes and the store can answer.
+  /// Creates a condition from a Foundation predicate. The condition can use indexes.
   ///
   /// ```swift
   /// people.find(#Predicate { $0.lastName == "Doe" && $0.age > 30 })
   /// people.find(#Predicate { $0.home?.country == "UK" && $0.tags.contains("swift") })
   /// ```
   ///
-  /// It finds those values for which `predicate.evaluate(value)` is true, also in documents that lack a
-  /// field or have it under a former name. Values for which it would throw or stop the program are not
-  /// found. Texts are compared by code point.
+  /// The condition matches the values for which `predicate.evaluate(value)` returns true, including
+  /// values of documents that lack a field or store it under a former name. Values for which
+  /// evaluation would throw or trap do not match. Strings are compared by code point.
   ///
-  /// A part that has no counterpart is told when the condition is asked: ``StoreError/Code/unsupported``,
-  /// with the part and the field, and nothing was read. docs/MODELS-PREDICATES.md lists what has one.
+  /// If a part of the predicate cannot be translated, executing the query throws
+  /// ``StoreError/Code/unsupported`` with that part and its field; nothing is read.
+  /// docs/MODELS-PREDICATES.md lists the supported expressions.
   public init(_ predicate: Predicate<Root>) {
     do throws(StoreError) {
       self.init(
-        try PredicateTranslator.condition(predicate, countsFormerNames: true),
-        current: try PredicateTranslator.condition(predicate, countsFormerNames: false))
+        try PredicateTranslator.condition(predicate, includesFormerNames: true),
+        current: try PredicateTranslator.condition(predicate, includesFormerNames: false))
     } catch {
       self.init(failure: error)
     }
@@ -30,14 +31,16 @@ extension ModelCondition {
 }
 
 extension PredicateTranslator {
-  /// - Parameter countsFormerNames: Whether documents may have fields under former names.
+  /// Translates a predicate to a condition.
+  ///
+  /// - Parameter includesFormerNames: Whether documents can store fields under former names.
   fileprivate static func condition<Root: Model>(
-    _ predicate: Predicate<Root>, countsFormerNames: Bool
+    _ predicate: Predicate<Root>, includesFormerNames: Bool
   ) throws(StoreError) -> Condition {
-    let document = Place(path: nil, depth: 0, type: StoredType(Root.self))
+    let document = DocumentLocation(path: nil, depth: 0, type: StoredType(Root.self))
     let translator = PredicateTranslator(
-      countsFormerNames: countsFormerNames, depth: 0,
-      variables: [predicate.variable.key: Term(.place(document))])
+      includesFormerNames: includesFormerNames, depth: 0,
+      variables: [predicate.variable.key: Term(.location(document))])
     return try translator.truth(predicate.expression).holds
   }
 }

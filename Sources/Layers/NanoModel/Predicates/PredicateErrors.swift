@@ -4,9 +4,9 @@ import Foundation
 import NanoDocument
 
 extension StoreError {
-  /// A part of a predicate has no counterpart in the store.
+  /// Returns the error for a part of a predicate that cannot be translated.
   ///
-  /// - Parameter reason: What would have been understood.
+  /// - Parameter reason: The supported forms.
   static func untranslatable<E: PredicateExpression>(
     _ expression: E, _ reason: String? = nil
   ) -> StoreError {
@@ -15,10 +15,11 @@ extension StoreError {
       .unsupported, "A part of the predicate cannot be translated", [.operation: String(name)])
     if let field = firstField(in: expression) { error = error.adding(.field, field) }
     if let reason { error = error.adding(.expected, reason) }
-    return error.adding(.hint, "find more, and evaluate the predicate on the values that are found")
+    return error.adding(
+      .hint, "query with a broader condition, and evaluate the predicate on the results")
   }
 
-  /// The field that an expression names first.
+  /// Returns the path of the first field that an expression refers to.
   private static func firstField(in value: Any) -> String? {
     let inner = Mirror(reflecting: value).children.lazy
       .filter { $0.value is any PredicateExpression }
@@ -29,13 +30,13 @@ extension StoreError {
   }
 }
 
-/// An expression that may lead to a field of a model.
+/// An expression that can refer to a field of a model.
 private protocol FieldNaming {
   var fieldName: String? { get }
 }
 
 extension PredicateExpressions.KeyPath: FieldNaming {
   fileprivate var fieldName: String? {
-    (Root.Output.self as? any Model.Type)?.fieldTable.place(of: keyPath)?.path.description
+    (Root.Output.self as? any Model.Type)?.fieldTable.location(of: keyPath)?.path.description
   }
 }

@@ -4,19 +4,19 @@ import Foundation
 import NanoDocument
 import NanoQuery
 
-/// A kind of expression in predicates that is understood.
+/// An expression type that can be translated to a condition.
 protocol TranslatableExpression: PredicateExpression {
   func translated(by translator: PredicateTranslator) throws(StoreError) -> Term
 }
 
-/// Makes conditions of predicates.
+/// Translates predicates to conditions.
 struct PredicateTranslator {
-  /// Whether documents may have fields under former names.
-  let countsFormerNames: Bool
-  /// How many lists are entered.
+  /// Whether documents can store fields under former names.
+  let includesFormerNames: Bool
+  /// The number of enclosing closures over list elements.
   var depth: Int
   var variables: [PredicateExpressions.VariableID: Term]
-  /// What an expression gives.
+  /// Translates an expression.
   func term<E: PredicateExpression>(_ expression: E) throws(StoreError) -> Term {
     guard let translatable = expression as? any TranslatableExpression else {
       throw .untranslatable(expression)
@@ -24,7 +24,7 @@ struct PredicateTranslator {
     return try translatable.translated(by: self)
   }
 
-  /// Where an expression is true.
+  /// Translates a Boolean expression.
   func truth<E: PredicateExpression>(_ expression: E) throws(StoreError) -> Truth {
     let term = try term(expression)
     var holds = Condition.constant(false)
@@ -35,7 +35,9 @@ struct PredicateTranslator {
     return Truth(holds: holds, fails: term.fails)
   }
 
-  /// The same, inside of a list's elements.
+  /// Returns the translator for a nested scope in which a variable has a value.
+  ///
+  /// - Parameter deeper: Whether the scope is a closure over elements of a list in the document.
   func entering<Element>(
     _ variable: PredicateExpressions.Variable<Element>, _ term: Term, deeper: Bool = false
   ) -> PredicateTranslator {
@@ -45,7 +47,7 @@ struct PredicateTranslator {
     return inner
   }
 
-  /// What an operator says of each two cases.
+  /// Combines the cases of two operands with an operator.
   func combined<L: PredicateExpression, R: PredicateExpression>(
     _ left: L, _ right: R,
     _ condition: (Term.Case, Term.Case) throws(StoreError) -> Condition?
@@ -65,7 +67,7 @@ struct PredicateTranslator {
 }
 
 extension Term {
-  /// Each case by cases of its own.
+  /// Replaces each case by the cases that a closure returns.
   func mapped(
     _ change: (Case) throws(StoreError) -> Term?
   ) throws(StoreError) -> Term? {
@@ -81,7 +83,7 @@ extension Term {
     return result
   }
 
-  /// The cases where there is a value.
+  /// The cases in which the value is not null.
   var present: Term {
     var present = self
     present.cases = cases.compactMap { part in
@@ -93,14 +95,14 @@ extension Term {
     return present
   }
 
-  /// Where there is none.
+  /// The condition that the value is null.
   var isNull: Condition {
     cases.reduce(.constant(false)) { $0.or($1.when.and($1.isNull)) }
   }
-  /// Where some case applies.
+  /// The condition that a case applies.
   var applies: Condition { cases.reduce(.constant(false)) { $0.or($1.when) } }
 
-  /// Other cases where a condition holds.
+  /// Restricts all cases to documents that satisfy a condition.
   func limited(to condition: Condition) -> Term {
     Term(
       cases.map { part in
@@ -110,19 +112,19 @@ extension Term {
       }, fails: condition.and(fails))
   }
 
-  /// These cases and others, which apply elsewhere.
+  /// Adds cases, which must exclude these.
   func joined(with other: Term) -> Term {
     Term(cases + other.cases, fails: fails.or(other.fails))
   }
 }
 
 extension Term.Case {
-  /// Where its content is null.
+  /// The condition that the content is null.
   var isNull: Condition {
     switch content {
     case .constant(let value): .constant(unwrapped(value) == nil)
     case .stored(let value): .constant(value.isNull)
-    case .place(let place): mayBeNull ? place.isNull : .constant(false)
+    case .location(let location): mayBeNull ? location.isNull : .constant(false)
     case .computed(let expression): mayBeNull ? .isNull(expression) : .constant(false)
     case .extreme(let list, _):
       mayBeNull ? .comparison(list.expression, .equal, .value(.array([]))) : .constant(false)
@@ -132,12 +134,12 @@ extension Term.Case {
 }
 
 extension Term.Content {
-  /// Where it is true; nil if it is neither true nor false.
+  /// The condition that the content is true; nil if it is not Boolean.
   var isTrue: Condition? {
     switch self {
     case .constant(let value): (unwrapped(value) as? Bool).map(Condition.constant)
     case .stored(.bool(let flag)): .constant(flag)
-    case .place(let place): .comparison(place.expression, .equal, .value(true))
+    case .location(let location): .comparison(location.expression, .equal, .value(true))
     case .truth(let condition): condition
     default: nil
     }

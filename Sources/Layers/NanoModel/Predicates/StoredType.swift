@@ -3,19 +3,19 @@
 import Foundation
 import NanoDocument
 
-/// What a type of the program is in documents, as far as predicates ask for it.
+/// The stored form of a Swift type, as far as predicates depend on it.
 struct StoredType {
   let kind: Kind
   let isOptional: Bool
-  /// Whether it is a set, whose elements have no order.
+  /// Whether it is a set, whose elements are unordered.
   let isSet: Bool
 
   indirect enum Kind {
     case text, bool, date, data, url, uuid, decimal
     case double, float
-    /// - Parameter fits: Whether all its values are integers of 64 bits with sign.
+    /// - Parameter fits: Whether all values of the type are signed 64-bit integers.
     case integer(any FixedWidthInteger.Type, fits: Bool)
-    /// Equal where the raw values are; without their order.
+    /// A type that is stored as its raw value: it has equality but no order.
     case raw(Kind)
     case model(any Model.Type)
     case list(StoredType)
@@ -65,7 +65,7 @@ extension StoredType.Kind {
     Self(Raw.RawValue.self)
   }
 
-  /// Whether its values are equal where their stored forms are.
+  /// Whether values are equal exactly if their stored forms are.
   var hasEquality: Bool {
     switch self {
     case .text, .bool, .date, .data, .url, .uuid, .decimal, .double, .float, .integer: true
@@ -74,7 +74,7 @@ extension StoredType.Kind {
     }
   }
 
-  /// Whether its values have the order of their stored forms.
+  /// Whether values are ordered like their stored forms.
   var hasOrder: Bool {
     switch self {
     case .text, .date, .double, .float, .integer: true
@@ -102,7 +102,7 @@ extension StoredType.Kind {
   var isList: Bool { if case .list = self { true } else { false } }
 }
 
-/// Optionals of any type.
+/// An optional of any type.
 protocol OptionalType {
   static var wrappedType: Any.Type { get }
   var wrapped: Any? { get }
@@ -128,15 +128,15 @@ extension Dictionary: DictionaryType {
   static var isEmptyPath: AnyKeyPath { \Self.isEmpty }
 }
 
-/// A value of the program with optionals taken off; nil for nil.
+/// Returns a value without its optionals, or nil.
 func unwrapped(_ value: Any) -> Any? {
   guard let optional = value as? any OptionalType else { return value }
   return optional.wrapped.flatMap { unwrapped($0) }
 }
 
-/// What a value of the program is stored as; null for nil.
+/// Returns the stored form of a value; null for nil.
 ///
-/// - Returns: Nil for a type that is not stored as one value.
+/// - Returns: Nil if the type is not stored as a single value.
 func storedForm(_ value: Any) throws(StoreError) -> DocumentValue? {
   guard let value = unwrapped(value) else { return .null }
   switch value {
@@ -162,6 +162,6 @@ private func storedList(_ values: some Sequence) throws(StoreError) -> DocumentV
 }
 
 extension DocumentValue {
-  /// Whether it is equal to nothing, itself included.
+  /// Whether it is NaN, which equals nothing, not even itself.
   var isNaN: Bool { if case .double(let number) = self { number.isNaN } else { false } }
 }

@@ -3,43 +3,43 @@
 import NanoDocument
 import NanoQuery
 
-/// What a part of a predicate gives, for every document: one of several cases, of which exactly one
-/// applies wherever the part has a value at all.
+/// The translation of a part of a predicate: cases of which exactly one applies to each document
+/// for which the part has a value.
 ///
-/// `$0.country` of a model with `var country = "UK"` has two: what stands in the field, where there is
-/// one, and "UK". Operators are applied to each case, so that conditions on fields remain what indexes
-/// answer.
+/// `$0.country` of a model with `var country = "UK"` has two cases: the field where it exists, and
+/// the constant "UK" elsewhere. Operators apply to each case, so that the resulting conditions on
+/// fields can use indexes.
 struct Term {
   var cases: [Case]
-  /// Where evaluating the part throws, or stops the program. No case applies there.
+  /// The condition that evaluating the part throws or traps. No case applies to those documents.
   var fails: Condition = .constant(false)
 
   struct Case {
-    /// Which documents it is for.
+    /// The documents that the case applies to.
     var when: Condition = .constant(true)
     var content: Content
-    /// Whether the content can be null in such a document.
+    /// Whether the content can be null in those documents.
     var mayBeNull = false
   }
 
-  /// What the part is.
+  /// The content of a case.
   enum Content {
-    /// A value of the program.
+    /// A constant of the program.
     case constant(Any)
-    /// What a document without the field is read as.
+    /// The stored form of a default.
     case stored(DocumentValue)
-    /// What stands somewhere in the document.
-    case place(Place)
-    /// A number made of others.
+    /// The value at a location in the document.
+    case location(DocumentLocation)
+    /// A computed number.
     case computed(QueryExpression)
-    /// True where the condition holds.
+    /// True where the condition holds, and false elsewhere.
     case truth(Condition)
-    /// The elements of a list that fulfil a condition.
+    /// The elements of a list that satisfy a filter.
     case elements(Elements)
-    /// How many they are; only whether there are any can be asked.
+    /// The number of those elements; only emptiness can be expressed.
     case count(Elements)
-    /// The least or greatest element of a list; null if it is empty.
-    case extreme(Place, isGreatest: Bool)
+    /// The least or greatest element of a list; null if the list is empty.
+    case extreme(DocumentLocation, isGreatest: Bool)
   }
 
   init(_ cases: [Case], fails: Condition = .constant(false)) {
@@ -55,20 +55,20 @@ struct Term {
   }
 }
 
-/// What a part of a predicate says that is true or false.
+/// The translation of a Boolean expression.
 struct Truth {
-  /// Where it is true; never where it fails.
+  /// The condition that it is true. It excludes the documents for which it fails.
   var holds: Condition
   var fails: Condition = .constant(false)
 
-  /// Where it is false.
+  /// The condition that it is false.
   var isFalse: Condition { holds.or(fails).opposite }
 
-  /// The right side is evaluated only where the left one is true.
+  /// Combines with an expression that is evaluated only if this one is true.
   func and(_ other: Truth) -> Truth {
     Truth(holds: holds.and(other.holds), fails: fails.or(holds.and(other.fails)))
   }
-  /// The right side is evaluated only where the left one is false.
+  /// Combines with an expression that is evaluated only if this one is false.
   func or(_ other: Truth) -> Truth {
     guard fails != .constant(false) || other.fails != .constant(false) else {
       return Truth(holds: holds.or(other.holds))
@@ -79,11 +79,12 @@ struct Truth {
   var opposite: Truth { Truth(holds: isFalse, fails: fails) }
 }
 
-/// Where something stands in a document, or in an element of a list that is being asked.
-struct Place {
+/// A location in a document, or in the list element that an enclosing closure inspects.
+struct DocumentLocation {
   /// The path; nil for the document itself.
   var path: FieldPath?
-  /// How many lists are entered: a condition on an element cannot name what stands outside of it.
+  /// The number of enclosing closures: a condition on an element cannot refer to values outside of
+  /// it.
   var depth: Int
   var type: StoredType
   var isKey = false
@@ -92,35 +93,35 @@ struct Place {
     isKey ? .attribute(.key) : .field(path ?? FieldPath(components: []))
   }
 
-  /// What stands below, in a field or at a number.
-  func appending(_ name: String, _ type: StoredType) -> Place {
+  /// Returns the location of a field or an array element within this location.
+  func appending(_ name: String, _ type: StoredType) -> DocumentLocation {
     let isStart = path.map(\.isElement) ?? true
-    return Place(
+    return DocumentLocation(
       path: FieldPath(components: (isStart ? [] : path?.components ?? []) + [name]), depth: depth,
       type: type)
   }
 
-  /// Whether nothing or a null stands there.
+  /// The condition that the value is missing or null.
   var isNull: Condition {
     let isNull = Condition.isNull(expression)
-    // A null among the elements is none of the list.
+    // A null element does not make the list null.
     guard case .list(let element) = type.kind, element.isOptional else { return isNull }
     return isNull.and(isArray.opposite)
   }
 
-  /// Whether a list is stored as one, and not as its only element.
+  /// The condition that a list is stored as an array, and not as its only element.
   var isArray: Condition {
     .comparison(.function(.typeof, [expression]), .equal, .value("array"))
   }
 }
 
-/// Some elements of a list.
+/// The elements of a list that satisfy a filter.
 struct Elements {
-  var list: Place
-  /// What they fulfil, asked of the element.
+  var list: DocumentLocation
+  /// The condition that the elements satisfy.
   var filter: Condition
 
-  /// Whether one of them fulfils this too.
+  /// Returns the condition that an element also satisfies a condition.
   func contain(_ condition: Condition = .constant(true)) -> Condition {
     let all = filter.and(condition)
     guard all != .constant(false), let path = list.path else { return .constant(false) }

@@ -5,24 +5,24 @@ import NanoEngine
 import NanoQuery
 import NanoStoreCore
 
-/// What is computed over the values of a model, and the type of the result.
+/// An aggregate over the values of a model, with the type of its result.
 ///
 /// ```swift
 /// let (count, oldest) = try people.find().aggregate(.count, .max(\.age))
 /// ```
 public struct ModelAggregate<M: Model, Result: Sendable>: Sendable {
   let aggregate: Swift.Result<Aggregate, StoreError>
-  /// The property that it is computed of.
-  let place: PropertyLocation?
+  /// The aggregated property.
+  let location: PropertyLocation?
   let result: @Sendable (DocumentValue) throws(StoreError) -> Result
 
   private init(
     _ keyPath: any AnyKeyPath & Sendable, _ make: @Sendable (FieldPath) -> Aggregate,
     _ result: @escaping @Sendable (DocumentValue) throws(StoreError) -> Result
   ) {
-    let place = Swift.Result { () throws(StoreError) in try M.aggregatedPlace(of: keyPath) }
-    aggregate = place.map { make($0.path) }
-    self.place = try? place.get()
+    let location = Swift.Result { () throws(StoreError) in try M.aggregatedLocation(of: keyPath) }
+    aggregate = location.map { make($0.path) }
+    self.location = try? location.get()
     self.result = result
   }
 
@@ -31,22 +31,24 @@ public struct ModelAggregate<M: Model, Result: Sendable>: Sendable {
     _ result: @escaping @Sendable (DocumentValue) throws(StoreError) -> Result
   ) {
     self.aggregate = .success(aggregate)
-    place = nil
+    location = nil
     self.result = result
   }
 }
 
 extension ModelAggregate where Result == Int {
-  /// How many values there are.
+  /// The number of values.
   public static var count: ModelAggregate { ModelAggregate(.count) { Int($0.int ?? 0) } }
-  /// How many documents hold the property; for a list, how many elements.
+  /// Returns the number of documents in which the property exists; for a list, the number of
+  /// elements.
   public static func count(of keyPath: any PartialKeyPath<M> & Sendable) -> ModelAggregate {
     ModelAggregate(keyPath, Aggregate.countOf) { Int($0.int ?? 0) }
   }
 }
 
 extension ModelAggregate where Result == Double? {
-  /// The mean of a number; nil if there is none. Of lists, the mean of all their elements.
+  /// Returns the average of a numeric property, or nil if there are no values. Lists contribute all
+  /// their elements.
   public static func average(
     _ keyPath: any KeyPath<M, some NumericQueryValue> & Sendable
   ) -> ModelAggregate {
@@ -55,10 +57,11 @@ extension ModelAggregate where Result == Double? {
 }
 
 extension ModelAggregate {
-  /// The sum of a number; 0 if there is none. Of lists, the sum of all their elements.
+  /// Returns the sum of a numeric property, or 0 if there are no values. Lists contribute all their
+  /// elements.
   ///
-  /// One that does not fit into the property's type is an error, ``StoreError/Code/typeMismatch``. A `Decimal` cannot
-  /// be added up: it is stored as text.
+  /// A sum that overflows the property's type throws ``StoreError/Code/typeMismatch``. A `Decimal`
+  /// cannot be summed, since it is stored as text.
   public static func sum<Value: NumericQueryValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) -> ModelAggregate where Result == Value.Number {
@@ -67,7 +70,7 @@ extension ModelAggregate {
     }
   }
 
-  /// The smallest value; nil if there is none.
+  /// Returns the smallest value, or nil if there is none.
   public static func min<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) -> ModelAggregate where Result == Value.Unwrapped? {
@@ -76,7 +79,7 @@ extension ModelAggregate {
     }
   }
 
-  /// The largest value; nil if there is none.
+  /// Returns the largest value, or nil if there is none.
   public static func max<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) -> ModelAggregate where Result == Value.Unwrapped? {

@@ -3,9 +3,10 @@
 import NanoDocument
 public import NanoQuery
 
-/// What values of a model must fulfil to be found.
+/// A condition on the values of a model.
 ///
-/// Written with key paths, with the properties that a closure gets, or made from any ``Condition``:
+/// Write conditions with key paths or with the properties that a closure receives, or create one
+/// from any ``Condition``:
 ///
 /// ```swift
 /// people.find(\.lastName == "Doe" && \.age > 30)
@@ -13,18 +14,18 @@ public import NanoQuery
 /// people.find(ModelCondition(Field("lastName").glob("D*")))
 /// ```
 ///
-/// It means what the same expression means in Swift for the values that are read: a document without a
-/// field counts with the property's default, one with a former name with that, and `!=` is the exact
-/// opposite of `==`. Texts are equal if their code points are.
+/// A condition matches as the same Swift expression would on the decoded value: a missing field
+/// counts with the property's default, a field is also found under its former names, and `!=` is
+/// the exact negation of `==`. Strings are equal if their code points are.
 public struct ModelCondition<Root: Model>: Sendable {
-  /// For documents with fields of every version.
+  /// The condition for documents of all versions.
   let condition: Condition
-  /// For documents without former names, which indexes serve better.
+  /// The condition for documents without former names, which can use indexes better.
   let current: Condition
-  /// What is wrong with it; thrown when it is asked.
+  /// The reason that the condition is invalid, thrown when a query with it is executed.
   let failure: StoreError?
 
-  /// A condition on the documents, with the names that fields have there.
+  /// Creates a condition on the fields of documents, with their stored names.
   public init(_ condition: Condition) {
     self.init(condition, current: condition)
   }
@@ -39,24 +40,24 @@ public struct ModelCondition<Root: Model>: Sendable {
     self.init(.constant(false), current: .constant(false), failure: failure)
   }
 
-  /// Every value.
+  /// A condition that all values satisfy.
   public static var all: ModelCondition { ModelCondition(.constant(true)) }
 
-  /// Whether it was not limited yet.
+  /// Whether it is unrestricted.
   var isAll: Bool { condition == .constant(true) && failure == nil }
 }
 
-/// Both hold.
+/// Returns a condition that holds if both conditions hold.
 public func && <Root>(a: ModelCondition<Root>, b: ModelCondition<Root>) -> ModelCondition<Root> {
   ModelCondition(
     a.condition && b.condition, current: a.current && b.current, failure: a.failure ?? b.failure)
 }
-/// At least one holds.
+/// Returns a condition that holds if at least one of the conditions holds.
 public func || <Root>(a: ModelCondition<Root>, b: ModelCondition<Root>) -> ModelCondition<Root> {
   ModelCondition(
     a.condition || b.condition, current: a.current || b.current, failure: a.failure ?? b.failure)
 }
-/// It does not hold.
+/// Returns the negation of a condition.
 public prefix func ! <Root>(a: ModelCondition<Root>) -> ModelCondition<Root> {
   ModelCondition(.not(a.condition), current: .not(a.current), failure: a.failure)
 }

@@ -3,69 +3,69 @@
 import NanoDocument
 import NanoQuery
 
-/// By what values of a model are sorted: a property and a direction.
+/// A sort key of a query: a property and a direction.
 ///
 /// ```swift
 /// people.find().sorted(by: \.lastName, \.firstName)
 /// people.find().sorted(using: .reverse(\.age), .forward(\.lastName))
 /// ```
 public struct ModelOrdering<Root: Model>: Sendable {
-  let place: Result<PropertyLocation, StoreError>
+  let location: Result<PropertyLocation, StoreError>
   let descending: Bool
 
-  /// By a property, the smallest first; what is absent comes before everything.
+  /// Sorts by a property in ascending order, with missing values first.
   ///
-  /// A property with a raw value is sorted by that. The query throws ``StoreError/Code/unsupported`` for a `Decimal`,
-  /// which is stored as text.
+  /// A property with a raw value is sorted by it. For a `Decimal`, which is stored as text, the
+  /// query throws ``StoreError/Code/unsupported``.
   public static func forward(_ keyPath: any PartialKeyPath<Root> & Sendable) -> ModelOrdering {
     ModelOrdering(keyPath, descending: false)
   }
-  /// By a property, the largest first; what is absent comes last.
+  /// Sorts by a property in descending order, with missing values last.
   public static func reverse(_ keyPath: any PartialKeyPath<Root> & Sendable) -> ModelOrdering {
     ModelOrdering(keyPath, descending: true)
   }
 
   private init(_ keyPath: any PartialKeyPath<Root> & Sendable, descending: Bool) {
-    place = Result { () throws(StoreError) in
-      let place = try Root.place(of: keyPath)
+    location = Result { () throws(StoreError) in
+      let location = try Root.location(of: keyPath)
       guard !(StoredType(type(of: keyPath as AnyKeyPath).valueType).kind.isDecimal) else {
         throw StoreError(
-          .unsupported, "Values cannot be sorted by a Decimal, which is stored as text",
+          .unsupported, "Results cannot be sorted by a Decimal, which is stored as text",
           [
-            .collection: Root.collectionName, .field: "\(place.path)",
-            .hint: "keep the amount as an integer of its smallest unit",
+            .collection: Root.collectionName, .field: "\(location.path)",
+            .hint: "store the amount as an integer of its smallest unit",
           ])
       }
-      return place
+      return location
     }
     self.descending = descending
   }
 
-  /// The ordering of documents.
+  /// Returns the ordering of documents.
   ///
-  /// - Parameter counts: Whether documents may have the field under a former name, or lack it and count
-  ///   with its default.
-  func ordering(countsVariants counts: Bool) throws(StoreError) -> Ordering {
-    let place = try place.get()
-    if place.isKey {
+  /// - Parameter includesVariants: Whether documents can have the field under a former name, or lack it and
+  ///   count with its default.
+  func ordering(includesVariants: Bool) throws(StoreError) -> Ordering {
+    let location = try location.get()
+    if location.isKey {
       let key = QueryExpression.attribute(.key)
-      return Ordering(place.isIntegerKey ? .cast(key, .integer) : key, descending: descending)
+      return Ordering(location.isIntegerKey ? .cast(key, .integer) : key, descending: descending)
     }
-    let expression = counts ? place.expression : .field(place.path)
+    let expression = includesVariants ? location.expression : .field(location.path)
     return Ordering(expression, descending: descending)
   }
 }
 
 extension PropertyLocation {
-  /// What the property is read as, in documents of every version.
+  /// The decoded value of the property, for documents of all versions.
   fileprivate var expression: QueryExpression {
     var branches: [QueryExpression.Branch] = []
     for current in cases(formerNames: true) {
       switch current.content {
       case .path(let path): branches.append(.init(when: current.when, then: .field(path)))
       case .elements: return .field(path)
-      case .constant(let place, let value):
-        let inner = place.components.count..<path.components.count
+      case .constant(let location, let value):
+        let inner = location.components.count..<path.components.count
         let constant = inner.isEmpty ? value : value[path[inner]]
         branches.append(.init(when: current.when, then: .value(constant ?? .null)))
       case .nothing: branches.append(.init(when: current.when, then: .value(.null)))

@@ -4,18 +4,18 @@ import NanoDocument
 public import NanoQuery
 
 extension ModelPath {
-  /// The property equals one of these values.
+  /// Returns the condition that the property equals one of the values.
   ///
   /// ```swift
   /// people.find { $0.lastName.isIn(["Hopper", "Lovelace"]) }
   /// ```
   public func isIn(_ values: some Sequence<Value>) -> ModelCondition<Root> {
     let values = Array(values)
-    return condition { (expression, place) throws(StoreError) in
+    return condition { (expression, location) throws(StoreError) in
       var list: [QueryExpression] = []
       var hasNull = false
       for value in values {
-        let stored = try StoredValues.stored(value, isKey: place.isKey)
+        let stored = try StoredValues.stored(value, isKey: location.isKey)
         if stored.isNull { hasNull = true } else { list.append(.value(stored)) }
       }
       let membership = Condition.membership(expression, list)
@@ -25,13 +25,13 @@ extension ModelPath {
 }
 
 extension ModelPath where Value: OrderedQueryValue {
-  /// The property stands between two values, both included.
+  /// Returns the condition that the property is between two values, inclusive.
   public func isBetween(_ low: Value, and high: Value) -> ModelCondition<Root> {
     self >= low && self <= high
   }
 }
 
-/// A text, or one that may be absent; absent ones match nothing.
+/// A string or an optional string; nil matches no pattern.
 public protocol TextQueryValue: QueryValue {}
 extension String: TextQueryValue {}
 extension Optional: TextQueryValue where Wrapped == String {}
@@ -43,26 +43,29 @@ extension ModelPath where Value: TextQueryValue {
     }
   }
 
-  /// The text begins with this one, literally.
+  /// Returns the condition that the string starts with a prefix, compared literally.
   public func hasPrefix(_ text: String) -> ModelCondition<Root> { self.text(.beginsWith, text) }
-  /// The text contains this one, literally.
+  /// Returns the condition that the string contains a substring, compared literally.
   public func contains(_ text: String) -> ModelCondition<Root> { self.text(.contains, text) }
-  /// The text ends with this one, literally.
+  /// Returns the condition that the string ends with a suffix, compared literally.
   public func hasSuffix(_ text: String) -> ModelCondition<Root> { self.text(.endsWith, text) }
-  /// One of the matches, among them those that pass over upper and lower case.
+  /// Returns the condition that the string matches by the given method, which can be
+  /// case-insensitive.
   public func matches(_ match: TextMatch, _ text: String) -> ModelCondition<Root> {
     self.text(match, text)
   }
-  /// The text matches a pattern with `%` and `_`; see ``TextMatch/like``.
+  /// Returns the condition that the string matches a pattern with `%` and `_`; see
+  /// ``TextMatch/like``.
   public func like(_ pattern: String) -> ModelCondition<Root> { text(.like, pattern) }
-  /// The text matches a pattern with `*`, `?` and `[…]`; see ``TextMatch/glob``.
+  /// Returns the condition that the string matches a pattern with `*`, `?` and `[…]`; see
+  /// ``TextMatch/glob``.
   public func glob(_ pattern: String) -> ModelCondition<Root> { text(.glob, pattern) }
-  /// A regular expression is found in the text.
+  /// Returns the condition that a regular expression matches a part of the string.
   public func regexp(_ pattern: String) -> ModelCondition<Root> { text(.regexp, pattern) }
 }
 
 extension ModelPath {
-  /// The list or set has this element.
+  /// Returns the condition that the list or set contains an element.
   @_disfavoredOverload  // A relationship contains objects by their row ids.
   public func contains(_ element: Value.ListElement) -> ModelCondition<Root>
   where Value: ListQueryValue {
@@ -71,16 +74,16 @@ extension ModelPath {
     }
   }
 
-  /// One element satisfies the whole condition.
+  /// Returns the condition that a single element satisfies the whole condition.
   public func element<Element: Model>(
     _ condition: (ModelProperties<Element>) -> ModelCondition<Element>
   ) -> ModelCondition<Root> where Value == [Element] {
     var properties = ModelProperties<Element>()
-    properties.areInPart = true
+    properties.areNested = true
     let inner = condition(properties)
     if let failure = inner.failure { return ModelCondition(failure: failure) }
-    return self.condition { (expression, place) throws(StoreError) in
-      try place.checkHolds(Element.self)
+    return self.condition { (expression, location) throws(StoreError) in
+      try location.checkHolds(Element.self)
       guard case .field(let path) = expression else { return .constant(false) }
       return .element(path, inner.condition)
     }
@@ -88,7 +91,7 @@ extension ModelPath {
 }
 
 extension ModelPath where Value: Collection {
-  /// Whether a list, set, dictionary or text has no elements.
+  /// The condition that a list, set, dictionary or string is empty.
   public var isEmpty: ModelCondition<Root> {
     let empty: DocumentValue =
       switch Value.self {
@@ -102,32 +105,32 @@ extension ModelPath where Value: Collection {
   }
 }
 
-// As in Swift, with the property in the place of the value.
+// Counterparts of the standard library's `contains`, for a property instead of a value.
 
 extension ClosedRange where Bound: OrderedQueryValue {
-  /// The property is in the range, as `isBetween(_:and:)`.
+  /// Returns the condition that the property is in the range, like `isBetween(_:and:)`.
   public func contains<Root>(_ path: ModelPath<Root, Bound>) -> ModelCondition<Root> {
     path >= lowerBound && path <= upperBound
   }
-  /// The property is there and in the range.
+  /// Returns the condition that the property exists and is in the range.
   public func contains<Root>(_ path: ModelPath<Root, Bound?>) -> ModelCondition<Root> {
     path >= lowerBound && path <= upperBound
   }
 }
 
 extension Range where Bound: OrderedQueryValue {
-  /// The property is in the range.
+  /// Returns the condition that the property is in the range.
   public func contains<Root>(_ path: ModelPath<Root, Bound>) -> ModelCondition<Root> {
     path >= lowerBound && path < upperBound
   }
-  /// The property is there and in the range.
+  /// Returns the condition that the property exists and is in the range.
   public func contains<Root>(_ path: ModelPath<Root, Bound?>) -> ModelCondition<Root> {
     path >= lowerBound && path < upperBound
   }
 }
 
 extension Sequence {
-  /// The property is one of the values, as `isIn(_:)`.
+  /// Returns the condition that the property is one of the values, like `isIn(_:)`.
   public func contains<Root>(_ path: ModelPath<Root, Element>) -> ModelCondition<Root> {
     path.isIn(self)
   }

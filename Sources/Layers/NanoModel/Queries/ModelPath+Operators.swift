@@ -4,89 +4,89 @@ import NanoDocument
 import NanoQuery
 
 extension ModelPath where Value: QueryValue {
-  /// How the property stands to a value. An optional without a value equals nil, and is neither less nor
-  /// greater than anything.
+  /// Returns the condition of a comparison with a value. A nil property equals nil, and is neither
+  /// less nor greater than any value.
   func compared(_ comparison: Comparison, _ value: Value) -> ModelCondition<Root> {
-    condition { (expression, place) throws(StoreError) in
-      let stored = try StoredValues.stored(value, isKey: place.isKey)
+    condition { (expression, location) throws(StoreError) in
+      let stored = try StoredValues.stored(value, isKey: location.isKey)
       guard !stored.isNull else {
         return comparison == .equal ? .isNull(expression) : .constant(false)
       }
-      guard place.isKey, comparison != .equal else {
+      guard location.isKey, comparison != .equal else {
         return .comparison(expression, comparison, .value(stored))
       }
-      // Keys are texts, and "9" comes behind "10".
-      if place.isIntegerKey {
+      // Keys are stored as text, in which "9" sorts after "10".
+      if location.isIntegerKey {
         return .comparison(
           .cast(expression, .integer), comparison, .value(try value.storedValue))
       }
-      guard place.isTextKey else { throw .unorderedKey }
+      guard location.isTextKey else { throw .keyWithoutOrder }
       return .comparison(expression, comparison, .value(stored))
     }
   }
 }
 
 extension StoreError {
-  static var unorderedKey: StoreError {
+  static var keyWithoutOrder: StoreError {
     StoreError(
-      .unsupported, "Keys of this type have no order in the store",
-      [.hint: "keep what documents are to be compared or sorted by in a property of its own"])
+      .unsupported, "Keys of this type have no sort order in the store",
+      [.hint: "store the value to compare or sort by in a separate property"])
   }
 }
 
-/// The property equals a value; an optional without one equals nil.
+/// Returns the condition that the property equals a value; nil equals nil.
 public func == <Root, Value: QueryValue>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> { path.compared(.equal, value) }
-/// The exact opposite of `==`: an optional without a value differs from every value.
+/// Returns the exact negation of `==`: nil differs from every value.
 public func != <Root, Value: QueryValue>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> { !path.compared(.equal, value) }
-/// The property is there and less than a value.
+/// Returns the condition that the property exists and is less than a value.
 public func < <Root, Value: OrderedQueryValue>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> { path.compared(.less, value) }
-/// The property is there and at most a value.
+/// Returns the condition that the property exists and is less than or equal to a value.
 public func <= <Root, Value: OrderedQueryValue>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> { path.compared(.lessOrEqual, value) }
-/// The property is there and greater than a value.
+/// Returns the condition that the property exists and is greater than a value.
 public func > <Root, Value: OrderedQueryValue>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> { path.compared(.greater, value) }
-/// The property is there and at least a value.
+/// Returns the condition that the property exists and is greater than or equal to a value.
 public func >= <Root, Value: OrderedQueryValue>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> { path.compared(.greaterOrEqual, value) }
 
-// Enums and other types with raw values, also those that are no values of queries by themselves.
+// Enums and other types with raw values, including those that are not query values themselves.
 
 extension ModelPath where Value: RawRepresentable, Value.RawValue: QueryValue {
-  var rawPath: ModelPath<Root, Value.RawValue> { ModelPath<Root, Value.RawValue>(place) }
+  var rawPath: ModelPath<Root, Value.RawValue> { ModelPath<Root, Value.RawValue>(location) }
 }
 extension ModelPath {
   func optionalRawPath<Wrapped: RawRepresentable>() -> ModelPath<Root, Wrapped.RawValue?>
-  where Value == Wrapped? { ModelPath<Root, Wrapped.RawValue?>(place) }
+  where Value == Wrapped? { ModelPath<Root, Wrapped.RawValue?>(location) }
 }
 
-/// The property equals a value; an optional without one equals nil.
+/// Returns the condition that the property equals a value; nil equals nil.
 @_disfavoredOverload
 public func == <Root, Value: RawRepresentable>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { path.rawPath == value.rawValue }
-/// The exact opposite of `==`: an optional without a value differs from every value.
+/// Returns the exact negation of `==`: nil differs from every value.
 @_disfavoredOverload
 public func != <Root, Value: RawRepresentable>(
   path: ModelPath<Root, Value>, value: Value
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { path.rawPath != value.rawValue }
-/// The property equals a value; an optional without one equals nil.
+/// Returns the condition that the property equals a value; nil equals nil.
 @_disfavoredOverload
 public func == <Root, Value: RawRepresentable>(
   path: ModelPath<Root, Value?>, value: Value?
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue {
   path.optionalRawPath() == value?.rawValue
 }
-/// The exact opposite of `==`: an optional without a value differs from every value.
+/// Returns the exact negation of `==`: nil differs from every value.
 @_disfavoredOverload
 public func != <Root, Value: RawRepresentable>(
   path: ModelPath<Root, Value?>, value: Value?
@@ -96,105 +96,108 @@ public func != <Root, Value: RawRepresentable>(
 
 // Key paths, as in `\.lastName == "Doe"`.
 
-/// The property equals a value; an optional without one equals nil.
+/// Returns the condition that the property equals a value; nil equals nil.
 public func == <Root: Model, Value: QueryValue>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> { ModelPath(keyPath) == value }
-/// The exact opposite of `==`: an optional without a value differs from every value.
+/// Returns the exact negation of `==`: nil differs from every value.
 public func != <Root: Model, Value: QueryValue>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> { ModelPath(keyPath) != value }
-/// The property is there and less than a value.
+/// Returns the condition that the property exists and is less than a value.
 public func < <Root: Model, Value: OrderedQueryValue>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> { ModelPath(keyPath) < value }
-/// The property is there and at most a value.
+/// Returns the condition that the property exists and is less than or equal to a value.
 public func <= <Root: Model, Value: OrderedQueryValue>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> { ModelPath(keyPath) <= value }
-/// The property is there and greater than a value.
+/// Returns the condition that the property exists and is greater than a value.
 public func > <Root: Model, Value: OrderedQueryValue>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> { ModelPath(keyPath) > value }
-/// The property is there and at least a value.
+/// Returns the condition that the property exists and is greater than or equal to a value.
 public func >= <Root: Model, Value: OrderedQueryValue>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> { ModelPath(keyPath) >= value }
-/// The property equals a value; an optional without one equals nil.
+/// Returns the condition that the property equals a value; nil equals nil.
 @_disfavoredOverload
 public func == <Root: Model, Value: RawRepresentable>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) == value }
-/// The exact opposite of `==`: an optional without a value differs from every value.
+/// Returns the exact negation of `==`: nil differs from every value.
 @_disfavoredOverload
 public func != <Root: Model, Value: RawRepresentable>(
   keyPath: any KeyPath<Root, Value> & Sendable, value: Value
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) != value }
-/// The property equals a value; an optional without one equals nil.
+/// Returns the condition that the property equals a value; nil equals nil.
 @_disfavoredOverload
 public func == <Root: Model, Value: RawRepresentable>(
   keyPath: any KeyPath<Root, Value?> & Sendable, value: Value?
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) == value }
-/// The exact opposite of `==`: an optional without a value differs from every value.
+/// Returns the exact negation of `==`: nil differs from every value.
 @_disfavoredOverload
 public func != <Root: Model, Value: RawRepresentable>(
   keyPath: any KeyPath<Root, Value?> & Sendable, value: Value?
 ) -> ModelCondition<Root> where Value.RawValue: QueryValue { ModelPath(keyPath) != value }
 
-// `== nil` of any optional, also one whose values are not compared.
+// Comparisons of any optional with `nil`, including optionals of types that cannot be compared
+// otherwise.
 
-/// There is no value.
+/// Returns the condition that the property is nil.
 @_disfavoredOverload
 public func == <Root, Value>(
   path: ModelPath<Root, Value?>, value: _OptionalNilComparisonType
 ) -> ModelCondition<Root> {
   path.condition { (expression, _) throws(StoreError) in .isNull(expression) }
 }
-/// There is a value.
+/// Returns the condition that the property is not nil.
 @_disfavoredOverload
 public func != <Root, Value>(
   path: ModelPath<Root, Value?>, value: _OptionalNilComparisonType
 ) -> ModelCondition<Root> { !(path == value) }
-/// There is no value.
+/// Returns the condition that the property is nil.
 @_disfavoredOverload
 public func == <Root: Model, Value>(
   keyPath: any KeyPath<Root, Value?> & Sendable, value: _OptionalNilComparisonType
 ) -> ModelCondition<Root> { ModelPath(keyPath) == value }
-/// There is a value.
+/// Returns the condition that the property is not nil.
 @_disfavoredOverload
 public func != <Root: Model, Value>(
   keyPath: any KeyPath<Root, Value?> & Sendable, value: _OptionalNilComparisonType
 ) -> ModelCondition<Root> { ModelPath(keyPath) != value }
 
-// Key paths into a dictionary, as in `\.readings["temperature"] > 30`. The name in a key path cannot be read back from
-// it, so the key path is one of `ModelProperties`, which makes a property of the name.
+// Key paths into a dictionary, as in `\.readings["temperature"] > 30`. A subscript argument cannot
+// be read from a key path, so these are key paths of `ModelProperties`, whose subscript creates a
+// property for the name.
 
-/// A key path that leads through the properties of a model, as the compiler makes one for `\.readings["temperature"]`.
+/// A key path through the properties of a model, as the compiler infers it for
+/// `\.readings["temperature"]`.
 public typealias PropertyKeyPath<Root: Model, Value> = KeyPath<
   ModelProperties<Root>, ModelPath<Root, Value>
 >
 
-/// The value under the name equals this one.
+/// Returns the condition that the dictionary's entry equals a value.
 public func == <Root: Model, Value: QueryValue>(
   keyPath: PropertyKeyPath<Root, Value?>, value: Value
 ) -> ModelCondition<Root> { ModelProperties<Root>()[keyPath: keyPath] == value }
-/// The exact opposite of `==`: where there is no value, it differs from every value.
+/// Returns the exact negation of `==`: a missing entry differs from every value.
 public func != <Root: Model, Value: QueryValue>(
   keyPath: PropertyKeyPath<Root, Value?>, value: Value
 ) -> ModelCondition<Root> { ModelProperties<Root>()[keyPath: keyPath] != value }
-/// There is a value, and it is less.
+/// Returns the condition that the entry exists and is less than a value.
 public func < <Root: Model, Value: OrderedQueryValue>(
   keyPath: PropertyKeyPath<Root, Value?>, value: Value
 ) -> ModelCondition<Root> { ModelProperties<Root>()[keyPath: keyPath] < value }
-/// There is a value, and it is at most this one.
+/// Returns the condition that the entry exists and is less than or equal to a value.
 public func <= <Root: Model, Value: OrderedQueryValue>(
   keyPath: PropertyKeyPath<Root, Value?>, value: Value
 ) -> ModelCondition<Root> { ModelProperties<Root>()[keyPath: keyPath] <= value }
-/// There is a value, and it is greater.
+/// Returns the condition that the entry exists and is greater than a value.
 public func > <Root: Model, Value: OrderedQueryValue>(
   keyPath: PropertyKeyPath<Root, Value?>, value: Value
 ) -> ModelCondition<Root> { ModelProperties<Root>()[keyPath: keyPath] > value }
-/// There is a value, and it is at least this one.
+/// Returns the condition that the entry exists and is greater than or equal to a value.
 public func >= <Root: Model, Value: OrderedQueryValue>(
   keyPath: PropertyKeyPath<Root, Value?>, value: Value
 ) -> ModelCondition<Root> { ModelProperties<Root>()[keyPath: keyPath] >= value }

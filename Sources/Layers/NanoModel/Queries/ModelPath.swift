@@ -3,64 +3,65 @@
 import NanoDocument
 package import NanoQuery
 
-/// The properties of a model, to write conditions with.
+/// The properties of a model, for writing conditions.
 @dynamicMemberLookup
 public struct ModelProperties<Root: Model>: Sendable {
-  /// Whether values are parts of documents, where no property is the document's key.
-  var areInPart = false
+  /// Whether the values are parts of documents, where no property is the document's key.
+  var areNested = false
 
+  /// Creates the properties of the model.
   public init() {}
 
-  /// A property.
+  /// Returns a property.
   public subscript<Value>(
     dynamicMember keyPath: any KeyPath<Root, Value> & Sendable
   ) -> ModelPath<Root, Value> {
     let path = ModelPath(keyPath)
-    guard areInPart else { return path }
+    guard areNested else { return path }
     return ModelPath(
-      path.place.map { place in
-        var place = place
-        place.isInPart = true
-        return place
+      path.location.map { location in
+        var location = location
+        location.isNested = true
+        return location
       })
   }
 }
 
-/// A property of a model, or one of a value in it, to write conditions with.
+/// A property of a model or of a nested value, for writing conditions.
 ///
 /// ```swift
-/// people.find { $0.address.country == "US" }               // of a nested model, also an optional one
+/// people.find { $0.address.country == "US" }               // of a nested model, optional or not
 /// people.find { $0.friends.age > 30 }                      // some friend is over 30
 /// people.find { $0.friends.element { $0.age > 30 && $0.name == "Ada" } }    // the same friend
 /// people.find { $0.tags.contains("swift") && !$0.notes.isEmpty }
 /// ```
 @dynamicMemberLookup
 public struct ModelPath<Root: Model, Value>: Sendable {
-  let place: Result<PropertyLocation, StoreError>
+  let location: Result<PropertyLocation, StoreError>
 
-  /// A property that a key path leads to, as `\.address.country` does.
+  /// Creates the property that a key path refers to, such as `\.address.country`.
   public init(_ keyPath: any KeyPath<Root, Value> & Sendable) {
-    place = Result { () throws(StoreError) in try Root.place(of: keyPath) }
+    location = Result { () throws(StoreError) in try Root.location(of: keyPath) }
   }
 
-  init(_ place: Result<PropertyLocation, StoreError>) { self.place = place }
+  init(_ location: Result<PropertyLocation, StoreError>) { self.location = location }
 
-  /// A property of the value.
+  /// Returns a property of the value.
   public subscript<Inner>(
     dynamicMember keyPath: any KeyPath<Value, Inner> & Sendable
   ) -> ModelPath<Root, Inner> where Value: Model { inner(Value.self, keyPath) }
 
-  /// A property of the value, if there is one.
+  /// Returns a property of an optional value.
   public subscript<Nested: Model, Inner>(
     dynamicMember keyPath: any KeyPath<Nested, Inner> & Sendable
   ) -> ModelPath<Root, Inner?> where Value == Nested? { inner(Nested.self, keyPath) }
 
-  /// A property of any element.
+  /// Returns a property of the elements; conditions hold if they hold for any element.
   public subscript<Nested: Model, Inner>(
     dynamicMember keyPath: any KeyPath<Nested, Inner> & Sendable
   ) -> ModelPath<Root, Inner> where Value == [Nested] { inner(Nested.self, keyPath) }
 
-  /// The value of a dictionary under a name; nothing where it has none.
+  /// Returns the entry of a dictionary for a name; nil where it has none.
   ///
   /// ```swift
   /// sensors.find { $0.readings["temperature"] > 30 }
@@ -68,13 +69,14 @@ public struct ModelPath<Root: Model, Value>: Sendable {
   public subscript<Entry>(name: String) -> ModelPath<Root, Entry?> where Value == [String: Entry] {
     entry(name, Entry.self)
   }
-  /// The value of a dictionary under a name, if there is a dictionary.
+  /// Returns the entry of an optional dictionary for a name; nil where there is no dictionary or no
+  /// entry.
   public subscript<Entry>(name: String) -> ModelPath<Root, Entry?>
   where Value == [String: Entry]? { entry(name, Entry.self) }
 
   private func entry<Entry>(_ name: String, _ type: Entry.Type) -> ModelPath<Root, Entry?> {
     ModelPath<Root, Entry?>(
-      place.map { $0.appending(PropertyLocation(steps: [FieldStep(entry: name, Entry.self)])) })
+      location.map { $0.appending(PropertyLocation(steps: [FieldStep(entry: name, Entry.self)])) })
   }
 
   private func inner<Nested: Model, Inner>(
@@ -82,60 +84,64 @@ public struct ModelPath<Root: Model, Value>: Sendable {
   ) -> ModelPath<Root, Inner> {
     ModelPath<Root, Inner>(
       Result { () throws(StoreError) in
-        let place = try place.get()
-        try place.checkHolds(type)
-        return place.appending(try Nested.place(of: keyPath))
+        let location = try location.get()
+        try location.checkHolds(type)
+        return location.appending(try Nested.location(of: keyPath))
       })
   }
 }
 
 extension PropertyLocation {
-  /// What is at the other end of a relationship stands in other documents, which no condition reaches.
+  /// Checks that values of a model are stored in this field. Related objects are stored in other
+  /// documents, which a condition cannot reach.
   ///
-  /// - Throws: ``StoreError/Code/unsupported`` if values of the model do not stand in the field.
+  /// - Throws: ``StoreError/Code/unsupported`` if the model's values are stored in other documents.
   func checkHolds(_ model: any Model.Type) throws(StoreError) {
     guard model is AnyClass else { return }
     throw StoreError(
-      .unsupported, "A condition leads through a relationship to a property of other objects",
+      .unsupported, "A condition refers to a property of related objects",
       [
         .collection: model.collectionName, .field: path.description,
-        .hint: "find those objects first, and ask who relates to them",
+        .hint: "find the related objects first, and query for relationships to them",
       ])
   }
 }
 
 extension Model {
+  /// Returns the location of the property that a key path refers to.
+  ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if the property is not stored.
-  static func place(of keyPath: any AnyKeyPath & Sendable) throws(StoreError) -> PropertyLocation {
-    if let place = fieldTable.place(of: keyPath) { return place }
+  static func location(of keyPath: any AnyKeyPath & Sendable) throws(StoreError) -> PropertyLocation
+  {
+    if let location = fieldTable.location(of: keyPath) { return location }
     throw StoreError(
       .invalidArgument, "A query names a property that is not stored as a field of a model",
       [
         .collection: collectionName, .field: "\(keyPath)",
-        .hint: "properties of types that are no models are written as Field(\"a.b\")",
+        .hint: "for properties of types that are not models, use Field(\"a.b\")",
       ])
   }
 }
 
 extension ModelPath {
-  /// A condition on the values that the property has in documents of every version.
+  /// Returns a condition on the decoded values of the property, for documents of all versions.
   ///
-  /// - Parameter build: The condition on an expression for the property.
+  /// - Parameter build: Returns the condition for an expression of the property.
   func condition(
     _ build: (QueryExpression, PropertyLocation) throws(StoreError) -> Condition
   ) -> ModelCondition<Root> {
     do throws(StoreError) {
-      let place = try place.get()
+      let location = try location.get()
       func named(_ path: FieldPath) throws(StoreError) -> Condition {
-        try build(.field(path), place)
+        try build(.field(path), location)
       }
-      if place.isKey { return ModelCondition(try build(.attribute(.key), place)) }
-      let current = try Condition(place.steps[...], [], formerNames: false, named)
-      guard place.steps.contains(where: { !$0.formerNames.isEmpty }) else {
+      if location.isKey { return ModelCondition(try build(.attribute(.key), location)) }
+      let current = try Condition(location.steps[...], [], formerNames: false, named)
+      guard location.steps.contains(where: { !$0.formerNames.isEmpty }) else {
         return ModelCondition(current)
       }
       return ModelCondition(
-        try Condition(place.steps[...], [], formerNames: true, named), current: current)
+        try Condition(location.steps[...], [], formerNames: true, named), current: current)
     } catch {
       return ModelCondition(failure: error)
     }
@@ -143,7 +149,7 @@ extension ModelPath {
 }
 
 extension ModelPath {
-  /// A condition for layers on top of models.
+  /// Returns a condition on the property, for layers on top of models.
   package func condition(
     onField build: (QueryExpression) -> Condition
   ) -> ModelCondition<Root> {
@@ -152,9 +158,9 @@ extension ModelPath {
 }
 
 extension Condition {
-  /// That what a property is read as satisfies a condition.
+  /// Creates the condition that the decoded value of a property satisfies a condition.
   ///
-  /// - Parameter named: The condition on what stands at a path.
+  /// - Parameter named: Returns the condition on the value at a path.
   fileprivate init(
     _ steps: ArraySlice<FieldStep>, _ base: [String], formerNames: Bool,
     _ named: (FieldPath) throws(StoreError) -> Condition
@@ -162,33 +168,33 @@ extension Condition {
     let cases = PropertyLocation.cases(steps, base, formerNames)
     let path = FieldPath(components: base + steps.map(\.name))
     let plain = try named(path)
-    let isTrueOfNothing = try Evaluator(DocumentSubject([:])).holds(plain)
+    let holdsForMissing = try Evaluator(DocumentSubject([:])).holds(plain)
     var found: [Condition] = []
     var open = Condition.constant(true)
     search: for (index, current) in cases.enumerated() {
       switch current.content {
       case .path(let path):
-        let isHere = try named(path)
-        // Nothing is left but to find nothing, which is what the condition then says by itself.
+        let holdsAtPath = try named(path)
+        // Only the case without a value remains, which the condition itself covers.
         if index == cases.count - 2, case .nothing = cases[index + 1].content {
-          found.append(open.and(isHere))
+          found.append(open.and(holdsAtPath))
           break search
         }
-        found.append(open.and(isTrueOfNothing ? current.when.and(isHere) : isHere))
+        found.append(open.and(holdsForMissing ? current.when.and(holdsAtPath) : holdsAtPath))
       case .elements(let list, let rest):
         let inner: Condition =
           rest.contains(where: \.hasVariants)
           ? .element(list, try Condition(rest, [], formerNames: formerNames, named))
           : try named(list.appending(FieldPath(components: rest.map(\.name))))
-        found.append(open.and(isTrueOfNothing ? current.when.and(inner) : inner))
-      case .constant(let place, let value):
-        // As if it stood under the names of today.
-        let today = path[0..<place.components.count]
+        found.append(open.and(holdsForMissing ? current.when.and(inner) : inner))
+      case .constant(let location, let value):
+        // Evaluated as if the default were stored under the current names.
+        let today = path[0..<location.components.count]
         if try Evaluator(DocumentSubject(only: today, value)).holds(plain) {
           found.append(open.and(current.when))
         }
       case .nothing:
-        if isTrueOfNothing { found.append(open.and(current.when)) }
+        if holdsForMissing { found.append(open.and(current.when)) }
       }
       open = open.and(current.when.opposite)
     }

@@ -6,7 +6,7 @@ import NanoQuery
 import NanoStoreCore
 
 extension ModelQuery {
-  /// Computes aggregates over what is found, each with the type of its result.
+  /// Computes aggregates over the results, each with its own result type.
   ///
   /// ```swift
   /// let (count, average, oldest) = try people.find(\.lastName == "Doe")
@@ -23,23 +23,32 @@ extension ModelQuery {
     var values = (rows.first?.values ?? [])[...]
     return (repeat try (each aggregates).result(values.popFirst() ?? .null))
   }
-  // Up to three without a pack: with one, Swift 6.3 does not type-check key paths with `?`, as in `.max(\.place?.height)`.
+  // Up to three aggregates use overloads without a parameter pack: with one, Swift 6.3 does not
+  // type-check optional chaining in key paths, as in `.max(\.place?.height)`.
+  /// Computes an aggregate over the results.
   public func aggregate<A: Sendable>(_ a: ModelAggregate<M, A>) throws -> A { try only(a) }
+  /// Computes two aggregates over the results.
   public func aggregate<A: Sendable, B: Sendable>(
     _ a: ModelAggregate<M, A>, _ b: ModelAggregate<M, B>
   ) throws -> (A, B) { try all(a, b) }
+  /// Computes three aggregates over the results.
   public func aggregate<A: Sendable, B: Sendable, C: Sendable>(
     _ a: ModelAggregate<M, A>, _ b: ModelAggregate<M, B>, _ c: ModelAggregate<M, C>
   ) throws -> (A, B, C) { try all(a, b, c) }
+  /// The asynchronous form of `aggregate(_:)`, which does not block the calling thread.
   public func aggregate<A: Sendable>(_ a: ModelAggregate<M, A>) async throws -> A {
     try await onReader { try $0.only(a) }
   }
+  /// The asynchronous form of `aggregate(_:_:)`, which does not block the calling thread.
   public func aggregate<A: Sendable, B: Sendable>(
     _ a: ModelAggregate<M, A>, _ b: ModelAggregate<M, B>
   ) async throws -> (A, B) { try await onReader { try $0.all(a, b) } }
+  /// The asynchronous form of `aggregate(_:_:_:)`, which does not block the calling thread.
   public func aggregate<A: Sendable, B: Sendable, C: Sendable>(
     _ a: ModelAggregate<M, A>, _ b: ModelAggregate<M, B>, _ c: ModelAggregate<M, C>
   ) async throws -> (A, B, C) { try await onReader { try $0.all(a, b, c) } }
+  /// The asynchronous form of `aggregate(_:)` for any number of aggregates, which does not block
+  /// the calling thread.
   public func aggregate<each Result: Sendable>(
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) async throws -> (repeat each Result) {
@@ -55,84 +64,95 @@ extension ModelQuery {
   func rows<each Result: Sendable>(
     groups: [PropertyLocation], _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> [AggregateRow] {
-    var asked: [Aggregate] = []
-    var places = groups
+    var requested: [Aggregate] = []
+    var locations = groups
     for aggregate in repeat each aggregates {
-      asked.append(try aggregate.aggregate.get())
-      if let place = aggregate.place { places.append(place) }
+      requested.append(try aggregate.aggregate.get())
+      if let location = aggregate.location { locations.append(location) }
     }
     let query = try documentQuery()
-    let question = AggregateQuery(
-      query.query, groups: groups.map(\.path), aggregates: asked)
-    guard try hasVariants(of: places) else { return try query.rows(question) }
-    let program = CompiledAggregation(question)
-    try eachFields { (fields) throws(StoreError) in try program.add(try fields.asRead()) }
-    return program.rows
+    let aggregateQuery = AggregateQuery(
+      query.query, groups: groups.map(\.path), aggregates: requested)
+    guard try hasVariants(of: locations) else { return try query.rows(aggregateQuery) }
+    let aggregation = CompiledAggregation(aggregateQuery)
+    try eachFields { (fields) throws(StoreError) in
+      try aggregation.add(try fields.normalizedBytes())
+    }
+    return aggregation.rows
   }
 
-  /// Whether some document has one of the fields in another way than today's. Then what is computed is
-  /// computed of what is read, which takes longer.
-  func hasVariants(of places: [PropertyLocation]) throws -> Bool {
-    let conditions = places.filter { $0.hasVariants || $0.hasComputedDefault }.map { place in
-      place.isList ? Condition.not(.exists(place.path)) : .isNull(.field(place.path))
+  /// Returns whether a document stores one of the fields in an older form or lacks it. In that
+  /// case, aggregates are computed on decoded values, which is slower.
+  func hasVariants(of locations: [PropertyLocation]) throws -> Bool {
+    let conditions = locations.filter { $0.hasVariants || $0.hasComputedDefault }.map { location in
+      location.isList ? Condition.not(.exists(location.path)) : .isNull(.field(location.path))
     }
     guard !conditions.isEmpty else { return false }
     return try collection.documents.find(.any(conditions)).withoutFieldCheck.exists()
   }
 
-  /// The mean of a number; nil if there is none. Of lists, the mean of all their elements.
+  /// Returns the average of a numeric property, or nil if there are no values. Lists contribute all
+  /// their elements.
   public func average(_ keyPath: any KeyPath<M, some NumericQueryValue> & Sendable) throws
     -> Double?
   { try only(.average(keyPath)) }
+  /// The asynchronous form of ``average(_:)``, which does not block the calling thread.
   public func average(
     _ keyPath: any KeyPath<M, some NumericQueryValue> & Sendable
   ) async throws -> Double? { try await onReader { try $0.average(keyPath) } }
 
-  /// The sum of a number; 0 if there is none. Of lists, the sum of all their elements.
+  /// Returns the sum of a numeric property, or 0 if there are no values. Lists contribute all their
+  /// elements.
   ///
   /// ```swift
   /// try orders.find().sum(\.cents)              // 119
   /// ```
   ///
-  /// A `Decimal` cannot be added up: it is stored as text. Keep an amount as an integer of its smallest unit.
+  /// A `Decimal` cannot be summed, since it is stored as text. Store an amount as an integer of its
+  /// smallest unit.
   ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` if it does not fit into the property's type.
+  /// - Throws: ``StoreError/Code/typeMismatch`` if the sum overflows the property's type.
   public func sum<Value: NumericQueryValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) throws -> Value.Number { try only(.sum(keyPath)) }
+  /// The asynchronous form of ``sum(_:)``, which does not block the calling thread.
   public func sum<Value: NumericQueryValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) async throws -> Value.Number { try await onReader { try $0.sum(keyPath) } }
 
-  /// The smallest value of a property; nil if there is none.
+  /// Returns the smallest value of a property, or nil if there is none.
   public func min<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) throws -> Value.Unwrapped? { try only(.min(keyPath)) }
+  /// The asynchronous form of ``min(_:)``, which does not block the calling thread.
   public func min<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) async throws -> Value.Unwrapped? { try await onReader { try $0.min(keyPath) } }
 
-  /// The largest value of a property; nil if there is none.
+  /// Returns the largest value of a property, or nil if there is none.
   public func max<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) throws -> Value.Unwrapped? { try only(.max(keyPath)) }
+  /// The asynchronous form of ``max(_:)``, which does not block the calling thread.
   public func max<Value: OrderedQueryValue>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) async throws -> Value.Unwrapped? { try await onReader { try $0.max(keyPath) } }
 }
 
 extension Model {
+  /// Returns the location of a property for aggregates and groups.
+  ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if the property is not stored,
-  ///   ``StoreError/Code/unsupported`` for the key, which is no field.
-  static func aggregatedPlace(
+  ///   ``StoreError/Code/unsupported`` for the key, which is not a field.
+  static func aggregatedLocation(
     of keyPath: any AnyKeyPath & Sendable
   ) throws(StoreError) -> PropertyLocation {
-    let place = try place(of: keyPath)
-    guard !place.isKey else {
+    let location = try location(of: keyPath)
+    guard !location.isKey else {
       throw StoreError(
-        .unsupported, "The key of documents has no part in aggregates and groups",
-        [.collection: collectionName, .hint: "keys() gives the keys of what is found"])
+        .unsupported, "A key cannot be aggregated or grouped by",
+        [.collection: collectionName, .hint: "call keys() for the keys of the results"])
     }
-    return place
+    return location
   }
 }

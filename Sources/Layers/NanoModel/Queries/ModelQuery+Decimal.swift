@@ -2,12 +2,13 @@
 
 public import Foundation
 
-// What a property that is a `Decimal` cannot be asked, so that the compiler says why.
+// Operations that `Decimal` properties do not support, declared so that the compiler reports the
+// reason.
 
 @available(
   *, unavailable,
   message:
-    "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+    "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
 )
 public func < <Root>(
   path: ModelPath<Root, Decimal>, value: Decimal
@@ -15,7 +16,7 @@ public func < <Root>(
 @available(
   *, unavailable,
   message:
-    "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+    "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
 )
 public func < <Root: Model>(
   keyPath: any KeyPath<Root, Decimal> & Sendable, value: Decimal
@@ -23,7 +24,7 @@ public func < <Root: Model>(
 @available(
   *, unavailable,
   message:
-    "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+    "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
 )
 public func <= <Root>(
   path: ModelPath<Root, Decimal>, value: Decimal
@@ -31,7 +32,7 @@ public func <= <Root>(
 @available(
   *, unavailable,
   message:
-    "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+    "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
 )
 public func <= <Root: Model>(
   keyPath: any KeyPath<Root, Decimal> & Sendable, value: Decimal
@@ -39,7 +40,7 @@ public func <= <Root: Model>(
 @available(
   *, unavailable,
   message:
-    "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+    "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
 )
 public func > <Root>(
   path: ModelPath<Root, Decimal>, value: Decimal
@@ -47,7 +48,7 @@ public func > <Root>(
 @available(
   *, unavailable,
   message:
-    "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+    "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
 )
 public func > <Root: Model>(
   keyPath: any KeyPath<Root, Decimal> & Sendable, value: Decimal
@@ -55,7 +56,7 @@ public func > <Root: Model>(
 @available(
   *, unavailable,
   message:
-    "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+    "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
 )
 public func >= <Root>(
   path: ModelPath<Root, Decimal>, value: Decimal
@@ -63,7 +64,7 @@ public func >= <Root>(
 @available(
   *, unavailable,
   message:
-    "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+    "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
 )
 public func >= <Root: Model>(
   keyPath: any KeyPath<Root, Decimal> & Sendable, value: Decimal
@@ -73,19 +74,19 @@ extension ModelQuery {
   @available(
     *, unavailable,
     message:
-      "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+      "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
   )
   public func sum(_ keyPath: any KeyPath<M, Decimal> & Sendable) throws -> Decimal { fatalError() }
   @available(
     *, unavailable,
     message:
-      "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+      "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
   )
   public func sum(_ keyPath: any KeyPath<M, Decimal?> & Sendable) throws -> Decimal { fatalError() }
   @available(
     *, unavailable,
     message:
-      "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+      "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
   )
   public func average(_ keyPath: any KeyPath<M, Decimal> & Sendable) throws -> Double? {
     fatalError()
@@ -93,7 +94,7 @@ extension ModelQuery {
   @available(
     *, unavailable,
     message:
-      "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+      "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
   )
   public func average(_ keyPath: any KeyPath<M, Decimal?> & Sendable) throws -> Double? {
     fatalError()
@@ -101,13 +102,13 @@ extension ModelQuery {
   @available(
     *, unavailable,
     message:
-      "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+      "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
   )
   public func min(_ keyPath: any KeyPath<M, Decimal> & Sendable) throws -> Decimal? { fatalError() }
   @available(
     *, unavailable,
     message:
-      "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+      "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
   )
   public func min(_ keyPath: any KeyPath<M, Decimal?> & Sendable) throws -> Decimal? {
     fatalError()
@@ -115,13 +116,13 @@ extension ModelQuery {
   @available(
     *, unavailable,
     message:
-      "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+      "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
   )
   public func max(_ keyPath: any KeyPath<M, Decimal> & Sendable) throws -> Decimal? { fatalError() }
   @available(
     *, unavailable,
     message:
-      "a Decimal is stored as text, which has another order; keep the amount as an integer of its smallest unit, or work with what fetch() returns"
+      "a Decimal is stored as text, which sorts differently; store the amount as an integer of its smallest unit, or compute with the results of fetch()"
   )
   public func max(_ keyPath: any KeyPath<M, Decimal?> & Sendable) throws -> Decimal? {
     fatalError()

@@ -6,26 +6,27 @@ import NanoQuery
 import NanoStoreCore
 
 extension ModelQuery {
-  /// Computes aggregates over groups of what is found that have the same value of a property, in the order
-  /// of the stored values.
+  /// Computes aggregates over groups of results with the same value of a property, ordered by the
+  /// stored values.
   ///
   /// ```swift
   /// for (city, (count, salary)) in try people.find()
   ///   .grouped(by: \.city, .count, .average(\.salary)) { … }
   /// ```
   ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` if a document lacks the property, and it is no optional.
+  /// - Throws: ``StoreError/Code/typeMismatch`` if a document lacks the property and it is not
+  ///   optional.
   public func grouped<Group, each Result: Sendable>(
     by keyPath: any KeyPath<M, Group> & Sendable,
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> [(group: Group, values: (repeat each Result))] {
-    try rows(groups: [M.aggregatedPlace(of: keyPath)], repeat each aggregates).map { row in
+    try rows(groups: [M.aggregatedLocation(of: keyPath)], repeat each aggregates).map { row in
       (group: try StoredValues.value(row.group[0]), values: try row.values(repeat each aggregates))
     }
   }
 
-  /// Computes aggregates over groups by the elements of a list: what is found counts once in the group of each of its
-  /// distinct elements, and in the group of nil if it has none.
+  /// Computes aggregates over groups by the elements of a list. Each result counts once in the
+  /// group of each distinct element, or in the group of nil if its list is empty or missing.
   ///
   /// ```swift
   /// for (tag, count) in try notes.find().grouped(by: \.tags, .count) { … }     // (nil, 2), ("sql", 7)
@@ -34,25 +35,26 @@ extension ModelQuery {
     by keyPath: any KeyPath<M, List> & Sendable,
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> [(group: List.ListElement?, values: (repeat each Result))] {
-    try rows(groups: [M.aggregatedPlace(of: keyPath)], repeat each aggregates).map { row in
+    try rows(groups: [M.aggregatedLocation(of: keyPath)], repeat each aggregates).map { row in
       (group: try StoredValues.value(row.group[0]), values: try row.values(repeat each aggregates))
     }
   }
 
-  /// Computes aggregates over groups of what is found that have the same values of two properties.
+  /// Computes aggregates over groups of results with the same values of two properties.
   ///
   /// ```swift
   /// for ((city, year), count) in try people.find().grouped(by: \.city, \.year, .count) { … }
   /// ```
   ///
-  /// - Throws: ``StoreError/Code/unsupported`` for a property that is a list, which has a group for each element: group
-  ///   by that one alone, or by names with `documentQuery().grouped(by:aggregates:)`.
+  /// - Throws: ``StoreError/Code/unsupported`` if a property is a list, which has a group per
+  ///   element. Group by the list alone, or by names with
+  ///   `documentQuery().grouped(by:aggregates:)`.
   public func grouped<First, Second, each Result: Sendable>(
     by first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> [(group: (First, Second), values: (repeat each Result))] {
-    let places = try [M.singlePlace(of: first), M.singlePlace(of: second)]
-    return try rows(groups: places, repeat each aggregates).map { row in
+    let locations = try [M.singleValueLocation(of: first), M.singleValueLocation(of: second)]
+    return try rows(groups: locations, repeat each aggregates).map { row in
       (
         group: (try StoredValues.value(row.group[0]), try StoredValues.value(row.group[1])),
         values: try row.values(repeat each aggregates)
@@ -60,17 +62,18 @@ extension ModelQuery {
     }
   }
 
-  /// Computes aggregates over groups of what is found that have the same values of three properties; see the form for
-  /// two.
+  /// Computes aggregates over groups of results with the same values of three properties; see the
+  /// form for two properties.
   public func grouped<First, Second, Third, each Result: Sendable>(
     by first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
     _ third: any KeyPath<M, Third> & Sendable,
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) throws -> [(group: (First, Second, Third), values: (repeat each Result))] {
-    let places = try [
-      M.singlePlace(of: first), M.singlePlace(of: second), M.singlePlace(of: third),
+    let locations = try [
+      M.singleValueLocation(of: first), M.singleValueLocation(of: second),
+      M.singleValueLocation(of: third),
     ]
-    return try rows(groups: places, repeat each aggregates).map { row in
+    return try rows(groups: locations, repeat each aggregates).map { row in
       (
         group: (
           try StoredValues.value(row.group[0]), try StoredValues.value(row.group[1]),
@@ -82,12 +85,14 @@ extension ModelQuery {
 }
 
 extension ModelQuery {
+  /// The asynchronous form of `grouped(by:_:)`, which does not block the calling thread.
   public func grouped<Group: Sendable, each Result: Sendable>(
     by keyPath: any KeyPath<M, Group> & Sendable,
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) async throws -> [(group: Group, values: (repeat each Result))] {
     try await onReader { try $0.grouped(by: keyPath, repeat each aggregates) }
   }
+  /// The asynchronous form of `grouped(by:_:)` for a list, which does not block the calling thread.
   public func grouped<List: ListQueryValue & Sendable, each Result: Sendable>(
     by keyPath: any KeyPath<M, List> & Sendable,
     _ aggregates: repeat ModelAggregate<M, each Result>
@@ -95,12 +100,16 @@ extension ModelQuery {
   where List.ListElement: Sendable {
     try await onReader { try $0.grouped(by: keyPath, repeat each aggregates) }
   }
+  /// The asynchronous form of `grouped(by:_:_:)` for two properties, which does not block the
+  /// calling thread.
   public func grouped<First: Sendable, Second: Sendable, each Result: Sendable>(
     by first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
     _ aggregates: repeat ModelAggregate<M, each Result>
   ) async throws -> [(group: (First, Second), values: (repeat each Result))] {
     try await onReader { try $0.grouped(by: first, second, repeat each aggregates) }
   }
+  /// The asynchronous form of `grouped(by:_:_:_:)` for three properties, which does not block the
+  /// calling thread.
   public func grouped<First: Sendable, Second: Sendable, Third: Sendable, each Result: Sendable>(
     by first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
     _ third: any KeyPath<M, Third> & Sendable,
@@ -120,51 +129,57 @@ extension AggregateRow {
 }
 
 extension Model {
-  /// - Throws: ``StoreError/Code/unsupported`` for a list, which has several values in a document.
-  fileprivate static func singlePlace(
+  /// Returns the location of a property that has a single value per document.
+  ///
+  /// - Throws: ``StoreError/Code/unsupported`` for a list.
+  fileprivate static func singleValueLocation(
     of keyPath: any AnyKeyPath & Sendable
   ) throws(StoreError) -> PropertyLocation {
-    let place = try aggregatedPlace(of: keyPath)
-    guard !place.isList else {
+    let location = try aggregatedLocation(of: keyPath)
+    guard !location.isList else {
       throw StoreError(
-        .unsupported, "Groups by several properties have a list among them",
+        .unsupported, "A list cannot be one of several properties to group by",
         [
-          .collection: collectionName, .field: "\(place.path)",
+          .collection: collectionName, .field: "\(location.path)",
           .hint:
             "group by the list alone, or by names with documentQuery().grouped(by:aggregates:)",
         ])
     }
-    return place
+    return location
   }
 }
 
 extension ModelQuery {
-  /// The distinct values of a property in what is found, in the order of the stored values; nil is none.
+  /// Returns the distinct values of a property, ordered by their stored form. Nil is omitted.
   public func distinct<Value>(_ keyPath: any KeyPath<M, Value> & Sendable) throws -> [Value] {
-    try distinct(M.aggregatedPlace(of: keyPath)).compactMap { value in
+    try distinct(M.aggregatedLocation(of: keyPath)).compactMap { value in
       value.isNull ? nil : try StoredValues.value(value)
     }
   }
-  /// The distinct elements of a list or a set in what is found, in the order of the stored values.
+  /// Returns the distinct elements of a list or set, ordered by their stored form.
   public func distinct<List: ListQueryValue>(
     _ keyPath: any KeyPath<M, List> & Sendable
   ) throws -> [List.ListElement] {
-    try distinct(M.aggregatedPlace(of: keyPath)).compactMap { value in
+    try distinct(M.aggregatedLocation(of: keyPath)).compactMap { value in
       if case .array = value { return nil }
       return value.isNull ? nil : try StoredValues.value(value)
     }
   }
 
-  private func distinct(_ place: PropertyLocation) throws -> [DocumentValue] {
-    guard try hasVariants(of: [place]) else { return try documentQuery().distinct("\(place.path)") }
-    let found = DistinctValues(place.path)
-    try eachFields { (fields) throws(StoreError) in try found.add(try fields.asRead()) }
+  private func distinct(_ location: PropertyLocation) throws -> [DocumentValue] {
+    guard try hasVariants(of: [location]) else {
+      return try documentQuery().distinct("\(location.path)")
+    }
+    let found = DistinctValues(location.path)
+    try eachFields { (fields) throws(StoreError) in try found.add(try fields.normalizedBytes()) }
     return found.values
   }
 
+  /// The asynchronous form of `distinct(_:)`, which does not block the calling thread.
   public func distinct<Value: Sendable>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) async throws -> [Value] { try await onReader { try $0.distinct(keyPath) } }
+  /// The asynchronous form of `distinct(_:)` for a list, which does not block the calling thread.
   public func distinct<List: ListQueryValue & Sendable>(
     _ keyPath: any KeyPath<M, List> & Sendable
   ) async throws -> [List.ListElement] where List.ListElement: Sendable {

@@ -6,10 +6,10 @@ public import NanoQuery
 public import NanoStoreCore
 
 extension ModelQuery {
-  /// What is found, in order.
+  /// Returns the results in order.
   ///
-  /// - Throws: ``StoreError``, among others ``StoreError/Code/typeMismatch`` with the collection, the
-  ///   document and the field, and what an upgrade throws.
+  /// - Throws: ``StoreError``, such as ``StoreError/Code/typeMismatch`` with the collection, the
+  ///   document and the field, and the errors of upgrades.
   @inlinable
   public func fetch() throws -> [M] {
     var models: [M] = []
@@ -17,19 +17,19 @@ extension ModelQuery {
     return models
   }
 
-  /// Shows what is found to a closure that makes values of it.
+  /// Passes the content of each result to a closure that decodes it.
   ///
-  /// Of a document only what a value is made of is read. If one is no such value, it is read again with the
-  /// rest, to say which one it is.
+  /// Only the columns that decoding needs are read. If a document does not decode, the query reads
+  /// complete rows again to identify the document in the error.
   @usableFromInline
   func eachContent(
-    _ show: (StoredContent, ModelDecoder<M>) throws -> Void
+    _ body: (StoredContent, ModelDecoder<M>) throws -> Void
   ) throws {
     let decoder = collection.decoder
     let query = try documentQuery()
     do {
       try query.showContents(withKeys: M.fieldTable.hasKey) { content in
-        try show(content, decoder)
+        try body(content, decoder)
         return true
       }
     } catch let error as StoreError
@@ -43,91 +43,104 @@ extension ModelQuery {
     }
   }
 
-  /// The first one; nil if there is none.
+  /// Returns the first result, or nil if there is none.
   public func first() throws -> M? { try limit(Swift.min(1, limit ?? 1)).fetch().first }
 
-  /// What is found together with what the store knows of it.
+  /// Returns the results with the metadata of their documents.
   public func stored() throws -> [Stored<M>] {
     try documentQuery().fetch().map { try collection.stored($0) }
   }
 
-  /// The first one with what the store knows of it; nil if there is none.
+  /// Returns the first result with its metadata, or nil if there is none.
   public func firstStored() throws -> Stored<M>? {
     try limit(Swift.min(1, limit ?? 1)).stored().first
   }
 
-  /// Shows one value after the other without keeping them, from one snapshot.
+  /// Passes the results to a closure one by one from a snapshot, without keeping them in memory.
   ///
-  /// The closure may read from the store; it may write only inside of a `write` block.
+  /// The closure can read from the store; it can write only within a `write` block.
   ///
-  /// - Throws: What the closure throws, which ends the query.
+  /// - Throws: Errors of the closure, which end the query.
   @inlinable
-  public func each(_ show: (M) throws -> Void) throws {
+  public func each(_ body: (M) throws -> Void) throws {
     if collection.store.isInTransaction {
-      // What a closure writes could be found again, without end.
-      for model in try fetch() { try show(model) }
+      // In a transaction, a streaming query could find what the closure writes, endlessly.
+      for model in try fetch() { try body(model) }
       return
     }
-    try eachContent { content, decoder in try show(try decoder.value(content)) }
+    try eachContent { content, decoder in try body(try decoder.value(content)) }
   }
 
-  /// The next values behind the place where the last page ended; as `page(_:)` of ``DocumentQuery``.
+  /// Returns the next page of results after the query's position, like `page(_:)` of
+  /// ``DocumentQuery``.
   public func page(_ size: Int) throws -> ModelPage<M> {
     let page = try documentQuery().page(size)
     return ModelPage(
       models: try page.documents.map { try collection.stored($0).value }, next: page.next)
   }
 
-  /// How many are found, within the limit if there is one.
+  /// Returns the number of results, up to the limit if there is one.
   public func count() throws -> Int { try documentQuery().count() }
-  /// Whether anything is found.
+  /// Returns whether there are any results.
   public func exists() throws -> Bool { try documentQuery().exists() }
-  /// The keys of what is found, in order; documents without one are left out.
+  /// Returns the keys of the results in order, without those of documents that have none.
   public func keys() throws -> [String] { try documentQuery().keys() }
-  /// The row ids of what is found, in order.
+  /// Returns the row ids of the results in order.
   public func rowIDs() throws -> [Int64] { try documentQuery().rowIDs() }
-  /// How the query will run: its statement, the plan, and which indexes it uses.
+  /// Returns how the query is executed: its statement, the query plan, and the indexes it uses.
   public func explain() throws -> Explanation { try documentQuery().explain() }
-  /// Removes what is found and says how many there were.
+  /// Deletes the results and returns their number.
   @discardableResult
   public func delete() throws -> Int { try documentQuery().delete() }
 }
 
-/// Some values in a row, and where the next ones begin.
+/// A page of results and the position of the next page.
 public struct ModelPage<M: Model> {
-  /// The values of this page, in order.
+  /// The values of the page, in order.
   public let models: [M]
-  /// Nil if there are no more.
+  /// The position after this page; nil if there are no more results.
   public let next: PagePosition?
 }
 extension ModelPage: Sendable where M: Sendable {}
 
 extension ModelQuery where M: Sendable {
-  /// What is found, as an asynchronous sequence in constant memory.
+  /// Returns the results as an asynchronous sequence, in constant memory.
   public func stream() -> ModelStream<M> { ModelStream(query: self) }
 }
 
-/// The same with `await`. Values that are not `Sendable` are made for the caller and handed over.
+/// Asynchronous forms. Values that are not `Sendable` are transferred to the caller.
 extension ModelQuery {
+  /// The asynchronous form of ``fetch()-()->[M]``, which does not block the calling thread.
   public func fetch() async throws -> sending [M] { try await fromReader { try $0.fetch() } }
+  /// The asynchronous form of ``first()``, which does not block the calling thread.
   public func first() async throws -> sending M? { try await fromReader { try $0.first() } }
+  /// The asynchronous form of ``stored()``, which does not block the calling thread.
   public func stored() async throws -> sending [Stored<M>] {
     try await fromReader { try $0.stored() }
   }
+  /// The asynchronous form of ``firstStored()``, which does not block the calling thread.
   public func firstStored() async throws -> sending Stored<M>? {
     try await fromReader { try $0.firstStored() }
   }
-  public func each(_ show: @escaping @Sendable (M) throws -> Void) async throws {
-    try await onReader { try $0.each(show) }
+  /// The asynchronous form of ``each(_:)``, which calls the closure on a thread of the store.
+  public func each(_ body: @escaping @Sendable (M) throws -> Void) async throws {
+    try await onReader { try $0.each(body) }
   }
+  /// The asynchronous form of ``page(_:)``, which does not block the calling thread.
   public func page(_ size: Int) async throws -> sending ModelPage<M> {
     try await fromReader { try $0.page(size) }
   }
+  /// The asynchronous form of ``count()``, which does not block the calling thread.
   public func count() async throws -> Int { try await onReader { try $0.count() } }
+  /// The asynchronous form of ``exists()``, which does not block the calling thread.
   public func exists() async throws -> Bool { try await onReader { try $0.exists() } }
+  /// The asynchronous form of ``keys()``, which does not block the calling thread.
   public func keys() async throws -> [String] { try await onReader { try $0.keys() } }
+  /// The asynchronous form of ``rowIDs()``, which does not block the calling thread.
   public func rowIDs() async throws -> [Int64] { try await onReader { try $0.rowIDs() } }
+  /// The asynchronous form of ``explain()``, which does not block the calling thread.
   public func explain() async throws -> Explanation { try await onReader { try $0.explain() } }
+  /// The asynchronous form of ``delete()``, which does not block the calling thread.
   @discardableResult
   public func delete() async throws -> Int {
     try await collection.documents.onWriter { try self.delete() }

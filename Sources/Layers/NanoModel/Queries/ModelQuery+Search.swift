@@ -5,29 +5,29 @@ public import NanoQuery
 package import NanoStoreCore
 
 extension ModelCollection {
-  /// The values that what somebody wrote into a search field finds in the properties marked with
-  /// ``TextIndexed()``, the best fit first.
+  /// Returns a full-text search over the properties marked with ``TextIndexed()``, ranked by
+  /// relevance.
   ///
   /// ```swift
   /// @Model struct Recipe { @TextIndexed var title: String; @TextIndexed var steps: [String] = []; var year: Int }
   /// try recipes.search("gin tonic -sloe").where(\.year > 2000).limit(10).fetch()
   /// ```
   ///
-  /// Any text can be given; docs/TEXT-SEARCH.md says what it means. A document that has such a property under
-  /// a former name is found when it was saved or upgraded.
+  /// Any user input is a valid search text; docs/TEXT-SEARCH.md describes the syntax. A document
+  /// that stores such a property under a former name is found once it is saved or upgraded.
   public func search(_ text: String) -> ModelQuery<M> { search(FullTextQuery(text)) }
 
-  /// The values that a query finds, the best fit first.
+  /// Returns a full-text search for a query, ranked by relevance.
   ///
-  /// - Parameter index: The name of a text index; the one of the model if nil.
+  /// - Parameter index: The name of a text index; nil for the index of the model.
   public func search(_ query: FullTextQuery, in index: String? = nil) -> ModelQuery<M> {
     find(ModelCondition(.search(query, in: index))).changed { $0.ranking = FullTextRanking() }
   }
 }
 
-/// A value that a search by text found, how well it fits, and where.
+/// A result of a full-text search, with its rank and matches.
 public struct ModelSearchResult<M: Model> {
-  /// The value, and what the store knows of it.
+  /// The value and the metadata of its document.
   public let stored: Stored<M>
   private let match: ModelSearchMatch<M>
 
@@ -38,15 +38,16 @@ public struct ModelSearchResult<M: Model> {
 
   /// The value.
   public var value: M { stored.value }
-  /// How well it fits: the larger, the better, beside the other results of the same search.
+  /// The relevance, comparable only to other results of the same search. Larger is better.
   public var rank: Double { match.rank }
 
-  /// The part of a text in which most was found, with markers; see ``FullTextResult/snippet(of:words:begin:end:ellipsis:)``.
+  /// Returns the passage with the most matches, with markers around them; see
+  /// ``FullTextResult/snippet(of:words:begin:end:ellipsis:)``.
   public func snippet(words: Int = 16, begin: String = "[", end: String = "]") -> String? {
     match.snippet(words: words, begin: begin, end: end)
   }
 
-  /// The texts of a property with markers around what was found, one for each text that it has.
+  /// Returns the strings of a property with markers around the matches.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if the property is not stored.
   public func highlights(
@@ -54,7 +55,7 @@ public struct ModelSearchResult<M: Model> {
   ) throws -> [String] { try match.highlights(of: keyPath, begin: begin, end: end) }
 }
 
-/// How well a document matches a search by text, and where, by the properties of a model.
+/// The rank and the matches of a full-text search result, by the properties of a model.
 package struct ModelSearchMatch<M: Model>: Sendable {
   private let result: FullTextResult
 
@@ -67,19 +68,21 @@ package struct ModelSearchMatch<M: Model>: Sendable {
   package func highlights(
     of keyPath: any PartialKeyPath<M> & Sendable, begin: String, end: String
   ) throws -> [String] {
-    result.highlights(of: "\(try M.place(of: keyPath).path)", begin: begin, end: end)
+    result.highlights(of: "\(try M.location(of: keyPath).path)", begin: begin, end: end)
   }
 }
 
 extension ModelSearchResult: Sendable where M: Sendable {}
 
 extension ModelQuery {
-  /// What a search by text finds, in order, with ranks and snippets.
+  /// Returns the results of a full-text search in order, with ranks and snippets.
   ///
-  /// - Throws: As ``fetch()-()->[M]``; ``StoreError/Code/invalidArgument`` if there is no search in the query.
+  /// - Throws: The errors of ``fetch()-()->[M]``; ``StoreError/Code/invalidArgument`` if the query
+  ///   contains no search.
   public func results() throws -> [ModelSearchResult<M>] {
     try documentQuery().results().map { try ModelSearchResult($0, collection) }
   }
+  /// The asynchronous form of ``results()``, which does not block the calling thread.
   public func results() async throws -> sending [ModelSearchResult<M>] {
     try await fromReader { try $0.results() }
   }

@@ -6,13 +6,13 @@ import NanoQuery
 import NanoStoreCore
 
 extension ModelQuery {
-  /// Only these properties of what is found, as tuples; nothing else of a document is decoded.
+  /// Returns some properties of the results as tuples, without decoding the rest of the documents.
   ///
   /// ```swift
   /// for (name, age) in try people.find().select(\.lastName, \.age) { … }
   /// ```
   ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` if a document holds something else, with its field.
+  /// - Throws: ``StoreError/Code/typeMismatch`` with the field if a document does not decode.
   public func select<First, Second, each Value>(
     _ first: any KeyPath<M, First> & Sendable, _ second: any KeyPath<M, Second> & Sendable,
     _ others: repeat any KeyPath<M, each Value> & Sendable
@@ -30,13 +30,13 @@ extension ModelQuery {
     return rows
   }
 
-  /// Only this property of what is found.
+  /// Returns a property of the results.
   ///
   /// ```swift
   /// let names = try people.find(\.age > 30).select(\.lastName)       // [String]
   /// ```
   ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` if a document holds something else, with its field.
+  /// - Throws: ``StoreError/Code/typeMismatch`` with the field if a document does not decode.
   public func select<Value>(_ keyPath: any KeyPath<M, Value> & Sendable) throws -> [Value] {
     let reader = try SelectedField(keyPath)
     var values: [Value] = []
@@ -44,6 +44,7 @@ extension ModelQuery {
     return values
   }
 
+  /// The asynchronous form of `select(_:_:_:)`, which does not block the calling thread.
   public func select<
     First: SendableMetatype, Second: SendableMetatype, each Value: SendableMetatype
   >(
@@ -52,17 +53,18 @@ extension ModelQuery {
   ) async throws -> sending [(First, Second, repeat each Value)] {
     try await fromReader { try $0.select(first, second, repeat each others) }
   }
+  /// The asynchronous form of `select(_:)`, which does not block the calling thread.
   public func select<Value: SendableMetatype>(
     _ keyPath: any KeyPath<M, Value> & Sendable
   ) async throws -> sending [Value] { try await fromReader { try $0.select(keyPath) } }
 
-  /// Shows the fields of each document that is found.
-  func eachFields(_ show: (inout ReadFields<M>) throws(StoreError) -> Void) throws {
+  /// Passes the fields of each result to a closure.
+  func eachFields(_ body: (inout ReadFields<M>) throws(StoreError) -> Void) throws {
     let decoder = collection.decoder
     try documentQuery().showStored { stored in
       do throws(StoreError) {
         var fields = try ReadFields(stored, decoder)
-        try show(&fields)
+        try body(&fields)
         return true
       } catch {
         throw decoder.located(error, stored.body, stored.key, stored.rowID)
@@ -70,14 +72,16 @@ extension ModelQuery {
     }
   }
 
-  /// What is found as values of a smaller model, whose fields are among the documents' fields.
+  /// Returns the results as values of a smaller model, whose fields are a subset of the documents'
+  /// fields.
   ///
   /// ```swift
   /// @Model struct Name { var firstName: String; var lastName: String }
   /// let names = try people.find(\.age > 30).fetch(as: Name.self)
   /// ```
   ///
-  /// Documents are upgraded by their own model. Saving such a value elsewhere saves all fields.
+  /// Documents are upgraded by the model of the collection. Unknown fields are preserved: saving
+  /// such a value elsewhere stores all fields of the document.
   public func fetch<Smaller: Model>(as type: Smaller.Type) throws -> [Smaller] {
     let decoder = collection.decoder
     let smaller = ModelDecoder<Smaller>(collection.name)
@@ -97,52 +101,53 @@ extension ModelQuery {
     }
     return models
   }
+  /// The asynchronous form of ``fetch(as:)``, which does not block the calling thread.
   public func fetch<Smaller: Model>(as type: Smaller.Type) async throws -> sending [Smaller] {
     try await fromReader { try $0.fetch(as: type) }
   }
 }
 
-/// The fields of a document that is shown, as it is or as the model reads and writes it.
+/// The fields of a stored document, either as stored or as the model decodes and encodes them.
 struct ReadFields<M: Model>: ~Copyable {
   let stored: StoredDocument
   private let decoder: ModelDecoder<M>
   private var writer = JSONWriter(capacity: 64)
-  private var isRead = false
+  private var isNormalized = false
 
   init(_ stored: StoredDocument, _ decoder: ModelDecoder<M>) throws(StoreError) {
     self.stored = stored
     self.decoder = decoder
-    if (stored.version ?? 1) < decoder.version { _ = try asRead() }
+    if (stored.version ?? 1) < decoder.version { _ = try normalizedBytes() }
   }
 
-  /// As they stand in the document, or as they are read if that was asked for.
-  var bytes: UnsafeRawBufferPointer { isRead ? writer.bytes : stored.body }
+  /// The stored bytes, or the normalized ones once they are requested.
+  var bytes: UnsafeRawBufferPointer { isNormalized ? writer.bytes : stored.body }
 
-  /// Upgraded, with the names of today and with defaults.
-  mutating func asRead() throws(StoreError) -> UnsafeRawBufferPointer {
-    if !isRead {
+  /// Returns the fields upgraded, with current names and defaults.
+  mutating func normalizedBytes() throws(StoreError) -> UnsafeRawBufferPointer {
+    if !isNormalized {
       try decoder.value(stored).writeDocument(to: &writer)
       if let failure = writer.failure { throw failure }
-      isRead = true
+      isNormalized = true
     }
     return writer.bytes
   }
 }
 
-/// How one property is read from a document without the others.
+/// Reads a single property from a document.
 private struct SelectedField<M: Model, Value> {
   let names: [StoredName]
-  let place: PropertyLocation
-  /// Whether a document without the field may be read as something else than nothing.
+  let location: PropertyLocation
+  /// Whether a document without the field can be read with a value other than nil.
   let hasVariants: Bool
   let read: (inout JSONReader) throws(StoreError) -> Value
-  /// What a document without the field has; nil if it must be there.
+  /// The value if the field is missing; nil if the field is required.
   let missing: Value?
 
   init(_ keyPath: any KeyPath<M, Value> & Sendable) throws(StoreError) {
-    place = try M.place(of: keyPath)
-    names = place.path.components.map { StoredName($0) }
-    hasVariants = place.hasVariants || place.hasComputedDefault
+    location = try M.location(of: keyPath)
+    names = location.path.components.map { StoredName($0) }
+    hasVariants = location.hasVariants || location.hasComputedDefault
     if let type = Value.self as? any FieldCodable.Type {
       read = Self.reading(type)
       missing = Self.missing(type)
@@ -152,12 +157,13 @@ private struct SelectedField<M: Model, Value> {
     }
   }
 
-  /// - Parameter type: `Value`, known to be a field's value.
+  /// - Parameter type: `Value`, with its conformance.
   private static func reading<Field: FieldCodable>(
     _ type: Field.Type
   ) -> (inout JSONReader) throws(StoreError) -> Value {
     { (reader) throws(StoreError) in
-      // The same type under two names; a cast would look up both for each document.
+      // `Field` and `Value` are the same type; a cast would look up the conformance for each
+      // document.
       unsafeBitCast(try Field(reading: &reader), to: Value.self)
     }
   }
@@ -167,7 +173,7 @@ private struct SelectedField<M: Model, Value> {
   }
 
   func value(_ fields: inout ReadFields<M>) throws(StoreError) -> Value {
-    if place.isKey, let text = fields.stored.key?.description {
+    if location.isKey, let text = fields.stored.key?.description {
       if let type = Value.self as? any ModelKey.Type,
         let value = try type.init(documentKey: fields.stored.borrowedKey) as? Value
       {
@@ -176,15 +182,15 @@ private struct SelectedField<M: Model, Value> {
       return try StoredValues.value(.string(text))
     }
     var reader = JSONReader(fields.bytes)
-    var isThere = try reader.find(names)
-    if hasVariants, !isThere || reader.isNull {
-      reader = JSONReader(try fields.asRead())
-      isThere = try reader.find(names)
+    var isPresent = try reader.find(names)
+    if hasVariants, !isPresent || reader.isNull {
+      reader = JSONReader(try fields.normalizedBytes())
+      isPresent = try reader.find(names)
     }
-    if isThere { return try read(&reader) }
+    if isPresent { return try read(&reader) }
     if let missing { return missing }
     throw StoreError(
-      .typeMismatch, "A required field is missing", [.field: "\(place.path)"])
+      .typeMismatch, "A required field is missing", [.field: "\(location.path)"])
   }
 }
 

@@ -5,48 +5,52 @@ import NanoEngine
 public import NanoStoreCore
 
 extension ModelQuery {
-  /// Returns what is found, and skips documents that are no values of the model.
+  /// Returns the results and skips documents that do not decode as the model.
   ///
   /// ```swift
   /// let (people, skipped) = try people.find().fetchSkippingFailures()
   /// for document in skipped { print(document.key ?? "", document.error) }
   /// ```
   ///
-  /// - Returns: The values in order, and the documents that were skipped, each with an error that names the field.
+  /// - Returns: The values in order, and the skipped documents, each with an error that names the
+  ///   field.
   /// - Throws: ``StoreError`` for the query itself, such as one on a property that is not stored.
   public func fetchSkippingFailures() throws -> (values: [M], skipped: [SkippedDocument]) {
     var (values, skipped): ([M], [SkippedDocument]) = ([], [])
     try eachDecoded({ skipped.append($0) }) { values.append($0) }
     return (values, skipped)
   }
+  /// The asynchronous form of ``fetchSkippingFailures()``, which does not block the calling thread.
   public func fetchSkippingFailures() async throws
     -> sending (
       values: [M], skipped: [SkippedDocument]
     )
   { try await fromReader { try $0.fetchSkippingFailures() } }
 
-  /// Shows one value after the other, and reports documents that are no values of the model, without keeping
-  /// them. As ``each(_:)`` otherwise.
+  /// Passes the results to a closure one by one, and documents that do not decode to `onFailure`.
+  /// Otherwise like ``each(_:)``.
   ///
-  /// - Throws: What a closure throws, which ends the query.
+  /// - Throws: Errors of the closures, which end the query.
   public func each(
-    onFailure: (SkippedDocument) throws -> Void, _ show: (M) throws -> Void
+    onFailure: (SkippedDocument) throws -> Void, _ body: (M) throws -> Void
   ) throws {
-    guard collection.store.isInTransaction else { return try eachDecoded(onFailure, show) }
-    // What a closure writes could be found again, without end.
+    guard collection.store.isInTransaction else { return try eachDecoded(onFailure, body) }
+    // In a transaction, a streaming query could find what a closure writes, endlessly.
     let (values, skipped) = try fetchSkippingFailures()
     for document in skipped { try onFailure(document) }
-    for value in values { try show(value) }
+    for value in values { try body(value) }
   }
+  /// The asynchronous form of ``each(onFailure:_:)``, which calls the closures on a thread of the
+  /// store.
   public func each(
     onFailure: @escaping @Sendable (SkippedDocument) throws -> Void,
-    _ show: @escaping @Sendable (M) throws -> Void
+    _ body: @escaping @Sendable (M) throws -> Void
   ) async throws {
-    try await onReader { try $0.each(onFailure: onFailure, show) }
+    try await onReader { try $0.each(onFailure: onFailure, body) }
   }
 
   private func eachDecoded(
-    _ onFailure: (SkippedDocument) throws -> Void, _ show: (M) throws -> Void
+    _ onFailure: (SkippedDocument) throws -> Void, _ body: (M) throws -> Void
   ) throws {
     let decoder = collection.decoder
     try documentQuery().showStored { stored in
@@ -57,21 +61,21 @@ extension ModelQuery {
         try onFailure(SkippedDocument(stored, error))
         return true
       }
-      try show(value)
+      try body(value)
       return true
     }
   }
 }
 
 extension ModelQuery where M: Sendable {
-  /// What is found, as an asynchronous sequence in constant memory that skips documents that are no values of
-  /// the model.
+  /// Returns the results as an asynchronous sequence in constant memory, skipping documents that do
+  /// not decode.
   ///
   /// ```swift
   /// for try await person in people.find().stream(onFailure: { log($0.rowID, $0.error) }) { … }
   /// ```
   ///
-  /// - Parameter onFailure: Called with each skipped document, by the loop, before the next value.
+  /// - Parameter onFailure: Called by the loop with each skipped document, before the next value.
   public func stream(
     onFailure: @escaping @Sendable (SkippedDocument) -> Void
   ) -> ModelStream<M> { ModelStream(query: self, onFailure: onFailure) }

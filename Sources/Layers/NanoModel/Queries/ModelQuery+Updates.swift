@@ -5,7 +5,8 @@ import NanoQuery
 public import NanoStoreCore
 
 extension ModelQuery where M: Sendable {
-  /// What is found, at once and again after each commit that changed it.
+  /// Returns a live view of the results: a sequence of the current results, followed by new results
+  /// after each commit that changes them.
   ///
   /// ```swift
   /// for try await adults in try people.find(\.age > 30).sorted(by: \.lastName).updates() {
@@ -13,11 +14,11 @@ extension ModelQuery where M: Sendable {
   /// }
   /// ```
   ///
-  /// As ``DocumentQuery/updates()``, with values in place of documents. Former names count as far as the
-  /// collection held them when this was called.
+  /// Like ``DocumentQuery/updates()``, with values instead of documents. Former names are
+  /// considered if the collection contained them when this method was called.
   ///
-  /// - Throws: At once, ``StoreError/Code/invalidArgument`` if a property is not stored. While it runs, as
-  ///   ``fetch()-()->[M]``; the loop is over then.
+  /// - Throws: ``StoreError/Code/invalidArgument`` immediately if a property is not stored. The
+  ///   sequence throws the errors of ``fetch()-()->[M]`` and ends.
   public func updates() throws -> DocumentUpdates<M> {
     let decoder = collection.decoder
     return try documentQuery().updates { try decoder.value($0) }
@@ -25,67 +26,73 @@ extension ModelQuery where M: Sendable {
 }
 
 extension ModelQuery {
-  /// How many are found, at once and again after each commit that changed the number.
+  /// Returns a sequence of the number of results: the current one, and a new one after each commit
+  /// that changes it.
   public func countUpdates() throws -> ValueUpdates<Int> { try documentQuery().countUpdates() }
 }
 
-/// A change of one property, for documents that are not read as a whole.
+/// A change of a property of a document, applied without decoding the document.
 ///
 /// ```swift
 /// try people.update("ada", .set(\.age, 37), .remove(\.nickname))
 /// ```
 public struct ModelChange<M: Model>: Sendable {
-  let place: Result<PropertyLocation, StoreError>
+  let location: Result<PropertyLocation, StoreError>
   let value: Result<DocumentValue?, StoreError>
 
-  /// Gives the property a value.
+  /// Sets a property to a value.
   public static func set<Value>(
     _ keyPath: any WritableKeyPath<M, Value> & Sendable, _ value: Value
   ) -> ModelChange {
     ModelChange(
-      place: Result { () throws(StoreError) in try M.place(of: keyPath) },
+      location: Result { () throws(StoreError) in try M.location(of: keyPath) },
       value: Result { () throws(StoreError) in try StoredValues.stored(value) })
   }
 
-  /// Makes the property nil.
+  /// Sets a property to nil.
   public static func remove<Value>(
     _ keyPath: any WritableKeyPath<M, Value?> & Sendable
   ) -> ModelChange {
-    let place = Result { () throws(StoreError) in try M.place(of: keyPath) }
-    // Where a document without the field is read as something else, nil is a null.
+    let location = Result { () throws(StoreError) in try M.location(of: keyPath) }
+    // If a missing field would be read with a default, nil is stored as null.
     return ModelChange(
-      place: place, value: place.map { $0.missing == nil && !$0.hasComputedDefault ? nil : .null })
+      location: location,
+      value: location.map { $0.missing == nil && !$0.hasComputedDefault ? nil : .null })
   }
 
-  /// Whether it changes a property of a value in the document.
-  var isInPart: Bool { (try? place.get().steps.count > 1) ?? false }
+  /// Whether it changes a property of a nested value.
+  var isNested: Bool { (try? location.get().steps.count > 1) ?? false }
 
-  /// - Throws: ``StoreError/Code/typeMismatch`` if a value that is not an object stands on the way.
+  /// Applies the change to the fields of a document.
+  ///
+  /// - Throws: ``StoreError/Code/typeMismatch`` if an intermediate value is not an object.
   func apply(to object: inout DocumentObject) throws(StoreError) {
-    let place = try place.get()
-    guard !place.isKey else {
+    let location = try location.get()
+    guard !location.isKey else {
       throw StoreError(
         .invalidArgument, "The key of a document cannot be changed",
-        [.hint: "remove it and insert the value under its new key"])
+        [.hint: "delete it and insert the value under its new key"])
     }
-    for former in place.formerPaths { try object.set(nil, at: former) }
-    try object.set(try value.get(), at: place.path)
+    for former in location.formerPaths { try object.set(nil, at: former) }
+    try object.set(try value.get(), at: location.path)
   }
 }
 
 extension ModelQuery {
-  /// Changes some properties of everything that is found, all in one transaction, and says of how many.
-  /// Documents of older versions are upgraded on the way.
+  /// Changes properties of all results in one transaction, and returns the number of documents.
+  /// Documents of older versions are upgraded.
   ///
-  /// - Throws: ``StoreError``, and what an upgrade throws. Nothing was changed.
+  /// - Throws: ``StoreError`` and the errors of upgrades. Nothing was changed.
   @discardableResult
   public func update(_ changes: ModelChange<M>...) throws -> Int { try update(changes) }
-  /// As `update(_:)`.
+  /// Changes properties of all results in one transaction, like `update(_:)` with several
+  /// arguments.
   @discardableResult
   public func update(_ changes: [ModelChange<M>]) throws -> Int {
     try collection.prepareIfNeeded()
     return try collection.store.write {
-      // Found before the first change, so that no document is found again by what it became.
+      // Row ids are collected before the first change, so that a changed document is not found
+      // again.
       let ids = try rowIDs()
       for id in ids {
         guard let document = try collection.documents.get(rowID: id) else { continue }
@@ -95,10 +102,13 @@ extension ModelQuery {
     }
   }
 
+  /// The asynchronous form of `update(_:)`, which does not block the calling thread.
   @discardableResult
   public func update(_ changes: ModelChange<M>...) async throws -> Int {
     try await update(changes)
   }
+  /// The asynchronous form of `update(_:)` for an array of changes, which does not block the
+  /// calling thread.
   @discardableResult
   public func update(_ changes: [ModelChange<M>]) async throws -> Int {
     try await collection.documents.onWriter { try self.update(changes) }
@@ -106,20 +116,23 @@ extension ModelQuery {
 }
 
 extension ModelCollection {
-  /// Changes some properties of one value and leaves the others as they are.
+  /// Changes properties of one document and keeps its other fields.
   ///
-  /// - Throws: ``StoreError/Code/notFound`` if there is none with this key, and as
+  /// - Throws: ``StoreError/Code/notFound`` if no document has this key, and the errors of
   ///   `update(_:)` of ``ModelQuery``.
   public func update(_ key: String, _ changes: ModelChange<M>...) throws {
     try update(key, changes)
   }
-  /// As `update(_:_:)`, for the type of the model's key.
+  /// Changes properties of the document with a typed key, like `update(_:_:)`.
   public func update(_ key: some ModelKey, _ changes: ModelChange<M>...) throws {
     try update(key.documentKey?.description ?? "", changes)
   }
+  /// The asynchronous form of `update(_:_:)`, which does not block the calling thread.
   public func update(_ key: String, _ changes: ModelChange<M>...) async throws {
     try await documents.onWriter { try self.update(key, changes) }
   }
+  /// The asynchronous form of `update(_:_:)` for a typed key, which does not block the calling
+  /// thread.
   public func update(_ key: some ModelKey & Sendable, _ changes: ModelChange<M>...) async throws {
     try await documents.onWriter { try self.update(key.documentKey?.description ?? "", changes) }
   }
@@ -143,8 +156,9 @@ extension ModelCollection {
       try M.upgrade(&object, from: version)
       header.version = M.storedVersion
     }
-    // A part that is not there, or has a former name, is made as the model says, and not of one field only.
-    if changes.contains(where: \.isInPart) {
+    // A nested value that is missing or has a former name is first written as the model encodes it:
+    // otherwise it would consist of the changed field only.
+    if changes.contains(where: \.isNested) {
       object = try normalized(object, document.header.key)
     }
     for change in changes { try change.apply(to: &object) }
@@ -154,7 +168,7 @@ extension ModelCollection {
     try documents.replace(Document(header, copying: writer.bytes))
   }
 
-  /// The fields as this version of the model writes them.
+  /// Returns the fields as this version of the model encodes them.
   private func normalized(
     _ object: DocumentObject, _ key: DocumentKey?
   ) throws -> DocumentObject {

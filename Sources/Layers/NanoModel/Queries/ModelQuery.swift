@@ -6,7 +6,7 @@ import NanoEngine
 public import NanoQuery
 public import NanoStoreCore
 
-/// A question to the values of a model, put together step by step and asked by its last one.
+/// A query over the values of a model, built step by step and executed by its terminal method.
 ///
 /// ```swift
 /// let page = try people.find(\.lastName == "Doe" && \.age > 30)
@@ -14,16 +14,17 @@ public import NanoStoreCore
 /// let count = try people.find { $0.tags.contains("swift") }.count()
 /// ```
 ///
-/// It is a value: each step gives another one, and one may be kept and asked many times.
+/// A query is a value: each step returns a new query, and a query can be executed any number of
+/// times.
 public struct ModelQuery<M: Model>: Sendable {
-  /// The collection that is asked.
+  /// The collection that the query reads.
   public let collection: ModelCollection<M>
   var condition: ModelCondition<M>
   var orderings: [ModelOrdering<M>] = []
   var limit: Int?
   var offset = 0
   var after: PagePosition?
-  /// How the best fit of a search comes first, where nothing else says the order.
+  /// The ranking of a full-text search, used if the query has no other order.
   var ranking: FullTextRanking?
 
   init(_ collection: ModelCollection<M>, _ condition: ModelCondition<M>) {
@@ -37,22 +38,22 @@ public struct ModelQuery<M: Model>: Sendable {
     return copy
   }
 
-  // The closure comes first: in the other order Swift 6.3 does not say what is wrong in one.
-  /// Only what fulfils this condition too, written with properties.
+  // The overload with a closure comes first: in the other order, Swift 6.3 does not diagnose errors
+  // in the closure.
+  /// Adds a condition on properties, which results must also satisfy.
   public func `where`(
     _ condition: (ModelProperties<M>) -> ModelCondition<M>
   ) -> ModelQuery { self.where(condition(ModelProperties())) }
-  /// Only what fulfils this condition too.
+  /// Adds a condition, which results must also satisfy.
   public func `where`(_ condition: ModelCondition<M>) -> ModelQuery {
     changed { $0.condition = $0.condition.isAll ? condition : $0.condition && condition }
   }
 
-  /// Sorts by these properties, most important first, each with the smallest first. Replaces an earlier
-  /// order.
+  /// Sorts by properties in ascending order, most significant first. Replaces an earlier order.
   public func sorted(by keyPaths: any PartialKeyPath<M> & Sendable...) -> ModelQuery {
     sorted(using: keyPaths.map { .forward($0) })
   }
-  /// Sorts by a property, in an order. Replaces an earlier order.
+  /// Sorts by a property in the given order. Replaces an earlier order.
   ///
   /// ```swift
   /// people.find().sorted(by: \.age, order: .reverse)          // the oldest first
@@ -60,33 +61,33 @@ public struct ModelQuery<M: Model>: Sendable {
   public func sorted(by keyPath: any PartialKeyPath<M> & Sendable, order: SortOrder) -> ModelQuery {
     sorted(using: [order == .reverse ? .reverse(keyPath) : .forward(keyPath)])
   }
-  /// Sorts by these orderings, most important first. Replaces an earlier order.
+  /// Sorts by orderings, most significant first. Replaces an earlier order.
   public func sorted(using orderings: ModelOrdering<M>...) -> ModelQuery {
     sorted(using: orderings)
   }
-  /// Sorts by these orderings, most important first. Replaces an earlier order.
+  /// Sorts by orderings, most significant first. Replaces an earlier order.
   public func sorted(using orderings: [ModelOrdering<M>]) -> ModelQuery {
     changed { $0.orderings = orderings }
   }
 
-  /// At most this many, counted after sorting and after the offset.
+  /// Limits the number of results, after sorting and after the offset.
   ///
-  /// - Parameter offset: How many to skip first; nil keeps what ``offset(_:)`` set.
+  /// - Parameter offset: The number of results to skip; nil keeps the offset of ``offset(_:)``.
   public func limit(_ limit: Int?, offset: Int? = nil) -> ModelQuery {
     changed {
       $0.limit = limit
       if let offset { $0.offset = offset }
     }
   }
-  /// Leaves out so many at the beginning, counted after sorting.
+  /// Skips the given number of results, after sorting.
   public func offset(_ offset: Int) -> ModelQuery { changed { $0.offset = offset } }
 
-  /// Only what comes behind a place that `page(_:)` gave.
+  /// Returns only results after a position that `page(_:)` returned.
   public func after(_ position: PagePosition?) -> ModelQuery { changed { $0.after = position } }
 }
 
 extension ModelCollection {
-  /// The values that fulfil a condition written with properties, for what key paths cannot say.
+  /// Returns a query with a condition on properties, which can express more than key paths.
   ///
   /// ```swift
   /// people.find { $0.lastName.hasPrefix("D") && $0.friends.age > 30 }
@@ -95,30 +96,32 @@ extension ModelCollection {
     _ condition: (ModelProperties<M>) -> ModelCondition<M>
   ) -> ModelQuery<M> { find(condition(ModelProperties())) }
 
-  /// The values that fulfil a condition.
+  /// Returns a query with a condition.
   public func find(_ condition: ModelCondition<M>) -> ModelQuery<M> { ModelQuery(self, condition) }
 
-  /// All values.
+  /// Returns a query for all values.
   public func find() -> ModelQuery<M> { ModelQuery(self, .all) }
 
-  /// The values for which a predicate is true.
+  /// Returns a query with a Foundation predicate.
   ///
   /// ```swift
   /// people.find(#Predicate { $0.lastName == "Hopper" && $0.emails.contains("a@x") })
   /// ```
   ///
-  /// The predicate becomes a condition of the store, so that indexes serve it; docs/MODELS-PREDICATES.md
-  /// lists what can be in it. What cannot is an error, ``StoreError/Code/unsupported`` or
-  /// ``StoreError/Code/invalidQuery`` with that part, when the query runs.
+  /// The predicate is translated to a condition of the store and can use indexes;
+  /// docs/MODELS-PREDICATES.md lists the supported expressions. For others, executing the query
+  /// throws ``StoreError/Code/unsupported`` or ``StoreError/Code/invalidQuery`` with the
+  /// expression.
   public func find(_ predicate: Predicate<M>) -> ModelQuery<M> { find(ModelCondition(predicate)) }
 
-  /// The values that fulfil a condition on the documents, with the names that fields have there.
+  /// Returns a query with a condition on the fields of documents, with their stored names.
   @_disfavoredOverload
   public func find(_ condition: Condition) -> ModelQuery<M> { find(ModelCondition(condition)) }
 
-  /// The values that fulfil a condition written as text, with values for its parameters.
+  /// Returns a query with a condition in the query language and the values of its parameters.
   ///
-  /// - Throws: ``StoreError/Code/invalidQuery`` with the position, ``StoreError/Code/invalidArgument``.
+  /// - Throws: ``StoreError/Code/invalidQuery`` with the position,
+  ///   ``StoreError/Code/invalidArgument``.
   @_disfavoredOverload
   public func find(
     _ text: String, _ arguments: any DocumentValueConvertible...
@@ -126,25 +129,27 @@ extension ModelCollection {
     let query = try documents.find(text, arguments: arguments.map(\.documentValue)).query
     guard query.orderings.isEmpty else {
       throw StoreError(
-        .invalidQuery, "A condition on models has no ORDER BY", [.hint: "use sorted(by:)"])
+        .invalidQuery, "A condition on models cannot contain ORDER BY", [.hint: "use sorted(by:)"])
     }
     return find(query.condition)
   }
 
-  /// All values, by row id.
+  /// Returns all values, ordered by row id.
   public func fetch() throws -> [M] { try find().fetch() }
+  /// The asynchronous form of `fetch()`, which does not block the calling thread.
   public func fetch() async throws -> sending [M] { try await find().fetch() }
-  /// How many values there are.
+  /// Returns the number of values.
   public func count() throws -> Int { try documents.count() }
+  /// The asynchronous form of ``count()``, which does not block the calling thread.
   public func count() async throws -> Int { try await documents.count() }
 }
 
 extension ModelQuery {
-  /// The same question to the documents.
+  /// Returns the equivalent query over documents.
   ///
-  /// Documents may have fields under former names or lack them where a default counts. Where the collection
-  /// never held such names, and no document lacks the field, the question is asked without regard to them,
-  /// so that indexes serve it.
+  /// Documents can store fields under former names, or lack fields that have a default. If the
+  /// collection never contained such names and no document lacks the field, the query ignores these
+  /// cases, so that it can use indexes.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if a property is not stored.
   public func documentQuery() throws -> DocumentQuery {
@@ -156,29 +161,30 @@ extension ModelQuery {
     for ordering in orderings {
       query.orderings.append(
         try ordering.ordering(
-          countsVariants: hasFormerNames || lacksValues(ordering)))
+          includesVariants: hasFormerNames || lacksDefaultedValues(ordering)))
     }
-    var question = DocumentQuery(collection.documents, query)
-    if collection.store.logsUnknownFields { question.declaredNames = M.fieldTable.names }
-    return question
+    var documentQuery = DocumentQuery(collection.documents, query)
+    if collection.store.logsUnknownFields { documentQuery.declaredNames = M.fieldTable.names }
+    return documentQuery
   }
 
-  /// Whether documents may have fields under the former names of properties that are asked for.
+  /// Returns whether documents can contain former names of the properties in the query.
   private func hasFormerNames() throws -> Bool {
     let current = Set(condition.current.fields)
     var former = Set(condition.condition.fields).subtracting(current)
-    for ordering in orderings { former.formUnion(try ordering.place.get().formerPaths) }
+    for ordering in orderings { former.formUnion(try ordering.location.get().formerPaths) }
     guard !former.isEmpty else { return false }
     return try collection.documents.observedPaths().contains { observed in
       former.contains(observed.field)
     }
   }
 
-  /// Whether some document lacks a field that counts with a default: then an index has another order.
-  private func lacksValues(_ ordering: ModelOrdering<M>) throws -> Bool {
-    let place = try ordering.place.get()
-    guard place.hasVariants, !place.isKey else { return false }
-    guard M.fieldTable.isIndexed(place.path) else { return true }
-    return try collection.documents.find(.isNull(.field(place.path))).withoutFieldCheck.exists()
+  /// Returns whether a document lacks a field that has a default, so that an index on it has a
+  /// different order.
+  private func lacksDefaultedValues(_ ordering: ModelOrdering<M>) throws -> Bool {
+    let location = try ordering.location.get()
+    guard location.hasVariants, !location.isKey else { return false }
+    guard M.fieldTable.isIndexed(location.path) else { return true }
+    return try collection.documents.find(.isNull(.field(location.path))).withoutFieldCheck.exists()
   }
 }

@@ -3,8 +3,8 @@
 import NanoDocument
 import NanoStoreCore
 
-/// The values that a query finds, one after the other, from the snapshot that is taken when the first one is
-/// asked for; see ``DocumentStream``.
+/// An asynchronous sequence of the results of a query, read from a snapshot that is taken when the
+/// first value is requested; see ``DocumentStream``.
 ///
 /// ```swift
 /// for try await person in people.find().stream() { … }
@@ -17,6 +17,7 @@ public struct ModelStream<M: Model & Sendable>: AsyncSequence, Sendable {
 
   public func makeAsyncIterator() -> Iterator { Iterator(query, onFailure) }
 
+  /// The iterator of a stream.
   public struct Iterator: AsyncIteratorProtocol {
     private let query: ModelQuery<M>
     private let onFailure: (@Sendable (SkippedDocument) -> Void)?
@@ -27,7 +28,9 @@ public struct ModelStream<M: Model & Sendable>: AsyncSequence, Sendable {
       self.onFailure = onFailure
     }
 
-    /// - Throws: As ``ModelQuery/fetch()-()->[M]``; `CancellationError`.
+    /// Returns the next value, or nil after the last one.
+    ///
+    /// - Throws: The errors of ``ModelQuery/fetch()-()->[M]``; `CancellationError`.
     public mutating func next() async throws -> M? {
       if documents == nil {
         documents = try await query.onReader { try $0.documentQuery() }.stream()

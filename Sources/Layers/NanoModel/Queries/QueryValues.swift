@@ -3,8 +3,8 @@
 public import Foundation
 public import NanoDocument
 
-/// A field's value that conditions compare as a whole: what is stored as one number, text, boolean, date,
-/// URL or data.
+/// A property value that conditions compare as a whole: it is stored as one number, string,
+/// Boolean, date, URL or binary value.
 public protocol QueryValue: FieldCodable {}
 
 extension String: QueryValue {}
@@ -29,11 +29,12 @@ extension Decimal: QueryValue {}
 extension DocumentValue: QueryValue {}
 extension Optional: QueryValue where Wrapped: QueryValue {}
 
-/// A value whose stored form has the order that its type has, for `<` and its kin, `min` and `max`.
+/// A value whose stored form has the order of its type, for comparisons, `min` and `max`.
 ///
-/// A `Decimal` is stored as text, "9" after "10", and is none: keep an amount as an integer of its smallest unit.
+/// `Decimal` does not conform, since it is stored as text, in which "9" sorts after "10". Store an
+/// amount as an integer of its smallest unit.
 public protocol OrderedQueryValue: QueryValue {
-  /// The type itself; of an optional, the type that it wraps.
+  /// The type itself, or the wrapped type of an optional.
   associatedtype Unwrapped: FieldCodable & Sendable = Self
 }
 
@@ -53,14 +54,16 @@ extension UInt64: OrderedQueryValue {}
 extension Date: OrderedQueryValue {}
 extension DocumentValue: OrderedQueryValue {}
 extension Optional: OrderedQueryValue where Wrapped: OrderedQueryValue {
+  /// The unwrapped type of the wrapped type.
   public typealias Unwrapped = Wrapped.Unwrapped
 }
 
-/// A number that can be added up, an optional one, or several of them, for `sum` and `average`.
+/// A numeric type, an optional number, or a collection of numbers, for `sum` and `average`.
 ///
-/// A `Decimal` is stored as text and is none: keep an amount as an integer of its smallest unit.
+/// `Decimal` does not conform, since it is stored as text. Store an amount as an integer of its
+/// smallest unit.
 public protocol NumericQueryValue: SendableMetatype {
-  /// The number itself; of optionals and lists, the type of the numbers in them.
+  /// The number type itself, or the type of the numbers in an optional or list.
   associatedtype Number: FieldCodable & Sendable = Self
 }
 
@@ -77,16 +80,19 @@ extension UInt16: NumericQueryValue {}
 extension UInt32: NumericQueryValue {}
 extension UInt64: NumericQueryValue {}
 extension Optional: NumericQueryValue where Wrapped: NumericQueryValue {
+  /// The number type of the wrapped type.
   public typealias Number = Wrapped.Number
 }
 extension Array: NumericQueryValue where Element: NumericQueryValue {
+  /// The number type of the elements.
   public typealias Number = Element.Number
 }
 extension Set: NumericQueryValue where Element: NumericQueryValue {
+  /// The number type of the elements.
   public typealias Number = Element.Number
 }
 
-/// A list or a set, or one that may be absent, each of whose elements is found.
+/// An array or set, optional or not, whose elements are matched individually.
 public protocol ListQueryValue: SendableMetatype {
   /// The type of the elements.
   associatedtype ListElement
@@ -94,5 +100,6 @@ public protocol ListQueryValue: SendableMetatype {
 extension Array: ListQueryValue { public typealias ListElement = Element }
 extension Set: ListQueryValue { public typealias ListElement = Element }
 extension Optional: ListQueryValue where Wrapped: ListQueryValue {
+  /// The element type of the wrapped type.
   public typealias ListElement = Wrapped.ListElement
 }

@@ -5,55 +5,57 @@ import NanoEngine
 import NanoQuery
 import NanoStoreCore
 
-/// How far an upgrade of a whole collection has come.
+/// The progress of upgrading a collection.
 public struct UpgradeProgress: Sendable, Hashable {
-  /// Documents that were written anew.
+  /// The number of documents that were rewritten.
   public let done: Int
-  /// Documents that there were to write when it began.
+  /// The number of documents to rewrite when the upgrade began.
   public let total: Int
 }
 
 extension ModelCollection {
-  /// Writes every document anew that is of an older version or has fields under former names, and says how
-  /// many.
+  /// Rewrites all documents of older versions or with fields under former names, and returns their
+  /// number.
   ///
-  /// Reading upgrades documents by itself; this is for indexes to find them by the new fields, and for
-  /// dropping an upgrade from the program. It works in transactions of so many documents, so that others
-  /// write in between and little memory is used. After an error or a killed process, call it again: what was
-  /// upgraded stays so.
+  /// Reading upgrades documents in any case. Rewriting them lets indexes find them by the new
+  /// fields, and lets you remove an upgrade from the program. Each batch is a transaction, so that
+  /// other writers can proceed in between and memory use is bounded. After an error or a crash,
+  /// call this method again: upgraded documents stay upgraded.
   ///
   /// - Parameters:
-  ///   - batch: Documents for each transaction.
-  ///   - progress: Called after each of them; what it throws ends the upgrade.
-  /// - Throws: What an upgrade throws, with the document, and ``StoreError``. The batches before are kept.
+  ///   - batch: The number of documents per transaction.
+  ///   - progress: Called after each transaction; an error that it throws ends the upgrade.
+  /// - Throws: The errors of upgrades with the document, and ``StoreError``. Completed batches are
+  ///   kept.
   @discardableResult
   public func upgrade(
     batch: Int = 1_000, progress: ((UpgradeProgress) throws -> Void)? = nil
   ) throws -> Int {
-    var walk = UpgradeWalk(total: try outdated.count())
-    while try upgradeNext(batch, &walk) { try progress?(walk.progress) }
-    return walk.done
+    var cursor = UpgradeCursor(total: try outdated.count())
+    while try upgradeNext(batch, &cursor) { try progress?(cursor.progress) }
+    return cursor.done
   }
 
+  /// The asynchronous form of `upgrade(batch:progress:)`, which does not block the calling thread.
   @discardableResult
   public func upgrade(
     batch: Int = 1_000, progress: (@Sendable (UpgradeProgress) throws -> Void)? = nil
   ) async throws -> Int {
-    var walk = UpgradeWalk(total: try await documents.onReader { try self.outdated.count() })
+    var cursor = UpgradeCursor(total: try await documents.onReader { try self.outdated.count() })
     while true {
-      let before = walk
-      let (after, goesOn) = try await documents.onWriter {
-        var walk = before
-        let goesOn = try self.upgradeNext(batch, &walk)
-        return (walk, goesOn)
+      let before = cursor
+      let (after, hasMore) = try await documents.onWriter {
+        var cursor = before
+        let hasMore = try self.upgradeNext(batch, &cursor)
+        return (cursor, hasMore)
       }
-      walk = after
-      guard goesOn else { return walk.done }
-      try progress?(walk.progress)
+      cursor = after
+      guard hasMore else { return cursor.done }
+      try progress?(cursor.progress)
     }
   }
 
-  /// Documents that are not as this version writes them.
+  /// The documents that this version of the model would write differently.
   private var outdated: DocumentQuery {
     var conditions: [Condition] = []
     if M.modelVersion > 1 {
@@ -67,10 +69,10 @@ extension ModelCollection {
     return documents.find(.any(conditions)).withoutFieldCheck
   }
 
-  /// Upgrades the next documents by row id, and says whether there were any.
-  private func upgradeNext(_ batch: Int, _ walk: inout UpgradeWalk) throws -> Bool {
+  /// Upgrades the next batch in row id order, and returns whether there were any documents.
+  private func upgradeNext(_ batch: Int, _ cursor: inout UpgradeCursor) throws -> Bool {
     let decoder = decoder
-    var after = walk
+    var after = cursor
     let found = try store.write {
       let documents = try outdated.after(after.position).limit(max(1, batch)).fetch()
       for document in documents {
@@ -80,13 +82,13 @@ extension ModelCollection {
       }
       return !documents.isEmpty
     }
-    walk = after
+    cursor = after
     return found
   }
 }
 
-/// The place that an upgrade has come to.
-private struct UpgradeWalk: Sendable {
+/// The position of an upgrade in its collection.
+private struct UpgradeCursor: Sendable {
   let total: Int
   var done = 0
   var position: PagePosition?

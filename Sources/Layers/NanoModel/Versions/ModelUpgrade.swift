@@ -2,9 +2,9 @@
 
 public import NanoDocument
 
-/// How a document of one version of a model becomes one of the next.
+/// A conversion of documents from one version of a model to the next.
 ///
-/// For what defaults, former names and wider types do not cover:
+/// Use upgrades for changes that defaults, former names and wider types do not cover:
 ///
 /// ```swift
 /// @Model(version: 2) struct Person {
@@ -19,15 +19,18 @@ public import NanoDocument
 /// }
 /// ```
 ///
-/// Documents are upgraded when they are read, and stored so when they are saved, or all at once by
-/// `upgrade(batch:progress:)` of ``ModelCollection``. A version without an upgrade needs none.
+/// Documents are upgraded when they are read. The upgraded form is stored when they are saved, or
+/// for all documents by `upgrade(batch:progress:)` of ``ModelCollection``. Versions without an
+/// upgrade need no conversion.
 public struct ModelUpgrade: Sendable {
-  /// The version of the documents that it changes.
+  /// The version of the documents that the upgrade converts.
   public let version: Int
   let change: @Sendable (inout DocumentObject) throws -> Void
 
-  /// - Parameter change: Gets the fields as they are stored. An error that it throws is the error of the
-  ///   call that reads the document, which stays as it is.
+  /// Creates an upgrade.
+  ///
+  /// - Parameter change: Receives the stored fields. If it throws, the call that reads the document
+  ///   throws that error, and the stored document is unchanged.
   public init(
     from version: Int, _ change: @escaping @Sendable (inout DocumentObject) throws -> Void
   ) {
@@ -37,10 +40,10 @@ public struct ModelUpgrade: Sendable {
 }
 
 extension Model {
-  /// The fields of a document of an older version as the newest has them.
+  /// Converts the fields of an older version to the current version.
   static func upgrade(_ object: inout DocumentObject, from version: Int) throws {
     let steps = upgrades.filter { $0.version >= version && $0.version < modelVersion }
-    // Of the same version, in the order in which they are listed.
+    // Upgrades of the same version run in the order in which they are listed.
     for step in steps.enumerated().sorted(by: { ($0.1.version, $0.0) < ($1.1.version, $1.0) }) {
       try step.element.change(&object)
     }

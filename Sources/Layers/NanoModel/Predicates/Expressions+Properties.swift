@@ -32,7 +32,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         guard let value = value as? Root.Output else { return nil }
         return Term(.constant(value[keyPath: keyPath]))
       case .stored(let value): return try property(ofStored: value)
-      case .place(let place): return try property(of: place, translator)
+      case .location(let location): return try property(of: location, translator)
       case .elements(let elements): return property(of: elements)
       default: return nil
       }
@@ -42,41 +42,43 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
   }
 
   private static var reason: String {
-    "a stored property of a model, isEmpty, or count and first of a list"
+    "a stored property of a model; isEmpty; count or first of a list"
   }
 
-  /// The property of a model itself; longer ways are several key paths in a predicate.
+  /// The property of a model that the key path refers to. Longer paths are nested key paths in a
+  /// predicate.
   private func field() -> PropertyLocation? {
     guard let model = Root.Output.self as? any Model.Type,
-      let field = model.fieldTable.place(of: keyPath), field.path.components.count == 1
+      let field = model.fieldTable.location(of: keyPath), field.path.components.count == 1
     else { return nil }
     return field
   }
 
-  private func property(of place: Place, _ translator: PredicateTranslator) throws(StoreError)
+  private func property(of location: DocumentLocation, _ translator: PredicateTranslator)
+    throws(StoreError)
     -> Term?
   {
     if let field = field() {
-      // Only of the object itself: others stand in documents of their own.
-      guard place.path == nil || !(Root.Output.self is AnyClass) else {
-        throw .untranslatable(self, "properties of the object itself, not of those it relates to")
+      // Related objects are stored in their own documents, which a condition cannot reach.
+      guard location.path == nil || !(Root.Output.self is AnyClass) else {
+        throw .untranslatable(self, "properties of the object itself, not of related objects")
       }
-      if field.isKey, place.path == nil { return key }
-      guard place.depth == translator.depth else {
-        throw .untranslatable(self, "conditions in a closure that name only the element")
+      if field.isKey, location.path == nil { return key }
+      guard location.depth == translator.depth else {
+        throw .untranslatable(self, "closures that refer only to the element")
       }
-      return fields(field, in: place, countsFormerNames: translator.countsFormerNames)
+      return fields(field, in: location, includesFormerNames: translator.includesFormerNames)
     }
-    guard place.depth == translator.depth else { return nil }
+    guard location.depth == translator.depth else { return nil }
     switch (kind, StoredType(Root.Output.self).kind) {
-    case (_, .dictionary) where isEmptyOfDictionary: return place.equals(.object([:]))
-    case (.collectionIsEmpty, .text): return place.equals("")
+    case (_, .dictionary) where isEmptyOfDictionary: return location.equals(.object([:]))
+    case (.collectionIsEmpty, .text): return location.equals("")
     case (.collectionIsEmpty, .list(let element)) where !element.kind.isList:
-      return place.equals(.array([]))
-    case (.collectionCount, .list(let element)) where !element.kind.isList: return place.count
+      return location.equals(.array([]))
+    case (.collectionCount, .list(let element)) where !element.kind.isList: return location.count
     case (.collectionFirst, .list(let element))
     where !element.kind.isList && !StoredType(Root.Output.self).isSet:
-      return place.first(element)
+      return location.first(element)
     default: return nil
     }
   }
@@ -87,26 +89,31 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 
   private var key: Term {
     let type = StoredType(Output.self)
-    let place = Place(path: nil, depth: 0, type: type, isKey: true)
-    return Term(.place(place), mayBeNull: type.isOptional)
+    let location = DocumentLocation(path: nil, depth: 0, type: type, isKey: true)
+    return Term(.location(location), mayBeNull: type.isOptional)
   }
 
-  /// A field as the type reads it: under its name, under a former one, or else its default. A null stands
-  /// for itself in an optional, and for nothing in a property that has a default.
-  private func fields(_ field: PropertyLocation, in outer: Place, countsFormerNames: Bool) -> Term {
+  /// Returns the cases of a field as the type decodes it: under its current name, under a former
+  /// name, or the default.
+  ///
+  /// A null is a value in an optional property, and a missing field in a property with a default.
+  private func fields(
+    _ field: PropertyLocation, in outer: DocumentLocation, includesFormerNames: Bool
+  ) -> Term {
     let type = StoredType(Output.self)
     var open = Condition.constant(true)
     var cases: [Term.Case] = []
-    for path in [field.path] + (countsFormerNames ? field.formerPaths : []) {
-      let place = outer.appending(path.components[0], type)
+    for path in [field.path] + (includesFormerNames ? field.formerPaths : []) {
+      let location = outer.appending(path.components[0], type)
       let isMissing: Condition =
-        type.isOptional ? .not(.exists(place.path ?? path)) : place.isNull
+        type.isOptional ? .not(.exists(location.path ?? path)) : location.isNull
       cases.append(
         Term.Case(
-          when: open.and(isMissing.opposite), content: .place(place), mayBeNull: type.isOptional))
-      // Nothing there is null, if there is no default.
+          when: open.and(isMissing.opposite), content: .location(location),
+          mayBeNull: type.isOptional))
+      // Without a default, a missing field reads as null.
       if field.missing?.isNull ?? true,
-        cases.count == field.formerPaths.count + 1 || !countsFormerNames
+        cases.count == field.formerPaths.count + 1 || !includesFormerNames
       {
         cases[cases.count - 1].when = open
       }
@@ -126,7 +133,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     }
   }
 
-  /// Of a default.
+  /// Returns a property of a default value.
   private func property(ofStored value: DocumentValue) throws(StoreError) -> Term? {
     if let field = field() {
       guard case .object(let object) = value else { return nil }
@@ -146,12 +153,13 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
   }
 }
 
-extension Place {
+extension DocumentLocation {
   fileprivate func equals(_ value: DocumentValue) -> Term {
     Term(.truth(.comparison(expression, .equal, .value(value))))
   }
 
-  /// How many elements a list has. A list may be stored as its only element, from when it was none.
+  /// The number of elements of a list. A list can be stored as its only element if the property was
+  /// not a list before.
   fileprivate var count: Term {
     Term([
       Term.Case(when: isArray, content: .computed(.function(.arrayLength, [expression]))),
@@ -161,10 +169,11 @@ extension Place {
 
   fileprivate func first(_ element: StoredType) -> Term {
     Term([
-      Term.Case(when: isArray, content: .place(appending("0", element)), mayBeNull: true),
+      Term.Case(when: isArray, content: .location(appending("0", element)), mayBeNull: true),
       Term.Case(
         when: isArray.opposite,
-        content: .place(Place(path: path, depth: depth, type: element)), mayBeNull: true),
+        content: .location(DocumentLocation(path: path, depth: depth, type: element)),
+        mayBeNull: true),
     ])
   }
 }
@@ -179,7 +188,7 @@ extension PredicateExpressions.CollectionIndexSubscript: TranslatableExpression 
       case .stored(.array(let list)):
         guard list.indices.contains(index) else { return .failing }
         return Term(.stored(list[index]))
-      case .place(let list): return list[index, element]
+      case .location(let list): return list[index, element]
       default: return nil
       }
     }
@@ -188,16 +197,18 @@ extension PredicateExpressions.CollectionIndexSubscript: TranslatableExpression 
   }
 }
 
-extension Place {
+extension DocumentLocation {
   fileprivate subscript(index: Int, element: StoredType) -> Term {
     guard index >= 0 else { return .failing }
-    let place = appending(String(index), element)
-    let exists = isArray.and(.exists(place.path ?? FieldPath(components: [])))
-    var cases = [Term.Case(when: exists, content: .place(place), mayBeNull: element.isOptional)]
+    let location = appending(String(index), element)
+    let exists = isArray.and(.exists(location.path ?? FieldPath(components: [])))
+    var cases = [
+      Term.Case(when: exists, content: .location(location), mayBeNull: element.isOptional)
+    ]
     var found = exists
     if index == 0 {
-      let only = Place(path: path, depth: depth, type: element)
-      cases.append(Term.Case(when: isArray.opposite, content: .place(only)))
+      let only = DocumentLocation(path: path, depth: depth, type: element)
+      cases.append(Term.Case(when: isArray.opposite, content: .location(only)))
       found = found.or(isArray.opposite)
     }
     return Term(cases, fails: found.opposite)
@@ -205,10 +216,10 @@ extension Place {
 }
 
 extension Term {
-  /// What has no value for any document.
+  /// A term that fails for every document.
   static var failing: Term { Term([], fails: .constant(true)) }
 
-  /// The value, if it is one of the program.
+  /// The value, if it is a constant of the program.
   var constant: Any? {
     guard cases.count == 1, case .constant(let value) = cases[0].content else { return nil }
     return value
@@ -233,14 +244,15 @@ extension PredicateTranslator {
   fileprivate func value<W: PredicateExpression, K: PredicateExpression, E: PredicateExpression>(
     _ dictionary: W, _ key: K, _ type: StoredType, _ whole: E
   ) throws(StoreError) -> Term {
-    let reason = "a dictionary of values that are no optionals, and a constant key"
+    let reason = "a dictionary with non-optional values, and a constant key"
     guard !type.isOptional, let key = try term(key).constant as? any FieldNameConvertible,
       !key.fieldName.isEmpty
     else { throw .untranslatable(whole, reason) }
     let found = try term(dictionary).mapped { part in
       switch part.content {
       case .stored(.object(let object)): Term(.stored(object[key.fieldName] ?? .null))
-      case .place(let place): Term(.place(place.appending(key.fieldName, type)), mayBeNull: true)
+      case .location(let location):
+        Term(.location(location.appending(key.fieldName, type)), mayBeNull: true)
       default: nil
       }
     }

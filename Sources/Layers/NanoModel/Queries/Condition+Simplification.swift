@@ -3,7 +3,7 @@
 import NanoDocument
 import NanoQuery
 
-/// Conditions put together without parts that say nothing, so that indexes see what is left.
+/// Simplifying combinators: redundant parts would keep conditions from using indexes.
 extension Condition {
   func and(_ other: Condition) -> Condition {
     var parts: [Condition] = []
@@ -38,7 +38,7 @@ extension Condition {
     if case .any(let parts) = self { parts } else { [self] }
   }
 
-  /// Whether a field that is compared shows that there is one.
+  /// Returns whether the condition compares a field and therefore implies that it exists.
   private func implies(_ part: Condition) -> Bool {
     let reached: FieldPath
     switch part {
@@ -56,7 +56,7 @@ extension Condition {
     }
   }
 
-  /// The condition answered, if it asks for nothing of the document.
+  /// The condition as a constant, if it does not depend on the document.
   var folded: Condition {
     guard fields.isEmpty, !usesAttributes, !asksForLeaves,
       let truth = try? Evaluator(DocumentSubject([:])).holds(self)
