@@ -19,7 +19,7 @@ public struct CollectionDescription: Sendable, Hashable {
   /// that it lists.
   public var isInternal: Bool
   /// Creates a description of a collection.
-  public init(name: String, identity: CollectionIdentity = .key, isInternal: Bool = false) {
+  package init(name: String, identity: CollectionIdentity = .key, isInternal: Bool = false) {
     exactName = ExactName(name)
     self.identity = identity
     self.isInternal = isInternal
@@ -91,7 +91,7 @@ public struct IndexDefinition: Sendable, Hashable {
   /// Creates an index definition.
   ///
   /// - Parameter name: Derived from the columns if `nil`.
-  public init(
+  package init(
     name: String? = nil, columns: [Column], isUnique: Bool = false, kind: Kind = .fields,
     origin: Origin = .declared, reason: String? = nil
   ) {
@@ -110,7 +110,7 @@ public struct IndexDefinition: Sendable, Hashable {
   }
 
   /// Returns whether both indexes have the same entries, regardless of name, origin, and reason.
-  public func isSame(as other: IndexDefinition) -> Bool {
+  package func isSame(as other: IndexDefinition) -> Bool {
     columns == other.columns && isUnique == other.isUnique && kind == other.kind
   }
 
@@ -118,7 +118,7 @@ public struct IndexDefinition: Sendable, Hashable {
   ///
   /// - Throws: ``StoreError/Code/invalidArgument``, also for an index on elements with more than one field; or
   ///   the error of an invalid path.
-  public func validate() throws(StoreError) {
+  package func validate() throws(StoreError) {
     guard !columns.isEmpty else {
       throw StoreError(.invalidArgument, "An index needs at least one field", [.index: name])
     }
@@ -145,7 +145,7 @@ public struct ObservedPath: Sendable, Hashable {
   /// Every type ever observed at the path.
   public var types: ObservedTypes
   /// Creates an observed path.
-  public init(path: String, types: ObservedTypes) {
+  package init(path: String, types: ObservedTypes) {
     exactPath = ExactName(path)
     self.types = types
   }
@@ -207,7 +207,7 @@ public struct Explanation: Sendable, Hashable {
   /// empty collection.
   public var unknownFields: [UnknownField] = []
   /// Creates an explanation without unknown fields.
-  public init(
+  package init(
     statement: String, plan: [String], indexes: [String], checkedPerDocument: String?
   ) {
     self.statement = statement
@@ -232,7 +232,7 @@ public struct VerificationProblem: Sendable, Hashable {
   }
   private var exactMessage: ExactName
   /// Creates a problem report.
-  public init(subject: String, message: String) {
+  package init(subject: String, message: String) {
     exactSubject = ExactName(subject)
     exactMessage = ExactName(message)
   }
@@ -249,7 +249,7 @@ public struct EngineStatistics: Sendable, Hashable {
     /// The number of indexes.
     public var indexes: Int
     /// Creates the statistics of one collection.
-    public init(name: String, documents: Int, indexes: Int) {
+    package init(name: String, documents: Int, indexes: Int) {
       self.name = name
       self.documents = documents
       self.indexes = indexes
@@ -266,7 +266,7 @@ public struct EngineStatistics: Sendable, Hashable {
   /// The settings in effect, by name.
   public var settings: [String: String]
   /// Creates statistics.
-  public init(
+  package init(
     collections: [Collection], size: Int, unused: Int, engine: String, settings: [String: String]
   ) {
     self.collections = collections

@@ -14,7 +14,7 @@ public struct RecoveryReport: Sendable, Hashable {
     /// counted.
     public var skipped: Int
     /// Creates the result for one collection.
-    public init(name: String, saved: Int = 0, skipped: Int = 0) {
+    package init(name: String, saved: Int = 0, skipped: Int = 0) {
       self.name = name
       self.saved = saved
       self.skipped = skipped
@@ -32,7 +32,7 @@ public struct RecoveryReport: Sendable, Hashable {
     /// Why the document could not be recovered, as a sentence.
     public var reason: String
     /// Creates an entry for a document that could not be recovered.
-    public init(collection: String, rowID: Int64, key: String?, reason: String) {
+    package init(collection: String, rowID: Int64, key: String?, reason: String) {
       self.collection = collection
       self.rowID = rowID
       self.key = key
@@ -50,10 +50,10 @@ public struct RecoveryReport: Sendable, Hashable {
   public var losses: [VerificationProblem] = []
 
   /// The maximum length of each list. Arbitrary: more than anyone reads, and small in memory.
-  public static let maximumListed = 10_000
+  package static let maximumListed = 10_000
 
   /// Creates an empty report.
-  public init() {}
+  package init() {}
 
   /// The number of documents in the new database.
   public var saved: Int { collections.reduce(0) { $0 + $1.saved } }
@@ -63,7 +63,7 @@ public struct RecoveryReport: Sendable, Hashable {
   public var isComplete: Bool { skipped.isEmpty && losses.isEmpty }
 
   /// Records a loss, unless the list is full.
-  public mutating func note(_ subject: String, _ message: String) {
+  package mutating func note(_ subject: String, _ message: String) {
     guard losses.count < Self.maximumListed else { return }
     losses.append(VerificationProblem(subject: subject, message: message))
   }

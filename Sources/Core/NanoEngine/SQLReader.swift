@@ -37,7 +37,7 @@ public struct SQLRow: Sendable, Hashable {
   /// The values of the columns: null, integers, doubles, strings, and data.
   public var values: [DocumentValue]
   /// Creates a row.
-  public init(columns: [String], values: [DocumentValue]) {
+  package init(columns: [String], values: [DocumentValue]) {
     self.columns = columns
     self.values = values
   }
@@ -54,7 +54,7 @@ public struct SQLSummary: Sendable, Hashable {
   /// The number of rows that the statement inserted, updated, or deleted.
   public var changes: Int
   /// Creates a summary.
-  public init(columns: [String], changes: Int) {
+  package init(columns: [String], changes: Int) {
     self.columns = columns
     self.changes = changes
   }

@@ -28,7 +28,7 @@ public struct SQLTable: Sendable, Hashable {
     public var primaryKeyPosition: Int?
 
     /// Creates a column.
-    public init(
+    package init(
       name: String, type: String, isRequired: Bool, defaultValue: String?, primaryKeyPosition: Int?
     ) {
       self.name = name
@@ -53,7 +53,7 @@ public struct SQLTable: Sendable, Hashable {
     public var definition: String?
 
     /// Creates an index.
-    public init(
+    package init(
       name: String, isUnique: Bool, isPartial: Bool, columns: [String?], definition: String?
     ) {
       self.name = name
@@ -76,7 +76,7 @@ public struct SQLTable: Sendable, Hashable {
   public var definition: String
 
   /// Creates a table or view.
-  public init(
+  package init(
     name: String, kind: Kind, columns: [Column], indexes: [Index], definition: String
   ) {
     self.name = name

@@ -10,7 +10,7 @@ public struct UnknownField: Sendable, Hashable {
   public var nearest: FieldPath?
 
   /// Creates an unknown field.
-  public init(path: FieldPath, nearest: FieldPath? = nil) {
+  package init(path: FieldPath, nearest: FieldPath? = nil) {
     self.path = path
     self.nearest = nearest
   }

@@ -32,7 +32,7 @@ public struct Change: Sendable, Hashable {
   public var rows: [Int64: Kind]?
 
   /// Creates a change to a collection; pass `nil` for `rows` if the changed documents are unknown.
-  public init(_ collection: String, _ rows: [Int64: Kind]?) {
+  package init(_ collection: String, _ rows: [Int64: Kind]?) {
     exactCollection = ExactName(collection)
     self.rows = rows
   }

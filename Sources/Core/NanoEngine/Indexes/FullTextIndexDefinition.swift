@@ -12,7 +12,7 @@ public struct FullTextIndexDefinition: Sendable, Hashable {
   }
   private var exactName: ExactName
   /// The fields and how their text is tokenized.
-  public var scope: FullTextScope
+  package var scope: FullTextScope
 
   /// Creates the definition of a full-text index.
   ///
@@ -35,7 +35,7 @@ public struct FullTextIndexDefinition: Sendable, Hashable {
   /// Checks that the index has fields, that their paths are valid, and that no field occurs twice.
   ///
   /// - Throws: ``StoreError`` if the definition is invalid.
-  public func validate() throws(StoreError) {
+  package func validate() throws(StoreError) {
     do throws(StoreError) { try scope.validate() } catch { throw error.adding(.index, name) }
   }
 }
@@ -45,7 +45,7 @@ extension Query {
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if an index does not exist, or if a search names no index and
   ///   the collection has several.
-  public func resolvingSearches(
+  package func resolvingSearches(
     in indexes: [FullTextIndexDefinition]
   ) throws(StoreError) -> Query {
     guard condition.searches else { return self }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-package import NanoDocument
+public import NanoDocument
 import NanoEngine
 
 extension Store {
