@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// An array being read.
+/// An unkeyed container that decodes the elements of a JSON array.
 struct ByteArray: UnkeyedDecodingContainer {
   let state: DecodingState
-  /// Behind the opening bracket.
+  /// The byte after the opening bracket.
   let array: DecodingCore.Place
   let depth: Int
   private(set) var currentIndex = 0
-  /// At the next element or the closing bracket.
+  /// The start of the next element, or the closing bracket.
   private var cursor: DecodingCore.Place
 
   init(state: DecodingState, array: DecodingCore.Place, depth: Int) {
@@ -23,7 +23,7 @@ struct ByteArray: UnkeyedDecodingContainer {
 
   var codingPath: [any CodingKey] { core.pointee.codingPath(to: array - 1) }
 
-  /// Counted anew each time.
+  /// Scans the array on every access.
   var count: Int? {
     var reader = core.pointee.reader(at: array)
     if reader.peekConsume(ASCII.closeBracket) { return 0 }
@@ -44,7 +44,7 @@ struct ByteArray: UnkeyedDecodingContainer {
     return true
   }
 
-  /// The reader at the next element.
+  /// Returns a reader positioned at the next element.
   private func reader(_ type: Any.Type) throws -> JSONReader {
     guard isAtEnd else { return core.pointee.reader(at: cursor) }
     throw DecodingError.valueNotFound(
@@ -54,7 +54,7 @@ struct ByteArray: UnkeyedDecodingContainer {
         debugDescription: "The array has no more elements"))
   }
 
-  /// Goes on to what follows the element that was read.
+  /// Moves past the element that was read and the comma that follows it.
   @inline(__always)
   private mutating func advance(_ reader: inout JSONReader) throws {
     if reader.peekConsume(ASCII.comma) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// An object being read.
+/// A keyed container that decodes the fields of a JSON object.
 struct ByteObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let state: DecodingState
-  /// Behind the opening brace.
+  /// The byte after the opening brace.
   let object: DecodingCore.Place
   let depth: Int
 
@@ -45,7 +45,7 @@ struct ByteObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
         codingPath: codingPath, debugDescription: "No field has the name \(key.stringValue)"))
   }
 
-  /// Remembers where the value ends that was found last, unless another was found meanwhile.
+  /// Stores where the last field's value ends, unless a different field was looked up in the meantime.
   @inline(__always)
   private func finished(_ reader: JSONReader, from place: DecodingCore.Place) {
     let hint = core.pointee.hint(depth)

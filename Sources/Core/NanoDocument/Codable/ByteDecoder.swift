@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// The decoder that a type's `init(from:)` gets: one place in the bytes.
+/// The decoder passed to a type's `init(from:)`: one value in the bytes.
 struct ByteDecoder: Decoder {
   let state: DecodingState
   let place: DecodingCore.Place
-  /// How many objects and arrays are open in the value here, if it is one of them.
+  /// The nesting depth inside this value, if it is an object or an array.
   let depth: Int
 
   var codingPath: [any CodingKey] { state.core.pointee.codingPath(to: place) }
@@ -22,7 +22,7 @@ struct ByteDecoder: Decoder {
 
   func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-  /// The place behind a bracket that must stand here.
+  /// Returns the position after the expected opening bracket.
   private func open(
     _ bracket: UInt8, _ type: Any.Type, _ expected: StaticString
   ) throws -> DecodingCore.Place {
@@ -122,7 +122,7 @@ extension ByteDecoder: SingleValueDecodingContainer {
 }
 
 extension JSONReader {
-  /// The nearest float; too large a double is none.
+  /// Reads the nearest `Float`; throws if a finite number overflows to infinity.
   mutating func float() throws(StoreError) -> Float {
     let before = self
     let double = try double()

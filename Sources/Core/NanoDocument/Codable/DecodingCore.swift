@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: MIT
 
-/// The bytes being decoded, and what was found out about them on the way.
+/// The bytes being decoded, with hints about the positions of fields.
 ///
-/// Everything but the bounds is a hint that only saves time: containers may be used in any order.
+/// All state except the bounds is an optimization; containers may be used in any order.
 struct DecodingCore: ~Copyable {
   typealias Place = UnsafePointer<UInt8>
 
-  /// Where an object was read last, so that the next field is found at once if fields are asked for
-  /// in the order in which they stand.
+  /// The position of the last field read from an object. Fields that are decoded in stored order are
+  /// found without a search.
   struct Hint {
-    /// The object, by the place behind its opening brace. Another object's hint is no use.
+    /// The object, identified by the position after its opening brace. The hint applies to no other
+    /// object.
     var object: Place?
-    /// The field found last: its name's opening quote, and its value.
+    /// The opening quote of the last field's name, and the start of its value.
     var name: Place?
     var value: Place?
-    /// Behind that value, if somebody has been there.
+    /// The end of that value, if it is known.
     var after: Place?
   }
 
-  /// Hints are kept for one object of each depth; deeper ones share them. Arbitrary.
+  /// One hint per nesting depth; deeper objects share hints. The number is arbitrary.
   static let hintCount = 32
 
   private(set) var start: Place
   private(set) var end: Place
   let hints: UnsafeMutablePointer<Hint>
 
-  /// A value that was read to its end, so that nobody need skip it again.
+  /// The last value read to its end, so that it is not skipped a second time.
   var spanStart: Place?
   var spanEnd: Place?
 
@@ -40,7 +41,7 @@ struct DecodingCore: ~Copyable {
 
   mutating func begin(_ reader: JSONReader) { (start, end) = (reader.start, reader.end) }
 
-  /// Forgets the bytes. No container reads behind the end, and so none reads them any more.
+  /// Drops the bytes. A container that outlives the call finds empty input and reads no freed memory.
   mutating func finish() {
     let reader = JSONReader(UnsafeRawBufferPointer(start: nil, count: 0))
     (start, end) = (reader.start, reader.end)
@@ -54,7 +55,7 @@ struct DecodingCore: ~Copyable {
   @inline(__always)
   func reader(at place: Place) -> JSONReader { JSONReader(start: start, cursor: place, end: end) }
 
-  /// The place behind a value, found without reading again what was read.
+  /// Returns the position after a value, skipping what was already read.
   @inline(__always)
   func endOfValue(_ place: Place, depth: Int) throws(StoreError) -> Place {
     if spanStart == place, let spanEnd { return spanEnd }
@@ -79,7 +80,8 @@ struct DecodingCore: ~Copyable {
 
   // MARK: Fields
 
-  /// The value of a field of the object that begins before a place; nil if there is none.
+  /// Returns the position of a field's value in the object whose content starts at `object`, or `nil`
+  /// if there is no such field.
   @inline(__always)
   func find(_ name: String, in object: Place, depth: Int) throws(StoreError) -> Place? {
     let found = name.utf8.withContiguousStorageIfAvailable { utf8 in
@@ -134,7 +136,8 @@ struct DecodingCore: ~Copyable {
     if let after = hint.pointee.after {
       next = after
     } else if let value = hint.pointee.value, let last = hint.pointee.name {
-      // The field found last was only looked at: it is probably wanted now.
+      // The last field was located but not read (`contains`, for example), so it is the likely next
+      // one.
       if isName(name, at: last) { return value }
       next = try endOfValue(value, depth: depth + 1)
       hint.pointee.after = next
@@ -152,7 +155,7 @@ struct DecodingCore: ~Copyable {
     return try search(name, in: object, from: next, hint)
   }
 
-  /// As other programs write it, also before a comma.
+  /// Skips whitespace, which other programs may write, even before a comma.
   @inline(never)
   private func behindSpace(_ place: Place) -> Place {
     var reader = reader(at: place)
@@ -160,7 +163,7 @@ struct DecodingCore: ~Copyable {
     return reader.cursor < end ? reader.cursor : place
   }
 
-  /// Whether a name and a colon stand at a place, in the usual way.
+  /// Returns whether the unescaped name, followed directly by a colon, is at the position.
   @inline(__always)
   private func isName(_ name: UnsafeBufferPointer<UInt8>, at place: Place) -> Bool {
     let count = name.count
@@ -171,7 +174,7 @@ struct DecodingCore: ~Copyable {
     return equalBytes(place + 1, base, count)
   }
 
-  /// From the predicted place to the end of the object, then from its beginning.
+  /// Searches from the predicted position to the end of the object, then from its start.
   @inline(never)
   private func search(
     _ name: UnsafeBufferPointer<UInt8>, in object: Place, from predicted: Place,

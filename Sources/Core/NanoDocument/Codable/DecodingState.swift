@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What all containers of one decoding share. See ``EncodingState`` for why there is a pointer.
+/// The state shared by all containers of one decoding pass. ``EncodingState`` explains the pointer.
 final class DecodingState {
   let core: UnsafeMutablePointer<DecodingCore>
   var userInfo: [CodingUserInfoKey: Any] = [:]
@@ -17,13 +17,13 @@ final class DecodingState {
     core.deallocate()
   }
 
-  /// Reads a value of any type, and leaves the reader behind it.
+  /// Decodes a value of any type and advances the reader past it.
   ///
-  /// - Parameter depth: How many objects and arrays are open in the value, if it is one of them.
+  /// - Parameter depth: The nesting depth inside the value, if it is an object or an array.
   func decode<Value: Decodable>(
     _ type: Value.Type, _ reader: inout JSONReader, depth: Int
   ) throws -> Value {
-    /// A value of a type that has a form of its own.
+    /// Decodes a type that has its own stored form.
     @inline(__always)
     func native<Native>(
       _ body: (inout JSONReader) throws(StoreError) -> Native
@@ -51,7 +51,7 @@ final class DecodingState {
     return value
   }
 
-  /// Reads with an error as Codable knows it if the value is of another type.
+  /// Runs `body`, converting a type mismatch to the corresponding `DecodingError`.
   @inline(__always)
   func read<Value>(
     _ reader: inout JSONReader, _ type: Any.Type,
@@ -103,7 +103,7 @@ extension JSONReader {
 }
 
 extension JSONReader {
-  /// The names and indices that lead to the value in which a byte of a document stands; none for the
+  /// Returns the field names and array indices that lead to the value at a byte offset; empty for the
   /// document itself.
   package static func path(toByte offset: Int, in bytes: UnsafeRawBufferPointer) -> [String] {
     var reader = JSONReader(bytes)
@@ -118,7 +118,7 @@ extension JSONReader {
 }
 
 extension DecodingCore {
-  /// The names and indices that lead to a place, found by going there from the beginning.
+  /// Returns the names and indices that lead to a position, by walking the document from its start.
   func codingPath(to place: Place) -> [any CodingKey] {
     var path: [any CodingKey] = []
     var reader = reader(at: start)
@@ -128,7 +128,8 @@ extension DecodingCore {
 }
 
 extension JSONReader {
-  /// Goes into the field or element in which a place is; nil if the value here begins there.
+  /// Descends into the field or element that contains the position; returns `nil` if the current value
+  /// starts there.
   fileprivate mutating func descend(towards place: UnsafePointer<UInt8>) -> (any CodingKey)? {
     skipWhitespace()
     guard cursor < place, let bracket = next else { return nil }

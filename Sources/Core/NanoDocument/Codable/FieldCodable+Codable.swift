@@ -2,12 +2,13 @@
 
 import Synchronization
 
-/// How fields of types are stored that only know Codable: an enum with payloads, a type of a library.
+/// Support for field types that only conform to Codable, such as enums with associated values and
+/// library types.
 extension JSONWriter {
-  /// Writes a value as its own `encode(to:)` says.
+  /// Writes a value through its `encode(to:)`.
   ///
-  /// A value that cannot be encoded is a ``failure``: ``StoreError/Code/valueNotStorable``, with the error
-  /// of the type as a detail that is not logged.
+  /// If the value cannot be encoded, ``failure`` is set to ``StoreError/Code/valueNotStorable``, with
+  /// the underlying error as a detail that is not logged.
   package mutating func codable(_ value: some Encodable) {
     let start = count
     do {
@@ -23,10 +24,10 @@ extension JSONWriter {
 }
 
 extension JSONReader {
-  /// Reads a value as its own `init(from:)` says.
+  /// Reads a value through its `init(from:)`.
   ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` if the type refuses it, with the place in the document;
-  ///   ``StoreError/Code/corruptDocument``.
+  /// - Throws: ``StoreError/Code/typeMismatch`` with the location in the document if the type rejects
+  ///   the value; ``StoreError/Code/corruptDocument``.
   package mutating func codable<Value: Decodable>(
     as type: Value.Type = Value.self
   ) throws(StoreError) -> Value {
@@ -43,7 +44,7 @@ extension JSONReader {
     }
   }
 
-  /// Where in the value the type stopped, and why.
+  /// Returns the error that reports where in the value decoding stopped, and why.
   @inline(never)
   private func refused(by type: String, _ error: any Error) -> StoreError {
     let context =
@@ -61,12 +62,12 @@ extension JSONReader {
   }
 }
 
-/// Coders that are kept for the next value, since making one costs more than a small value.
+/// Shared coders. Creating a coder costs more than coding a small value.
 private enum CodingPool {
   static let encoder = Idle { DocumentEncoder() }
   static let decoder = Idle { DocumentDecoder() }
 
-  // @unchecked: `kept` belongs to whoever took it out under the mutex.
+  // @unchecked: `kept` is used only by the caller that took it under the mutex.
   final class Idle<Coder>: @unchecked Sendable {
     private let isFree = Mutex(true)
     private let kept: Coder
@@ -77,7 +78,7 @@ private enum CodingPool {
       kept = make()
     }
 
-    /// With the kept coder, or with a new one where that is in use.
+    /// Runs `work` with the shared coder, or with a new one if it is in use.
     func use<Result>(_ work: (Coder) throws -> Result) rethrows -> Result {
       let isMine = isFree.withLock { isFree in
         defer { isFree = false }

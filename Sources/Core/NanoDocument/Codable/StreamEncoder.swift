@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The encoder that a type's `encode(to:)` gets: one place in the text.
+/// The encoder passed to a type's `encode(to:)`: one value in the text.
 struct StreamEncoder: Encoder {
   let state: EncodingState
   let frame: EncodingCore.Reference
@@ -66,7 +66,7 @@ extension StreamEncoder: SingleValueEncodingContainer {
 }
 
 extension EncodingState {
-  /// Writes what was begun at a mark, or takes it back.
+  /// Writes the value begun at the mark, or rolls it back if `body` throws.
   @inline(__always)
   func write(_ mark: EncodingCore.Mark?, _ body: () throws -> Void) throws {
     guard let mark else { return }

@@ -51,7 +51,7 @@ extension StrictParser {
       }
       return .int(value)
     }
-    // The quotient of two doubles that are exact is the nearest double to the decimal.
+    // The quotient of two exact doubles is the double nearest to the decimal.
     if !hasExponent, whole.count + fraction.count <= 19, fraction.value >> 53 == 0 {
       let value = Double(fraction.value) / powersOfTen[fraction.count]
       return .double(isNegative ? -value : value)
@@ -63,7 +63,7 @@ extension StrictParser {
     return .double(value)
   }
 
-  /// At least one digit. The value is right up to 19 digits, the given ones included.
+  /// Reads at least one digit, appending to `value`. The result is exact up to 19 digits in total.
   @inline(__always)
   private mutating func digits(
     after value: UInt64 = 0
@@ -94,7 +94,7 @@ extension StrictParser {
     error("The text ends too early", at: end, expected)
   }
 
-  /// The error for the byte at the cursor, with a sentence of its own for usual mistakes.
+  /// Returns the error for the byte at the cursor, with a specific message for common mistakes.
   @inline(never)
   func unexpected(_ message: String, _ expected: String) -> StoreError {
     guard cursor < end else { return ended(expected) }
@@ -114,7 +114,7 @@ extension StrictParser {
 }
 
 extension Int64 {
-  /// A sign and an absolute value, nil if it is beyond 64 bits.
+  /// Creates an integer from a sign and a magnitude, or `nil` if it does not fit in 64 bits.
   init?(_ isNegative: Bool, _ magnitude: UInt64) {
     if magnitude <= UInt64(Int64.max) {
       self = isNegative ? -Int64(magnitude) : Int64(magnitude)

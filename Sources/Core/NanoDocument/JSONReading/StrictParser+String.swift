@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension StrictParser {
-  /// A string; the cursor is at its opening quote.
+  /// Parses a string whose opening quote is at the cursor.
   mutating func string() throws(StoreError) -> String {
     cursor += 1
     let first = cursor
@@ -41,7 +41,7 @@ extension StrictParser {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Goes over one escape, or over the two of a surrogate pair.
+  /// Skips one escape, or both escapes of a surrogate pair.
   private mutating func skipEscape() throws(StoreError) {
     let backslash = cursor
     cursor += 1
@@ -81,8 +81,8 @@ extension StrictParser {
     error("Half of a surrogate pair stands alone", at: backslash, "a pair of surrogates")
   }
 
-  /// How many bytes the well-formed sequence at the cursor has (Unicode, table 3-7); nil if it is
-  /// overlong, a surrogate, beyond U+10FFFF or cut off.
+  /// Returns the length of the well-formed UTF-8 sequence at the cursor (Unicode, table 3-7), or `nil`
+  /// if it is overlong, a surrogate, beyond U+10FFFF or truncated.
   private func lengthOfScalar() -> Int? {
     let lead = cursor[0]
     let length: Int

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Parses JSON text from outside in one pass over its bytes, and believes nothing.
+/// A strict parser for external JSON text. It validates every byte in one pass.
 struct StrictParser {
   let start: UnsafePointer<UInt8>
   let end: UnsafePointer<UInt8>
@@ -15,7 +15,7 @@ struct StrictParser {
     isExtended = dialect == .extended
   }
 
-  /// The whole text: one value with nothing but white space around it.
+  /// Parses the whole text: one value surrounded only by whitespace.
   mutating func text() throws(StoreError) -> DocumentValue {
     if end - start >= 3, start[0] == 0xEF, start[1] == 0xBB, start[2] == 0xBF {
       throw error("A text begins with a byte order mark", at: start, "JSON in UTF-8 without one")
@@ -36,7 +36,7 @@ struct StrictParser {
     return object
   }
 
-  /// - Parameter depth: How many objects and arrays are open around the value.
+  /// - Parameter depth: The number of objects and arrays that enclose the value.
   private mutating func value(depth: Int) throws(StoreError) -> DocumentValue {
     guard cursor < end else { throw ended("a value") }
     switch cursor.pointee {
@@ -133,16 +133,17 @@ struct StrictParser {
       return (text, 0)
     }
     form.name(isReserved: false)
-    // An escape changes the length: then the bytes say nothing about the name.
+    // If the name contains an escape, the lengths differ, and the bytes cannot be hashed as the name.
     return (text, text.utf8.count == bytes.count ? FieldCollector.trace(bytes) : 0)
   }
 
-  /// A date or data just as a store writes it, as in what was exported from one.
+  /// Reads a date or data in exactly the form a store writes, which is the common case in exported
+  /// text.
   private mutating func storedForm(depth: Int) -> DocumentValue? {
     guard isExtended, depth < DocumentValue.maximumDepth else { return nil }
     var reader = JSONReader(start: start, cursor: cursor, end: end)
     guard let form = reader.storedForm() else { return nil }
-    // An exact interval is a number, and this reader is not strict about numbers.
+    // An exact interval is a number, which this lenient reader does not validate.
     if case .date = form, reader.cursor - cursor != #"{"$date":""}"#.utf8.count + DateText.length {
       return nil
     }
@@ -165,15 +166,14 @@ struct StrictParser {
   }
 }
 
-/// What is known of an object's names while it is parsed: whether it may be a form such as
-/// `{"$date":…}`, and where its values stand.
+/// Tracks, during the parsing of an object, whether it may be a form such as `{"$date":…}`.
 private struct FormCandidate {
-  /// Where the first two values stand.
+  /// The positions of the first two values.
   private(set) var values: (UnsafePointer<UInt8>?, UnsafePointer<UInt8>?)
   private var count = 0
   private var isReserved = true
 
-  /// All names begin with one `$`, and there are no more than any form has.
+  /// Whether all names begin with exactly one `$`, and there are at most two of them, as in any form.
   var isPossible: Bool { isReserved && count <= 2 }
 
   mutating func name(isReserved: Bool) { self.isReserved = self.isReserved && isReserved }

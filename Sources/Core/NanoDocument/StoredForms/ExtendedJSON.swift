@@ -2,19 +2,19 @@
 
 import Foundation
 
-/// The forms of special values in text from outside: ours, and those of MongoDB's Extended JSON
-/// version 2 and of its old shell.
+/// Recognizes the forms of special values in external text: the stored forms, MongoDB's Extended JSON
+/// version 2, and its legacy shell format.
 enum ExtendedJSON {
   enum Recognition {
-    /// An object as any other: of no form, or of one that we have no type for.
+    /// An ordinary object, or a form of a type that is not supported.
     case none
     case value(DocumentValue)
-    /// A form, but the value of the field at the index cannot be.
+    /// A form whose field at the index has an invalid value.
     case wrong(
       Int, expected: String, message: String = "A form for a special value holds something else")
   }
 
-  /// Tells what an object stands for all of whose names begin with one `$`.
+  /// Returns the value that an object represents whose names all begin with exactly one `$`.
   static func recognise(_ object: DocumentObject) -> Recognition {
     guard let (name, value) = object.first else { return .none }
     if object.count == 2 { return pair(object, first: name, second: object[1].name) }
@@ -76,8 +76,8 @@ enum ExtendedJSON {
     return binary(data, subtype: subtype)
   }
 
-  /// Plain bytes are data, a UUID is the text that `$uuid` is. Of other subtypes nothing of ours says
-  /// what they are, so that they stay objects.
+  /// Converts plain bytes to data, and a UUID to a string, as for `$uuid`. Other subtypes have no
+  /// corresponding type, so they remain objects.
   private static func binary(_ data: Data, subtype: String) -> Recognition {
     switch UInt8(subtype, radix: 16) {
     case 0, 2: return .value(.data(data))
@@ -124,14 +124,15 @@ enum ExtendedJSON {
     return .wrong(0, expected: "a date with an offset, or milliseconds")
   }
 
-  /// As that of the integer of the same value.
+  /// Same result as for an integer number of milliseconds with the same value.
   private static func interval(milliseconds: Double) -> Double {
     let seconds = (milliseconds / 1000).rounded(.down)
     return seconds - Double(DateText.referenceToUnix) + (milliseconds - seconds * 1000) / 1000
   }
 
   private static func interval(milliseconds: Int64) -> Double {
-    // The smallest integer is no multiple of 1000: one second less is still an integer, 999 less is not.
+    // Negating the remainder into range must not overflow: Int64.min is not a multiple of 1000, and
+    // subtracting one second is safe while subtracting 999 ms is not.
     let (whole, part) = milliseconds.quotientAndRemainder(dividingBy: 1000)
     let (seconds, rest) = part < 0 ? (whole - 1, part + 1000) : (whole, part)
     return DateText.join(seconds: Int(seconds), nanoseconds: Int(rest) * 1_000_000)
