@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// A function that query text can call. What each gives is in docs/QUERY-SEMANTICS.md.
+/// A function in query text. docs/QUERY-SEMANTICS.md defines the results.
 public enum Function: String, Sendable, Hashable, CaseIterable {
+  /// SPLITFN1
   case abs, sign, round, ceil, floor, mod, pow, sqrt, exp, ln, log10, pi
+  /// SPLITFN2
   case length, lower, upper, trim, ltrim, rtrim, substr, instr, replace, concat, hex, unicode, char
+  /// SPLITFN3
   case coalesce, ifnull, nullif, iif, min, max
+  /// The type name of a value.
   case typeof
+  /// The number of elements of an array.
   case arrayLength = "array_length"
+  /// SPLITFN4
   case year, month, day, hour, minute, second
 
-  /// How many operands it takes.
+  /// The allowed number of arguments.
   public var arity: ClosedRange<Int> {
     switch self {
     case .pi: 0...0
@@ -25,7 +31,8 @@ public enum Function: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The function of this name, in any case; SQLite's synonyms are known.
+  /// Returns the function with a name, ignoring case, or `nil`. SQLite's synonyms, such as `substring`,
+  /// are accepted.
   public init?(name: String) {
     switch name.lowercased() {
     case "substring": self = .substr

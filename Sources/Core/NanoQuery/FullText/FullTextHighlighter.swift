@@ -2,23 +2,24 @@
 
 package import NanoDocument
 
-/// Shows where a query was found in a text.
+/// Highlights the matches of a query in a text.
 package struct FullTextHighlighter: Sendable {
   private let tokens: Tokenizer
   private let phrases: [FullTextPhrase]
   private let parts: [String]
 
-  /// - Parameter field: The field that the texts are of; what is looked for elsewhere is not marked.
+  /// - Parameter field: The field that contains the texts. Matches restricted to other fields are not
+  ///   highlighted.
   package init(_ query: FullTextQuery, in scope: FullTextScope, field: FieldPath) {
     tokens = scope.tokens
     let (phrases, parts) = query.simplified(scope.tokens)?.marked(field, within: nil) ?? ([], [])
-    // A part of a text may be shorter than a token.
+    // In an index of substrings, a phrase may match inside a word.
     let isByPart = scope.tokens == .substrings
     self.phrases = isByPart ? [] : phrases
     self.parts = (parts + (isByPart ? phrases.map(\.text) : [])).map { scope.tokens.folded($0) }
   }
 
-  /// The text with a marker before and one behind each place.
+  /// Returns the text with markers before and after each match.
   ///
   /// ```swift
   /// highlighter.highlighted("Sloe gin fizz", "<b>", "</b>")    // "Sloe <b>gin</b> fizz"
@@ -28,12 +29,12 @@ package struct FullTextHighlighter: Sendable {
     return Self.marked(bytes, ranges(in: text, bytes), within: bytes.indices, begin, end)
   }
 
-  /// The part of a text in which most is found, with markers.
+  /// Returns the part of a text with the most matches, highlighted.
   ///
   /// - Parameters:
-  ///   - words: How many words it has at most.
-  ///   - ellipsis: Stands where something is left out.
-  /// - Returns: The part, and how much is found in it.
+  ///   - words: The maximum number of words.
+  ///   - ellipsis: Marks omitted text.
+  /// - Returns: The snippet and the number of matches in it.
   package func snippet(
     _ text: String, words: Int, _ begin: String, _ end: String, ellipsis: String
   ) -> (text: String, found: Int) {
@@ -53,7 +54,7 @@ package struct FullTextHighlighter: Sendable {
     return ((isFirst ? "" : ellipsis) + shown + (isLast ? "" : ellipsis), inside.count)
   }
 
-  /// The words around most of what is found, with as many before the first place as behind the last.
+  /// Returns the window of words with the most matches, centered on them.
   private static func window(
     _ words: [Range<Int>], _ found: [Range<Int>], _ length: Int
   ) -> Range<Int> {
@@ -70,13 +71,14 @@ package struct FullTextHighlighter: Sendable {
       if here > most { (best, most) = (start, here) }
       if here == most, start - best <= length { lastOfBest = start }
     }
-    // The windows from the first best one to the last begin earlier and earlier before what they show.
+    // The windows between the first and the last best one contain the same matches, with more and more
+    // words after them; take the middle one.
     let middle = lastOfBest > best && most > 0 ? (best + lastOfBest) / 2 : best
     let chosen = count(from: middle) == most ? middle : best
     return chosen..<(chosen + length)
   }
 
-  /// Where something is found, in UTF-8, in order and apart.
+  /// Returns the matches as sorted, disjoint UTF-8 ranges.
   private func ranges(in text: String, _ bytes: [UInt8]) -> [Range<Int>] {
     let contents = TextContents(FullTextScope([.element], tokens: tokens)) { _ in [text] }
     let places = contents.tokens[0]
@@ -120,7 +122,7 @@ package struct FullTextHighlighter: Sendable {
 }
 
 extension Tokenizer {
-  /// Where a text that is in the form for comparison stands in another one, in UTF-8 of the other.
+  /// Returns the UTF-8 ranges of a folded string in the unfolded text.
   fileprivate func ranges(of wanted: String, in text: String) -> [Range<Int>] {
     var places: [Int] = []
     var folded: [UInt8] = []
@@ -139,7 +141,7 @@ extension Tokenizer {
 }
 
 extension FullTextQuery {
-  /// What is marked in a field: not what is excluded.
+  /// Returns the phrases and substrings to highlight in a field, without those that are excluded.
   fileprivate func marked(
     _ field: FieldPath, within path: FieldPath?
   ) -> (phrases: [FullTextPhrase], parts: [String]) {

@@ -2,12 +2,12 @@
 
 package import NanoDocument
 
-/// Says whether the texts of a document are what a query searches for. **This is the definition** of
-/// what a search finds (docs/TEXT-SEARCH.md); engines are compared with it.
+/// Evaluates a full-text query on the texts of a document. **This is the definition** of search results
+/// (docs/TEXT-SEARCH.md); engines are tested against it.
 package struct FullTextMatcher: Sendable {
-  /// The fields and how they are taken apart.
+  /// The fields and their tokenizer.
   package let scope: FullTextScope
-  /// Nil if it finds nothing.
+  /// The simplified query, or `nil` if it matches nothing.
   package let query: FullTextQuery?
 
   package init(_ query: FullTextQuery, in scope: FullTextScope) {
@@ -15,7 +15,7 @@ package struct FullTextMatcher: Sendable {
     self.query = query.simplified(scope.tokens)
   }
 
-  /// - Parameter texts: Gives the texts of a field, in document order.
+  /// - Parameter texts: Returns the texts of a field, in document order.
   package func matches(_ texts: (FieldPath) -> [String]) -> Bool {
     guard let query else { return false }
     return matches(query, TextContents(scope, texts), nil)
@@ -59,10 +59,11 @@ package struct FullTextMatcher: Sendable {
     return places.contains { !contents.spans(of: phrase, $0).isEmpty }
   }
 
-  /// Whether one place of each phrase can be chosen such that no more words than the distance are
-  /// between the end of any of them and the beginning of the last.
+  /// Returns whether one occurrence of each phrase can be chosen such that at most `distance` words lie
+  /// between the end of each and the start of the last.
   static func isNear(_ spans: [[Range<Int>]], distance: Int) -> Bool {
-    // Each list is in order, so that of the places that begin up to here the last one ends last.
+    // Each list is sorted, so of the occurrences that start up to this position, the last one also ends
+    // last.
     spans.joined().map(\.lowerBound).contains { last in
       spans.allSatisfy { places in
         let nearest = places.partitioningIndex { $0.lowerBound > last } - 1
@@ -73,7 +74,8 @@ package struct FullTextMatcher: Sendable {
 }
 
 extension [Range<Int>] {
-  /// The first place from which on the condition holds, which it does for no place before.
+  /// Returns the first index at which the condition is true, assuming it is false before and true
+  /// after.
   fileprivate func partitioningIndex(where condition: (Range<Int>) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {
@@ -84,12 +86,12 @@ extension [Range<Int>] {
   }
 }
 
-/// The texts of one document in the fields of a scope, taken apart.
+/// The tokenized texts of one document in the fields of a scope.
 struct TextContents {
   let scope: FullTextScope
-  /// By field.
+  /// The texts of each field.
   let texts: [[String]]
-  /// By field, with a separator between two texts.
+  /// The tokens of each field, with a separator between texts.
   let tokens: [[FullTextToken]]
 
   init(_ scope: FullTextScope, _ texts: (FieldPath) -> [String]) {
@@ -100,12 +102,12 @@ struct TextContents {
     }
   }
 
-  /// The numbers of the fields that are looked at.
+  /// Returns the indices of the fields to search.
   func fields(_ field: FieldPath?) -> [Int] {
     scope.fields.indices.filter { field == nil || scope.fields[$0] == field }
   }
 
-  /// Where a phrase stands in a field, counted in tokens.
+  /// Returns the occurrences of a phrase in a field, in tokens.
   func spans(of phrase: FullTextPhrase, _ field: Int) -> [Range<Int>] {
     let wanted = scope.tokens.tokens(of: phrase.text).map(\.text)
     let words = tokens[field]
@@ -122,14 +124,14 @@ struct TextContents {
 }
 
 extension String {
-  /// By scalars: Swift's own comparison takes differently composed texts for equal.
+  /// Compares bytes: string comparison would ignore differences in Unicode normalization.
   fileprivate func hasScalars(_ other: String, mayGoOn: Bool) -> Bool {
     mayGoOn ? utf8.starts(with: other.utf8) : utf8.elementsEqual(other.utf8)
   }
 }
 
 extension TextPosition {
-  /// Whether a text, in the form that is compared, has the wanted one at this place.
+  /// Returns whether the folded text contains the folded string at this position.
   func holds(_ wanted: String, in text: String) -> Bool {
     guard !wanted.isEmpty else { return false }
     switch self {

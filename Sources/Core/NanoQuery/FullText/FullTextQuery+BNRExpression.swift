@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 extension FullTextQuery {
-  /// Reads an expression as BNRPersistence took them. Words are found anywhere in a text, so that an
-  /// index of substrings is the one for them; every other one answers too, by reading texts.
+  /// Parses a search expression in the syntax of BNRPersistence.
+  ///
+  /// Words match anywhere in a text, so a substring index serves these queries best. With any other
+  /// index they are evaluated on the texts themselves.
   ///
   /// ```
   /// gin              anywhere, also in ginger
@@ -14,7 +16,7 @@ extension FullTextQuery {
   /// [[[[gin          the beginning of a text; gin]]]] the end of one
   /// ```
   ///
-  /// An expression that begins with `!!`, an empty one and `[[*]]` find nothing.
+  /// An expression that begins with `!!`, an empty expression and `[[*]]` match nothing.
   public init(bnrExpression expression: String) {
     self = BNRExpression(expression).query
   }
@@ -69,7 +71,7 @@ private struct BNRExpression {
     return .part(word, place)
   }
 
-  /// Queries that one of suffices.
+  /// A disjunction of queries.
   private struct Group {
     var queries: [FullTextQuery]
     var isExcluded: Bool

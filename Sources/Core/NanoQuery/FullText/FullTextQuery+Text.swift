@@ -3,20 +3,18 @@
 public import NanoDocument
 
 extension FullTextQuery {
-  /// Reads what people write into a search field. Every text is a query; one without a word finds
-  /// nothing.
+  /// Parses user-entered search text. Every text is a valid query; one without a word matches nothing.
   ///
   /// ```
   /// gin tonic              both words
-  /// "gin and tonic"        these words in a row
-  /// ton*                   words that begin so; also "gin to"*
+  /// "gin and tonic"        these words in sequence
+  /// ton*                   words with this prefix; also "gin to"*
   /// gin OR rum             either; binds tighter than the blank
   /// gin -sloe              the first and not the second; also gin NOT sloe
-  /// title:gin              only in this field, if it is one of the given ones
+  /// title:gin              only in this field, if it is one of `fields`
   /// ```
   ///
-  /// - Parameter fields: The names that may stand before a colon. Elsewhere a colon is a character like
-  ///   others.
+  /// - Parameter fields: The fields that can precede a colon. Any other colon is an ordinary character.
   public init(_ text: String, fields: [FieldPath] = []) {
     var parser = TextQueryParser(text, fields)
     self = parser.query()
@@ -85,7 +83,7 @@ private struct TextQueryParser {
     return .query(field.map { .field($0, query.query) } ?? query.query, isExcluded: isExcluded)
   }
 
-  /// `title:`, if a word or a quote follows.
+  /// Consumes a field name such as `title:` if a word or a quote follows it.
   private mutating func takeField() -> FieldPath? {
     guard !fields.isEmpty, let colon = rest.firstIndex(of: ":") else { return nil }
     let name = String(rest[..<colon])
@@ -97,7 +95,7 @@ private struct TextQueryParser {
     return field
   }
 
-  /// A quote that is not closed goes to the end.
+  /// Consumes a quoted phrase. An unclosed quote extends to the end.
   private mutating func takeQuoted() -> (query: FullTextQuery, isQuoted: Bool)? {
     guard rest.first == "\"" else { return nil }
     rest.removeFirst()

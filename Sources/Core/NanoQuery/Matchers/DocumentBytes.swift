@@ -2,11 +2,11 @@
 
 import NanoDocument
 
-/// The names that a program looks up at the top of each document.
+/// The top-level field names that a matcher looks up.
 struct FieldNames {
   private(set) var names: [StoredName] = []
 
-  /// The number of a name, one for all mentions of it.
+  /// Returns the number of a name, equal for all its occurrences.
   mutating func number(_ name: String) -> Int {
     let stored = StoredName(name)
     if let known = names.firstIndex(of: stored) { return known }
@@ -15,15 +15,15 @@ struct FieldNames {
   }
 }
 
-/// A path made ready for walking bytes.
+/// A path compiled for walking document bytes.
 struct BytePath {
-  /// The number of the first name in the program's table.
+  /// The number of the first name in the matcher's table.
   let first: Int
   let rest: [Step]
 
   struct Step {
     let name: StoredName
-    /// The element that the name addresses if it stands at an array.
+    /// The array index that the name denotes, if any.
     let index: Int?
   }
 
@@ -33,16 +33,16 @@ struct BytePath {
   }
 }
 
-/// One stored document while a program looks at it.
+/// The bytes of one stored document during evaluation.
 ///
-/// Fields are found in one pass: a look-up goes on where the last one stopped and remembers every
-/// wanted field on its way, so that several conditions on one document read it once.
+/// Fields are found in a single pass: each lookup resumes where the last one stopped and records all
+/// requested fields on the way, so that several conditions on one document read it once.
 struct DocumentBytes: ~Copyable {
   private let names: [StoredName]
-  /// Where the value of each name begins: an offset, or ``unknown``.
+  /// The offset of each name's value, or ``unknown``.
   private let places: UnsafeMutablePointer<Int>
   private(set) var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
-  /// Behind the last field that was looked at; nil before the first one.
+  /// The position after the last field scanned, or `nil` before the first.
   private var ahead: JSONReader?
   private var isComplete = false
 
@@ -56,7 +56,7 @@ struct DocumentBytes: ~Copyable {
 
   deinit { places.deallocate() }
 
-  /// Begins with another document.
+  /// Starts a new document.
   @inline(__always)
   mutating func reset(_ bytes: UnsafeRawBufferPointer) {
     self.bytes = bytes
@@ -65,13 +65,13 @@ struct DocumentBytes: ~Copyable {
     for index in 0..<names.count { places[index] = Self.unknown }
   }
 
-  /// The whole document.
+  /// Decodes the whole document.
   func value() throws(StoreError) -> DocumentValue {
     var reader = JSONReader(bytes)
     return try reader.value()
   }
 
-  /// A reader at the value of a top-level field, nil if there is none.
+  /// Returns a reader at the value of a top-level field, or `nil` if there is none.
   mutating func field(_ number: Int) throws(StoreError) -> JSONReader? {
     if places[number] != Self.unknown {
       var reader = JSONReader(bytes)
@@ -83,7 +83,7 @@ struct DocumentBytes: ~Copyable {
     return try search(number)
   }
 
-  /// Where one name is all that is wanted, nothing needs to be remembered on the way.
+  /// With a single name, no other offsets need to be recorded.
   private mutating func onlyField() throws(StoreError) -> JSONReader? {
     var reader = JSONReader(bytes)
     guard reader.kind() == .object else { throw Self.notAnObject }
@@ -105,7 +105,7 @@ struct DocumentBytes: ~Copyable {
     var found: JSONReader?
     while !isComplete, found == nil {
       let match = wanted(try reader.rawName())
-      // Of two fields with one name the first counts.
+      // If a name occurs twice, the first field is used.
       if match >= 0, places[match] == Self.unknown { places[match] = reader.offset }
       if match == number { found = reader }
       try reader.skipValue()
@@ -130,8 +130,8 @@ struct DocumentBytes: ~Copyable {
 }
 
 extension DocumentBytes {
-  /// Shows each value at the end of a path until the closure says that it has seen enough; an array
-  /// at the end is not entered.
+  /// Passes each value at the end of a path to the closure until it returns `true`. An array at the end
+  /// is not traversed.
   mutating func ends(
     _ path: borrowing BytePath, _ show: (JSONReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
@@ -139,7 +139,8 @@ extension DocumentBytes {
     return try Self.walk(value, path.rest[...], show)
   }
 
-  /// As ``ends(_:_:)``, and enters arrays at the end: the array first, then its elements.
+  /// Passes each value at a path to the closure until it returns `true`. An array at the end is passed
+  /// first, then its elements.
   mutating func values(
     _ path: borrowing BytePath, _ show: (JSONReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
@@ -158,7 +159,7 @@ extension DocumentBytes {
     var value = value
     switch value.kind() {
     case .object:
-      // A date is not entered, whatever its stored form looks like.
+      // Stored forms, such as dates, are not traversed as objects.
       if value.isStoredForm {
         var copy = value
         guard case .object = try copy.value() else { return false }

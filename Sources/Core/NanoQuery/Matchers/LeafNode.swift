@@ -2,11 +2,11 @@
 
 import NanoDocument
 
-/// Some leaf fulfils a condition: the document's bytes are walked once, without making a tree.
+/// A leaf condition, evaluated in a single walk of the document's bytes without building a tree.
 final class LeafNode: MatcherNode {
   private let check: LeafCheck
   private let needle: LeafPrefilter?
-  /// Answers where a document is of a form that only other programs write.
+  /// The fallback for encodings that only other programs write.
   private let evaluated: MatcherNode
   private var path = LeafPath()
 
@@ -27,7 +27,7 @@ final class LeafNode: MatcherNode {
       return try evaluated.holds(&document, attributes)
     }
     path.removeAll()
-    // Taken out, so that no access is checked at each step.
+    // Moved to a local variable, which avoids exclusivity checks at each step.
     var walked = path
     path = LeafPath()
     defer { path = walked }
@@ -41,7 +41,7 @@ final class LeafNode: MatcherNode {
   private func object(
     _ reader: inout JSONReader, _ path: inout LeafPath, _ depth: Int
   ) throws(StoreError) -> Outcome {
-    // The evaluator says what is wrong with a document that is too deep.
+    // The evaluator throws the error for a document nested too deeply.
     guard depth <= DocumentValue.maximumDepth else { return .unusual }
     _ = reader.peekConsume(UInt8(ascii: "{"))
     let fields = reader

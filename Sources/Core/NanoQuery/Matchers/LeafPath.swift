@@ -2,11 +2,11 @@
 
 import NanoDocument
 
-/// Where a walk over a document stands: the names around it, and the objects that they are from.
+/// The current path of a document walk: the enclosing names and their objects.
 struct LeafPath {
   private var names: [JSONReader.Name] = []
   private var objects: [JSONReader] = []
-  /// The text of the path, made when it is asked for.
+  /// The text of the path, computed on demand.
   private var text: [UInt8] = []
   private var isTextMade = false
 
@@ -16,7 +16,7 @@ struct LeafPath {
     isTextMade = false
   }
 
-  /// - Parameter object: Behind the brace of the object that has the name.
+  /// - Parameter object: The position after the opening brace of the object that contains the name.
   @inline(__always)
   mutating func push(_ name: JSONReader.Name, of object: JSONReader) {
     names.append(name)
@@ -31,7 +31,7 @@ struct LeafPath {
     isTextMade = false
   }
 
-  /// As ``FieldPath/description`` writes it.
+  /// Calls the closure with the path's text, in the format of ``FieldPath/description``.
   mutating func withText<Result>(
     _ work: (UnsafeRawBufferPointer) -> Result
   ) throws(StoreError) -> Result {
@@ -55,8 +55,8 @@ struct LeafPath {
     isTextMade = true
   }
 
-  /// Whether every name is the first of its kind in its object: of two fields with one name, which
-  /// only other programs write, the first counts.
+  /// Returns whether every name is the first of its kind in its object. If a name occurs twice, which
+  /// only other programs write, the first field is used.
   func isFirst() throws(StoreError) -> Bool {
     for (name, object) in zip(names, objects) {
       var reader = object

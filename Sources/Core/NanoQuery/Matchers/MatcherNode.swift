@@ -2,8 +2,8 @@
 
 import NanoDocument
 
-/// A part of a condition that is checked on bytes. Classes rather than cases, because taking a case
-/// apart copies what it holds, for every document.
+/// A part of a condition, compiled for evaluation on bytes. Classes rather than enum cases, because
+/// matching a case copies its payload for every document.
 class MatcherNode {
   typealias Attributes = (Attribute) -> DocumentValue
 
@@ -44,7 +44,8 @@ class MatcherNode {
     return nodes
   }
 
-  /// On the bytes as they are stored where a condition can say that, else by the evaluator.
+  /// Compiles a condition with defaults: on the stored bytes if it can be rewritten that way, otherwise
+  /// for the evaluator.
   private static func make(
     _ condition: Condition, _ paths: [FieldPath: BytePath], asking defaults: FieldDefaults?
   ) throws(StoreError) -> MatcherNode {
@@ -103,7 +104,7 @@ private final class NotNode: MatcherNode {
   ) throws(StoreError) -> Bool { try !part.holds(&document, attributes) }
 }
 
-/// Some value at the path passes a test.
+/// Some value at the path satisfies a check.
 private final class TestNode: MatcherNode {
   let path: BytePath
   let test: ValueMatcher
@@ -147,7 +148,7 @@ private final class ExistsNode: MatcherNode {
   ) throws(StoreError) -> Bool { try document.ends(path) { _ in true } }
 }
 
-/// Answered by the evaluator on the fields that the condition names.
+/// A condition evaluated by the evaluator on the fields it references.
 private final class EvaluatedNode: MatcherNode {
   let condition: Condition
   let fields: [FieldPath]

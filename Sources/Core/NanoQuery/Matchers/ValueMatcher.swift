@@ -2,9 +2,9 @@
 
 import NanoDocument
 
-/// A question about one value, answered on its bytes.
+/// A check of a single value, evaluated on its bytes.
 class ValueMatcher {
-  /// The test that a condition on a single field makes; nil if it is of another shape.
+  /// Compiles the check of a condition on a single field. Returns `nil` for other kinds of conditions.
   static func make(_ condition: Condition) throws(StoreError) -> ValueMatcher? {
     switch condition {
     case .comparison(.field, let comparison, .value(let value)):
@@ -30,7 +30,7 @@ class ValueMatcher {
     }
   }
 
-  /// Whether the value that stands here passes.
+  /// Returns whether the value at the reader's position satisfies the check.
   final func passes(_ reader: JSONReader) throws(StoreError) -> Bool {
     var reader = reader
     switch reader.kind() {
@@ -44,17 +44,18 @@ class ValueMatcher {
   }
 
   fileprivate func passes(_ value: DocumentValue) -> Bool { false }
-  /// As with a text that has no escapes.
+  /// Returns whether an unescaped string satisfies the check.
   func passes(text: UnsafeRawBufferPointer) -> Bool { false }
 }
 
-/// A constant with the bytes of its text, if it is one.
+/// A constant with the UTF-8 bytes of its text, if it is a string or URL.
 private struct Literal {
   let value: DocumentValue
   let isText: Bool
   let text: [UInt8]
 
-  /// Nil for a container: equality with one compares trees, which is left to the evaluator.
+  /// Returns `nil` for an array or object: equality with one compares trees, which is left to the
+  /// evaluator.
   init?(_ value: DocumentValue) {
     let rank = ValueOrder.rank(value)
     if rank.isContainer { return nil }
@@ -73,7 +74,7 @@ private struct Literal {
       && text.withUnsafeBytes { ByteSearch.compare(bytes, $0) == 0 }
   }
 
-  /// How the bytes stand to this text; nil if this is none.
+  /// Returns the order of the bytes relative to this text, or `nil` if the constant is not text.
   @inline(__always)
   func order(_ bytes: UnsafeRawBufferPointer) -> Int? {
     isText ? text.withUnsafeBytes { ByteSearch.compare(bytes, $0) } : nil
@@ -119,7 +120,7 @@ private final class RangeTest: ValueMatcher {
 }
 
 private final class MembershipTest: ValueMatcher {
-  /// In order, so that a long list is not looked through for each value.
+  /// Sorted for binary search.
   private let texts: [Literal]
   private let others: [Literal]
   init(_ literals: [Literal]) {
@@ -137,7 +138,7 @@ private final class MembershipTest: ValueMatcher {
     Self.holds(texts) { $0.order(text) ?? 0 }
   }
 
-  /// Whether one of them is equal, given how what is looked for stands to each.
+  /// Returns whether one of the literals is equal, given the order of the value relative to each.
   @inline(__always)
   private static func holds(_ literals: [Literal], _ order: (Literal) -> Int) -> Bool {
     var (low, high) = (0, literals.count)

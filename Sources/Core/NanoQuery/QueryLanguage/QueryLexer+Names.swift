@@ -3,8 +3,8 @@
 import NanoDocument
 
 extension QueryLexer {
-  /// A field in brackets. Names are quoted as in ``FieldPath``, but byte by byte: a combining
-  /// character after a dot or a quote does not hide it.
+  /// Consumes a field in brackets. Names are quoted as in ``FieldPath``. Delimiters are matched as
+  /// bytes, so a combining character after a period or quote does not hide it.
   mutating func takeField() throws(StoreError) -> QueryToken.Kind {
     let start = index
     var names: [FieldPath.Name] = []
@@ -74,7 +74,7 @@ extension QueryLexer {
         "A field path has an empty component", at: start..<index + 1, code: .invalidPath,
         expected: "a name")
     }
-    // FieldPath.element is made of a NUL: a path with one must not be written.
+    // `FieldPath.element` consists of a NUL character, so query text must not contain one.
     if name.utf8.contains(0) {
       throw source.error(
         "A name in a field path holds a NUL", at: field..<index, code: .invalidPath,
@@ -82,7 +82,7 @@ extension QueryLexer {
     }
   }
 
-  /// `?` or `?3`.
+  /// Consumes `?` or `?3`.
   mutating func takePosition() throws(StoreError) -> QueryToken.Kind {
     let start = index
     index += 1
@@ -98,7 +98,7 @@ extension QueryLexer {
     return .parameter(.position(position))
   }
 
-  /// `:name`, `@name` or `$name`, which are one parameter.
+  /// Consumes `:name`, `@name` or `$name`, which denote the same parameter.
   mutating func takeName() throws(StoreError) -> QueryToken.Kind {
     let start = index
     index += 1
@@ -110,6 +110,6 @@ extension QueryLexer {
     return .parameter(.name(name))
   }
 
-  /// SQLite's own limit.
+  /// SQLite's limit.
   private static let largestParameter = 32_766
 }

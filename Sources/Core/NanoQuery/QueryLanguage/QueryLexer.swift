@@ -2,14 +2,14 @@
 
 import NanoDocument
 
-/// Cuts query text into tokens by SQLite's rules, in one pass over its bytes.
+/// Splits query text into tokens by SQLite's rules, in one pass over its bytes.
 struct QueryLexer {
   let source: QuerySource
   var index = 0
-  /// The largest position of a parameter so far, after which the next `?` counts.
+  /// The largest parameter position so far. The next `?` is numbered after it.
   var largestPosition = 0
 
-  /// The last token is either the end or a failure.
+  /// Returns the tokens of a query. The last token is the end or a failure.
   static func tokens(of source: QuerySource) -> [QueryToken] {
     var lexer = QueryLexer(source: source)
     var tokens: [QueryToken] = []
@@ -56,7 +56,7 @@ struct QueryLexer {
   private mutating func takeWord() -> QueryToken.Kind {
     let start = index
     while source.byte(index).isWordByte { index += 1 }
-    // ASCII only: lowercased() would make a `k` of a Kelvin sign, and a keyword with it.
+    // ASCII only: `lowercased()` maps the Kelvin sign to `k`, which could form a keyword.
     let word = String(
       decoding: source.bytes[start..<index].map(\.asciiLowercased), as: UTF8.self)
     return QueryToken.Keyword(rawValue: word).map { .keyword($0) } ?? .word(word)
@@ -91,7 +91,7 @@ struct QueryLexer {
       hint: "write [name] for a field, 'text' for a text")
   }
 
-  /// Passes over white space and comments.
+  /// Skips whitespace and comments.
   private mutating func skipBlanks() throws(StoreError) {
     while true {
       switch (source.byte(index), source.byte(index + 1)) {

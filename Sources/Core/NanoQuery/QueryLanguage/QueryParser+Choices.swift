@@ -14,7 +14,7 @@ extension QueryParser {
     var nodes: Int
   }
 
-  /// `CASE [base] WHEN … THEN … [ELSE …] END`. With a base, each branch compares with it.
+  /// Parses `CASE [base] WHEN … THEN … [ELSE …] END`. With a base, each branch compares with it.
   mutating func choice() throws(StoreError) -> Operand {
     let base = isAt(.when) ? nil : try base()
     guard isAt(.when) else { throw unexpected("WHEN") }
@@ -61,8 +61,8 @@ extension QueryParser {
       one.when)
   }
 
-  /// The base stands in the tree once per branch. Bases within bases would double it each time, a
-  /// short text could make a tree that is never walked to its end.
+  /// The tree contains a copy of the base for each branch. With nested bases, the copies multiply, so
+  /// that a short text could produce a tree of exponential size.
   private mutating func count(copiesOf nodes: Int, at place: Int) throws(StoreError) {
     copiedNodes += nodes
     guard copiedNodes <= Self.maximumCopiedNodes else {
@@ -72,10 +72,10 @@ extension QueryParser {
     }
   }
 
-  /// Arbitrary; a base is usually one field.
+  /// Arbitrary; a base is usually a single field.
   private static let maximumCopiedNodes = 10_000
 
-  /// `CAST(x AS type)`, with SQLite's names of types.
+  /// Parses `CAST(x AS type)`, with SQLite's type names.
   mutating func cast() throws(StoreError) -> Operand {
     try expect(.leftParenthesis)
     let operand = try operand()
@@ -101,7 +101,8 @@ extension QueryParser {
     return type
   }
 
-  /// `VARCHAR(20)`, `DECIMAL(10, 2)`: read and ignored, as in SQLite.
+  /// Skips the length of a type, as in `VARCHAR(20)` or `DECIMAL(10, 2)`, which is ignored, as in
+  /// SQLite.
   private mutating func skipTypeLength() throws(StoreError) {
     guard take(.leftParenthesis) else { return }
     repeat {
@@ -115,7 +116,7 @@ extension QueryParser {
 }
 
 extension CastType {
-  /// By parts of names, as SQLite finds the affinity: `BIGINT` and `UNSIGNED INT` are integers.
+  /// Matches parts of the name, like SQLite's affinity rules: `BIGINT` and `UNSIGNED INT` are integers.
   init?(sqlName name: String) {
     func has(_ parts: String...) -> Bool { parts.contains { name.contains($0) } }
     if has("int") {

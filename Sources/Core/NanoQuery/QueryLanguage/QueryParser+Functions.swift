@@ -4,16 +4,16 @@ import Foundation
 import NanoDocument
 
 extension QueryParser {
-  /// What stands before the parentheses of a call.
+  /// The name before the parentheses of a call.
   enum Callee {
     case function(Function)
     case text(TextMatch)
-    /// `like(pattern, text)`: SQLite's functional form, with the operands the other way round.
+    /// `like(pattern, text)`: SQLite's functional form, with the operands in reverse order.
     case pattern(TextMatch)
     case jsonArray, jsonObject
   }
 
-  /// A function, or a literal that a word introduces.
+  /// Parses a function name, or a typed literal.
   mutating func start(_ word: String) throws(StoreError) -> Start {
     if isAt(.leftParenthesis, ahead: 1) {
       let callee = try callee(word)
@@ -51,7 +51,7 @@ extension QueryParser {
     return try call(callee, operands, at: tokens[place].range)
   }
 
-  /// What stands in parentheses, separated by commas.
+  /// Parses a parenthesized, comma-separated list.
   mutating func arguments() throws(StoreError) -> [Operand] {
     try expect(.leftParenthesis)
     if take(.rightParenthesis) { return [] }
@@ -102,7 +102,7 @@ extension QueryParser {
 // MARK: Literals
 
 extension QueryParser {
-  /// Literals of types that SQL has no sign for: `DATE '2026-11-20'`.
+  /// Literals of types without SQL syntax: `DATE '2026-11-20'`.
   private enum TypedLiteral: String {
     case date, url, real
 
@@ -183,7 +183,8 @@ extension QueryParser {
       hint: near.isEmpty ? nil : "did you mean \(near.joined(separator: " or "))?")
   }
 
-  /// Whether two names differ by at most two letters, and by less than half of the shorter.
+  /// Returns whether the edit distance of two names is at most two, and less than half the length of
+  /// the shorter name.
   private static func isNear(_ a: String, _ b: String) -> Bool {
     let (a, b) = (Array(a.utf8), Array(b.utf8))
     guard abs(a.count - b.count) <= 2 else { return false }

@@ -3,10 +3,10 @@
 public import NanoDocument
 
 extension QueryText {
-  /// The query with its parameters filled.
+  /// Returns the query with its parameters replaced by arguments.
   ///
-  /// Other than in SQLite, nothing is assumed: each parameter needs its argument, each argument its
-  /// parameter. An array is taken as the whole list of `IN ?` and nowhere else.
+  /// Unlike in SQLite, an unbound parameter is not null: each parameter requires an argument, and each
+  /// argument a parameter. An array is allowed only as the entire list of `IN ?`.
   ///
   /// ```swift
   /// try QueryText("[age] > ? AND [tag] IN :tags").query([30], named: ["tags": ["a", "b"]])
@@ -38,7 +38,7 @@ extension QueryText {
   }
 }
 
-/// Puts arguments in the place of parameters.
+/// Replaces parameters with arguments.
 private struct ParameterFiller {
   let positional: [DocumentValue]
   let named: [ExactName: DocumentValue]
