@@ -77,10 +77,20 @@ public enum Comparison: String, Sendable, Hashable, CaseIterable {
 /// A string match with a pattern. All cases except `like`, `glob` and `regexp` take the pattern
 /// literally.
 public enum TextMatch: String, Sendable, Hashable, CaseIterable {
-  /// SPLITMATCH1
-  case beginsWith, contains, endsWith
-  /// SPLITMATCH2
-  case insensitiveEqualTo, insensitiveBeginsWith, insensitiveContains, insensitiveEndsWith
+  /// The string begins with the pattern.
+  case beginsWith
+  /// The string contains the pattern.
+  case contains
+  /// The string ends with the pattern.
+  case endsWith
+  /// The string equals the pattern, ignoring case.
+  case insensitiveEqualTo
+  /// The string begins with the pattern, ignoring case.
+  case insensitiveBeginsWith
+  /// The string contains the pattern, ignoring case.
+  case insensitiveContains
+  /// The string ends with the pattern, ignoring case.
+  case insensitiveEndsWith
   /// SQL `LIKE`: `%` matches any text, `_` any one character; ASCII letters match in either case.
   case like
   /// SQL `GLOB`: `*`, `?` and `[a-z]`, case-sensitive.
@@ -100,12 +110,28 @@ public enum TextMatch: String, Sendable, Hashable, CaseIterable {
 
 /// The eleven match operators of ``Field/matches(_:_:)``.
 public enum Match: String, Sendable, Hashable, CaseIterable {
-  /// SPLITMATCH3
-  case equalTo, beginsWith, contains, endsWith
-  /// SPLITMATCH4
-  case insensitiveEqualTo, insensitiveBeginsWith, insensitiveContains, insensitiveEndsWith
-  /// SPLITMATCH5
-  case greaterThan, lessThan, notEqualTo
+  /// The value equals the given one; null also matches a missing field.
+  case equalTo
+  /// The string begins with the given one.
+  case beginsWith
+  /// The string contains the given one.
+  case contains
+  /// The string ends with the given one.
+  case endsWith
+  /// The string equals the given one, ignoring case.
+  case insensitiveEqualTo
+  /// The string begins with the given one, ignoring case.
+  case insensitiveBeginsWith
+  /// The string contains the given one, ignoring case.
+  case insensitiveContains
+  /// The string ends with the given one, ignoring case.
+  case insensitiveEndsWith
+  /// The value is greater than the given one and of the same rank.
+  case greaterThan
+  /// The value is less than the given one and of the same rank.
+  case lessThan
+  /// The value differs from the given one and is of the same rank; with null, the field has a value and none is null.
+  case notEqualTo
 }
 
 extension Condition {

@@ -44,8 +44,16 @@ public indirect enum QueryExpression: Sendable, Hashable {
 
 /// The document metadata that queries can use.
 public enum Attribute: String, Sendable, Hashable, CaseIterable {
-  /// SPLITATTR
-  case key, rowID, type, version, added
+  /// The document's key.
+  case key
+  /// The document's row ID.
+  case rowID
+  /// The class name that the document was stored with.
+  case type
+  /// The version of the class.
+  case version
+  /// The date when the document was first stored.
+  case added
   /// The path of the leaf, inside ``Condition/leaf(_:)``; null elsewhere.
   case leafPath
 }
@@ -99,8 +107,14 @@ public enum Arithmetic: String, Sendable, Hashable, CaseIterable {
 
 /// A target type of `CAST(… AS type)`.
 public enum CastType: String, Sendable, Hashable, CaseIterable {
-  /// SPLITCAST
-  case integer, real, text, boolean
+  /// A 64-bit integer.
+  case integer
+  /// A double.
+  case real
+  /// A string.
+  case text
+  /// A Boolean value.
+  case boolean
 }
 
 extension QueryExpression {

@@ -92,13 +92,50 @@ public struct StoreError: Error, Sendable, Hashable {
 
   /// The name of a detail.
   public enum Detail: String, Sendable, Hashable {
-    /// SPLITDETAIL1
-    case collection, field, index, record, byteOffset, line, position, expected, limit, actual,
-      capability
-    /// SPLITDETAIL2
-    case rowID, engineCode, operation, hint, table, column
-    /// SPLITDETAIL3
-    case key, value, path, text, engineMessage
+    /// The collection's name.
+    case collection
+    /// The path of the field.
+    case field
+    /// The index's name.
+    case index
+    /// The number of the record in an import, starting at 1.
+    case record
+    /// The byte offset of the error.
+    case byteOffset
+    /// The line of the error, starting at 1.
+    case line
+    /// The position of the error, such as a column of a query text.
+    case position
+    /// What was expected or is allowed.
+    case expected
+    /// The limit that was exceeded.
+    case limit
+    /// What was found instead.
+    case actual
+    /// The missing capability of the engine.
+    case capability
+    /// The document's row ID.
+    case rowID
+    /// The database's error code.
+    case engineCode
+    /// The operation that failed, or the setting or expression that caused the error.
+    case operation
+    /// A suggested remedy.
+    case hint
+    /// The name of a database table.
+    case table
+    /// The name of a table column.
+    case column
+    /// The document's key. May contain user data.
+    case key
+    /// A value. May contain user data.
+    case value
+    /// A file path, or the path of a value in an encoded type. May contain user data.
+    case path
+    /// The offending text. May contain user data.
+    case text
+    /// The database's error message. May contain user data.
+    case engineMessage
 
     /// Whether the detail's value may contain data from documents or from the user's machine.
     public var mayHoldUserData: Bool {

@@ -66,10 +66,16 @@ extension FullTextQuery {
 public enum TextPosition: String, Sendable, Hashable, CaseIterable {
   /// Anywhere in the text.
   case anywhere
-  /// SPLITPOS1
-  case token, tokenBeginning, tokenEnd
-  /// SPLITPOS2
-  case beginning, end
+  /// A whole token.
+  case token
+  /// The beginning of a token.
+  case tokenBeginning
+  /// The end of a token.
+  case tokenEnd
+  /// The beginning of the text.
+  case beginning
+  /// The end of the text.
+  case end
 }
 
 /// A full-text search in a condition.

@@ -2,17 +2,17 @@
 
 package import NanoDocument
 
-/// A document as conditions see it.
+/// A document as conditions evaluate it.
 package protocol Subject: SendableMetatype {
-  /// Every value the path reaches, in document order, arrays entered; see ``PathValues``.
+  /// Returns all values at a path, in document order, traversing arrays; see ``PathValues``.
   func values(at path: FieldPath) -> [DocumentValue]
-  /// Whether the path reaches anything at all, be it null.
+  /// Returns whether the path has a value, including null.
   func exists(at path: FieldPath) -> Bool
-  /// What is known of the document beside its fields; null if it is not.
+  /// Returns a metadata value of the document, or null if it is absent.
   func attribute(_ attribute: Attribute) -> DocumentValue
-  /// Every leaf in document order, with its path; see ``Leaves``.
+  /// Returns all leaves with their paths, in document order; see ``Leaves``.
   func leaves() -> [Leaf]
-  /// Every string that the path reaches, as text indexes see it: without defaults.
+  /// Returns all strings at a path, as full-text indexes contain them: without defaults.
   func texts(at path: FieldPath) -> [String]
 }
 
@@ -20,22 +20,24 @@ extension Subject {
   package func texts(at path: FieldPath) -> [String] { values(at: path).compactMap(\.string) }
 }
 
-/// Says whether a document fulfils a condition. **This is the definition** of what conditions mean
-/// (docs/QUERY-SEMANTICS.md follows it rule by rule); engines are compared with it.
+/// Evaluates conditions on a document. **This is the definition** of conditions
+/// (docs/QUERY-SEMANTICS.md follows it rule by rule); engines are tested against it.
 package struct Evaluator<Asked: Subject> {
   package let subject: Asked
   private let budget: EvaluationBudget
 
   package init(_ subject: Asked) { self.init(subject, EvaluationBudget()) }
 
-  /// - Parameter budget: What is left for the document.
+  /// - Parameter budget: The remaining budget for the document.
   init(_ subject: Asked, _ budget: EvaluationBudget) {
     self.subject = subject
     self.budget = budget
   }
 
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a regular expression that does not parse,
-  ///   ``StoreError/Code/tooComplex``.
+  /// Returns whether the document satisfies the condition.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a malformed regular expression or an unbound
+  ///   parameter, ``StoreError/Code/tooComplex``.
   package func holds(_ condition: Condition) throws(StoreError) -> Bool {
     switch condition {
     case .constant(let truth): return truth
@@ -105,10 +107,10 @@ package struct Evaluator<Asked: Subject> {
     }
   }
 
-  /// Bytes of text that are matched in about the time of a comparison. Arbitrary.
+  /// The number of text bytes that can be matched in about the time of one comparison. Arbitrary.
   private static var bytesPerComparison: Int { 64 }
 
-  /// Whether some value and some other one stand in a relation.
+  /// Returns whether the relation is true for some pair of values.
   private func isAny(
     _ values: [DocumentValue], _ others: [DocumentValue],
     _ relation: (DocumentValue, DocumentValue) -> Bool
@@ -121,7 +123,7 @@ package struct Evaluator<Asked: Subject> {
     return false
   }
 
-  /// Every value of an expression; empty if it has none.
+  /// Returns all values of an expression; empty if it has none.
   package func values(_ expression: QueryExpression) throws(StoreError) -> [DocumentValue] {
     switch expression {
     case .value(let value): return [value]
@@ -160,13 +162,14 @@ package struct Evaluator<Asked: Subject> {
     }
   }
 
-  /// As ``values(_:)``, with null standing for no value, so that a computation over it has one.
+  /// Returns the values of an expression, or null if it has none, so that a computation over it has a
+  /// result.
   private func scalarValues(_ expression: QueryExpression) throws(StoreError) -> [DocumentValue] {
     let values = try values(expression)
     return values.isEmpty ? [.null] : values
   }
 
-  /// The results for each combination of the operands' values, the last operand's changing first.
+  /// Returns the result for each combination of the operands' values. The last operand varies fastest.
   private func combined(
     _ operands: [QueryExpression],
     _ result: ([DocumentValue]) throws(StoreError) -> DocumentValue
@@ -191,7 +194,8 @@ package struct Evaluator<Asked: Subject> {
     }
   }
 
-  /// Null never compares; other values only within their rank, and containers only for equality.
+  /// Compares two values. Null never compares; other values compare only within their rank, and arrays
+  /// and objects only for equality.
   static func compares(_ a: DocumentValue, _ comparison: Comparison, _ b: DocumentValue) -> Bool {
     let rank = ValueOrder.rank(a)
     guard rank != .none, rank == ValueOrder.rank(b) else { return false }
@@ -218,7 +222,7 @@ package struct Evaluator<Asked: Subject> {
   }
 }
 
-/// An element of an array, asked inside ``Condition/element(_:_:)``.
+/// An array element, evaluated inside ``Condition/element(_:_:)``.
 struct ElementSubject<Asked: Subject>: Subject {
   let element: DocumentValue
   let document: Asked
@@ -231,7 +235,7 @@ struct ElementSubject<Asked: Subject>: Subject {
   }
   func attribute(_ attribute: Attribute) -> DocumentValue { document.attribute(attribute) }
   func leaves() -> [Leaf] {
-    // A plain element is a leaf itself; there are no names on the way to it.
+    // A scalar element is itself a leaf, with no field names in its path.
     switch element {
     case .array, .object: Leaves.all(in: element)
     default: [Leaf(path: .element, value: element)]
@@ -239,7 +243,7 @@ struct ElementSubject<Asked: Subject>: Subject {
   }
 }
 
-/// A leaf, asked inside ``Condition/leaf(_:)``.
+/// A leaf, evaluated inside ``Condition/leaf(_:)``.
 struct LeafSubject<Asked: Subject>: Subject {
   let leaf: Leaf
   let document: Asked

@@ -2,10 +2,11 @@
 
 package import NanoDocument
 
-/// Groups of documents, with an aggregation for each aggregate in each group.
+/// Groups documents and computes aggregates for each group.
 ///
-/// Groups that find no room in memory are spilled: the values of their documents are written down and
-/// aggregated group by group in the end, in the order in which they came, so that the results are the same.
+/// Groups that do not fit in memory are spilled: the values of their documents are written to an
+/// external sorter and aggregated at the end, group by group in insertion order, so that the results
+/// are the same.
 package struct GroupedAggregation {
   package let query: AggregateQuery
   private typealias Group = (values: [DocumentValue], aggregations: [Aggregation])
@@ -14,15 +15,16 @@ package struct GroupedAggregation {
   private let makeSpill: SpillMaker?
   private var spill: (any ExternalSorter)?
 
-  /// - Parameter makeSpill: Where groups go that memory has no room for; nil to keep all.
+  /// - Parameter makeSpill: Creates external storage for groups that do not fit in memory; `nil` keeps
+  ///   all groups in memory.
   package init(_ query: AggregateQuery, makeSpill: SpillMaker? = nil) {
     self.query = query
     self.makeSpill = makeSpill
   }
 
-  /// Adds a document, given what its fields reach.
+  /// Adds a document, given the values of its fields.
   ///
-  /// - Throws: ``StoreError/Code/tooComplex`` for one that belongs to too many groups.
+  /// - Throws: ``StoreError/Code/tooComplex`` for a document that belongs to too many groups.
   package mutating func add(_ values: (FieldPath) throws(StoreError) -> [DocumentValue])
     throws(StoreError)
   {
@@ -41,7 +43,7 @@ package struct GroupedAggregation {
     try add(inputs, to: [], of: choices[...])
   }
 
-  /// Adds to each group that begins with these values.
+  /// Adds the inputs to all groups whose values start with these.
   private mutating func add(
     _ inputs: [[DocumentValue]], to group: [DocumentValue], of choices: ArraySlice<[DocumentValue]>
   ) throws(StoreError) {
@@ -58,7 +60,7 @@ package struct GroupedAggregation {
     if let known = groups[key] {
       entry = known
     } else {
-      // A key that was spilled once is never kept, so that its values stay together.
+      // A key that was spilled is never kept in memory, so that its values stay together.
       if let makeSpill, spill != nil || !budget.keeps(key) {
         return try write(inputs, group, key, makeSpill)
       }
@@ -76,15 +78,15 @@ package struct GroupedAggregation {
     }
   }
 
-  /// A field that is null or missing makes a group of its own, under null.
+  /// Returns the distinct values. A null or missing field belongs to the group of null.
   private static func distinct(_ values: [DocumentValue]) -> [DocumentValue] {
     if values.count < 2 { return values.isEmpty ? [.null] : values }
     var seen: Set<[UInt8]> = []
     return values.filter { seen.insert(SortKey.bytes($0)).inserted }
   }
 
-  /// The groups in sort order; without grouping fields one row, even of nothing. Only where nothing is
-  /// spilled.
+  /// The groups in sort order; without grouping, one row even if there are no documents. Valid only if
+  /// nothing was spilled.
   package var rows: [AggregateRow] {
     precondition(spill == nil, "Groups that were spilled are shown by eachRow(_:)")
     if query.groups.isEmpty, groups.isEmpty {
@@ -95,7 +97,7 @@ package struct GroupedAggregation {
     return kept().map { Self.row($0.group) }
   }
 
-  /// As ``rows``, one after the other until the closure says false.
+  /// Passes the ``rows`` to the closure one at a time until it returns `false`.
   package func eachRow(_ show: (AggregateRow) throws -> Bool) throws {
     guard let spill else {
       for row in rows where try !show(row) { return }
@@ -129,7 +131,7 @@ extension GroupedAggregation {
     return try reader.value().array?.map { $0.array ?? [] } ?? []
   }
 
-  /// Merges the groups in memory with those that were spilled. They have no key in common.
+  /// Merges the groups in memory with the spilled ones, which have different keys.
   private func eachRow(_ spill: any ExternalSorter, _ show: (AggregateRow) throws -> Bool) throws {
     var kept = kept()[...]
     var current: (key: [UInt8], group: Group)?
