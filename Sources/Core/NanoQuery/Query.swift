@@ -99,7 +99,7 @@ public struct Query: Sendable, Hashable {
     if let ranking { try validate(ranking) }
     if let after, after.values.count != orderings.count {
       throw StoreError(
-        .invalidArgument, "A page position belongs to a query with other orderings",
+        .invalidArgument, "A page position belongs to a query with different orderings",
         [.expected: "\(orderings.count) orderings", .actual: "\(after.values.count)"])
     }
   }
@@ -195,16 +195,16 @@ extension Query {
   private func validate(_ ranking: FullTextRanking) throws(StoreError) {
     for (path, weight) in ranking.weights where !weight.isFinite {
       throw StoreError(
-        .invalidArgument, "A weight is no number",
+        .invalidArgument, "A weight is not a finite number",
         [.field: path.description, .actual: "\(weight)"])
     }
     guard orderings.isEmpty else { return }
     guard condition.rankingSearch != nil else {
-      throw StoreError(.invalidArgument, "There is nothing to rank without a search by text")
+      throw StoreError(.invalidArgument, "Ranking requires a full-text search")
     }
     guard after == nil else {
       throw StoreError(
-        .invalidArgument, "What is ranked has no page positions",
+        .invalidArgument, "Ranked results do not support page positions",
         [.hint: "use limit and offset, or sort by a field"])
     }
   }

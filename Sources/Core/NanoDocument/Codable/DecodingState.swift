@@ -70,7 +70,8 @@ final class DecodingState {
     guard error.code == .typeMismatch else { return error }
     let context = DecodingError.Context(
       codingPath: core.pointee.codingPath(to: place),
-      debugDescription: "Expected \(error[.expected] ?? "another value")", underlyingError: error)
+      debugDescription: "Expected \(error[.expected] ?? "a different value")",
+      underlyingError: error)
     return core.pointee.reader(at: place).isNull
       ? DecodingError.valueNotFound(type, context) : DecodingError.typeMismatch(type, context)
   }

@@ -33,7 +33,7 @@ public final class DocumentEncoder {
     guard writer.isObject(at: start) else {
       writer.truncate(to: start)
       throw StoreError(
-        .invalidArgument, "The value is not stored as an object",
+        .invalidArgument, "The value does not encode as an object",
         [.expected: "a type that encodes as an object", .actual: "\(Value.self)"])
     }
   }

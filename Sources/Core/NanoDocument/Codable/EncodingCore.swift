@@ -161,7 +161,7 @@ extension StoreError {
   /// The error for an `encode(to:)` that writes more than one value.
   static var encodedTwice: StoreError {
     StoreError(
-      .invalidArgument, "A type encodes two values into one place",
+      .invalidArgument, "A type encodes more than one value into a single container",
       [.expected: "one container for each value"])
   }
 }

@@ -56,7 +56,7 @@ extension JSONReader {
       }
     let path = context.codingPath.map { $0.intValue.map { "\($0)" } ?? $0.stringValue }
     let refused = StoreError(
-      .typeMismatch, "A field holds a value that its type does not take",
+      .typeMismatch, "A field holds a value that its type does not accept",
       [.byteOffset: "\(offset)", .expected: type, .value: context.debugDescription])
     return path.isEmpty ? refused : refused.adding(.field, path.joined(separator: "."))
   }

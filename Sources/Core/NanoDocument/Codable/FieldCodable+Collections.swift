@@ -215,10 +215,10 @@ extension JSONReader {
       return
     }
     guard read[known].key.fieldName.isSame(as: key.fieldName) else {
-      throw mismatch("names that are different keys of a dictionary")
+      throw mismatch("names that are distinct dictionary keys")
     }
   }
 
   @inline(never)
-  fileprivate func unknownName() -> StoreError { mismatch("a field name that is a key") }
+  fileprivate func unknownName() -> StoreError { mismatch("a field name that is a valid key") }
 }

@@ -97,5 +97,5 @@ extension JSONReader {
   }
 
   @usableFromInline @inline(never)
-  func unknownCase() -> StoreError { mismatch("a value that the type has a case for") }
+  func unknownCase() -> StoreError { mismatch("a raw value of one of the type's cases") }
 }

@@ -20,7 +20,7 @@ extension JSONReader {
   func mismatch(_ expected: StaticString) -> StoreError {
     guard let next, isValueStart(next) else { return corrupt("\(expected)") }
     return StoreError(
-      .typeMismatch, "A field holds a value of another type",
+      .typeMismatch, "A field holds a value of a different type",
       [.byteOffset: "\(offset)", .expected: "\(expected)"])
   }
 
@@ -43,7 +43,7 @@ extension JSONReader {
   @usableFromInline @inline(never)
   static func tooDeep(at offset: Int) -> StoreError {
     StoreError(
-      .corruptDocument, "A stored document is nested too deep",
+      .corruptDocument, "A stored document is nested too deeply",
       [.byteOffset: "\(offset)", .limit: "\(DocumentValue.maximumDepth) levels"])
   }
 }

@@ -41,7 +41,7 @@ extension JSONReader {
     let before = self
     let value: Int64 = try integer()
     guard let fitting = Integer(exactly: value) else {
-      throw before.mismatch("an integer of the width asked for")
+      throw before.mismatch("an integer in the range of its type")
     }
     return fitting
   }
@@ -56,7 +56,7 @@ extension JSONReader {
     case .double(let value):
       // Beyond 2^53, the double may differ from the decimal in the text.
       guard value.magnitude <= 0x1p53, let exact = Int64(exactly: value) else {
-        throw before.mismatch("an integer of 64 bits")
+        throw before.mismatch("a 64-bit integer")
       }
       return exact
     }

@@ -103,7 +103,7 @@ extension JSONReader {
   /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/typeMismatch``.
   @inlinable @inline(__always)
   package mutating func rawString() throws(StoreError) -> RawString {
-    if _slowPath(!peekConsume(ASCII.quote)) { throw mismatch("a text") }
+    if _slowPath(!peekConsume(ASCII.quote)) { throw mismatch("a string") }
     let first = cursor
     let isEscaped = try finishString()
     return RawString(

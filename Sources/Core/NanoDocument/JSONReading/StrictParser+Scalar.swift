@@ -22,7 +22,7 @@ extension StrictParser {
     for index in 0..<text.utf8CodeUnitCount {
       guard cursor < end else { throw ended("\(text)") }
       guard cursor.pointee == text.utf8Start[index] else {
-        throw unexpected("A word is none of true, false and null", "\(text)")
+        throw unexpected("A word is not true, false or null", "\(text)")
       }
       cursor += 1
     }
@@ -47,7 +47,7 @@ extension StrictParser {
     }
     guard hasPoint || hasExponent else {
       guard whole.count <= 19, let value = Int64(isNegative, whole.value) else {
-        throw error("An integer is beyond 64 bits", at: first, "a point or an exponent")
+        throw error("An integer does not fit in 64 bits", at: first, "a point or an exponent")
       }
       return .int(value)
     }
@@ -58,7 +58,7 @@ extension StrictParser {
     }
     let value = decimalDouble(UnsafeBufferPointer(start: first, count: cursor - first))
     guard let value, value.isFinite else {
-      throw error("A number is beyond the range of doubles", at: first, "a smaller number")
+      throw error("A number is out of range for a double", at: first, "a smaller number")
     }
     return .double(value)
   }
@@ -76,7 +76,7 @@ extension StrictParser {
       value = value &* 10 &+ UInt64(digit)
       cursor += 1
     }
-    guard cursor > first else { throw unexpected("A number lacks a digit", "a digit") }
+    guard cursor > first else { throw unexpected("A number is missing a digit", "a digit") }
     return (value, cursor - first)
   }
 
@@ -91,7 +91,7 @@ extension StrictParser {
 
   @inline(never)
   func ended(_ expected: String) -> StoreError {
-    error("The text ends too early", at: end, expected)
+    error("The text ends unexpectedly", at: end, expected)
   }
 
   /// Returns the error for the byte at the cursor, with a specific message for common mistakes.
@@ -99,8 +99,8 @@ extension StrictParser {
   func unexpected(_ message: String, _ expected: String) -> StoreError {
     guard cursor < end else { return ended(expected) }
     switch cursor.pointee {
-    case 0x2F: return error("JSON has no comments", at: cursor, expected)
-    case 0x27: return error("JSON has no single quotes", at: cursor, expected)
+    case 0x2F: return error("JSON does not allow comments", at: cursor, expected)
+    case 0x27: return error("JSON does not allow single quotes", at: cursor, expected)
     default: return error(message, at: cursor, expected)
     }
   }
@@ -108,7 +108,7 @@ extension StrictParser {
   @inline(never)
   func tooDeep() -> StoreError {
     StoreError(
-      .invalidJSON, "A value is nested too deep",
+      .invalidJSON, "A value is nested too deeply",
       [.byteOffset: "\(cursor - start)", .limit: "\(DocumentValue.maximumDepth) levels"])
   }
 }

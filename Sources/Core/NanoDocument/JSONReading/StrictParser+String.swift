@@ -36,7 +36,9 @@ extension StrictParser {
     cursor += 1
     guard isEscaped else { return String(decoding: text, as: UTF8.self) }
     guard let bytes = JSONReader.unescaped(text) else {
-      throw error("An escape is not one of JSON's", at: first, "a string with escapes of JSON")
+      throw error(
+        "An escape sequence is not valid in JSON", at: first, "a string with valid escape sequences"
+      )
     }
     return String(decoding: bytes, as: UTF8.self)
   }
@@ -52,7 +54,7 @@ extension StrictParser {
       return
     case 0x75: cursor += 1  // u
     default:
-      throw error("An escape is not one of JSON's", at: cursor, #"one of "\/bfnrtu"#)
+      throw error("An escape sequence is not valid in JSON", at: cursor, #"one of "\/bfnrtu"#)
     }
     let unit = try codeUnit()
     guard unit & 0xF800 == 0xD800 else { return }
@@ -69,7 +71,7 @@ extension StrictParser {
       guard cursor < end else { throw ended("a hexadecimal digit") }
       guard let digit = hexDigit(cursor.pointee) else {
         throw error(
-          "An escape has too few hexadecimal digits", at: cursor, "a hexadecimal digit")
+          "An escape sequence has too few hexadecimal digits", at: cursor, "a hexadecimal digit")
       }
       unit = unit << 4 | digit
       cursor += 1
@@ -78,7 +80,7 @@ extension StrictParser {
   }
 
   private func loneSurrogate(_ backslash: UnsafePointer<UInt8>) -> StoreError {
-    error("Half of a surrogate pair stands alone", at: backslash, "a pair of surrogates")
+    error("A surrogate is not part of a pair", at: backslash, "a surrogate pair")
   }
 
   /// Returns the length of the well-formed UTF-8 sequence at the cursor (Unicode, table 3-7), or `nil`

@@ -18,12 +18,12 @@ struct StrictParser {
   /// Parses the whole text: one value surrounded only by whitespace.
   mutating func text() throws(StoreError) -> DocumentValue {
     if end - start >= 3, start[0] == 0xEF, start[1] == 0xBB, start[2] == 0xBF {
-      throw error("A text begins with a byte order mark", at: start, "JSON in UTF-8 without one")
+      throw error("The text begins with a byte order mark", at: start, "JSON in UTF-8 without one")
     }
     skipWhitespace()
     let value = try value(depth: 0)
     skipWhitespace()
-    guard cursor == end else { throw unexpected("Something follows the value", "the end") }
+    guard cursor == end else { throw unexpected("The value is followed by more text", "the end") }
     return value
   }
 
@@ -69,11 +69,11 @@ struct StrictParser {
       if take(ASCII.closeBracket) { return .array(elements) }
       let comma = cursor
       guard take(ASCII.comma) else {
-        throw unexpected("An array goes on without a comma", "',' or ']'")
+        throw unexpected("Array elements are not separated by a comma", "',' or ']'")
       }
       skipWhitespace()
       if cursor < end, cursor.pointee == ASCII.closeBracket {
-        throw error("A comma stands before a closing bracket", at: comma, "']'")
+        throw error("An array has a trailing comma", at: comma, "']'")
       }
     }
   }
@@ -90,10 +90,13 @@ struct StrictParser {
       let nameStart = cursor
       let name = try fieldName(&form)
       guard !fields.contains(name.text, trace: name.trace) else {
-        throw error("An object has two fields of one name", at: nameStart, "another name")
+        throw error(
+          "An object has two fields with the same name", at: nameStart, "a different name")
       }
       skipWhitespace()
-      guard take(ASCII.colon) else { throw unexpected("A name has no colon after it", "':'") }
+      guard take(ASCII.colon) else {
+        throw unexpected("A field name is not followed by a colon", "':'")
+      }
       skipWhitespace()
       form.value(at: cursor)
       fields.append(name.text, try value(depth: depth), trace: name.trace)
@@ -101,11 +104,11 @@ struct StrictParser {
       if take(ASCII.closeBrace) { break }
       let comma = cursor
       guard take(ASCII.comma) else {
-        throw unexpected("An object goes on without a comma", "',' or '}'")
+        throw unexpected("Object fields are not separated by a comma", "',' or '}'")
       }
       skipWhitespace()
       if cursor < end, cursor.pointee == ASCII.closeBrace {
-        throw error("A comma stands before a closing brace", at: comma, "'}'")
+        throw error("An object has a trailing comma", at: comma, "'}'")
       }
     }
     let object = fields.object()
@@ -117,7 +120,7 @@ struct StrictParser {
   ) throws(StoreError) -> (text: String, trace: UInt64) {
     guard cursor < end else { throw ended("a name") }
     guard cursor.pointee == ASCII.quote else {
-      throw unexpected("A field's name is not in double quotes", "'\"'")
+      throw unexpected("A field name is not in double quotes", "'\"'")
     }
     let first = cursor + 1
     var text = try string()

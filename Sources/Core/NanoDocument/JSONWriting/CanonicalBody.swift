@@ -64,7 +64,7 @@ package enum CanonicalBody {
       for (name, value) in object {
         if name.utf8.starts(with: "$$".utf8), object[String(name.unicodeScalars.dropFirst())] != nil
         {
-          throw StoreError(.corruptDocument, "An object has two fields of one name")
+          throw StoreError(.corruptDocument, "An object has two fields with the same name")
         }
         try requireDistinctNames(value)
       }
@@ -78,7 +78,8 @@ package enum CanonicalBody {
     var writer = JSONWriter(capacity: body.count + 64)
     writer.object(try DocumentObject(json: body, dialect: .extended))
     guard writer.failure == nil, writer.bytes.elementsEqual(body) else {
-      throw StoreError(.corruptDocument, "A value has no form that reads back as the same")
+      throw StoreError(
+        .corruptDocument, "A value does not survive a round trip through its stored form")
     }
   }
 
@@ -86,7 +87,7 @@ package enum CanonicalBody {
   package static var alteredRow: StoreError {
     StoreError(
       .corruptDocument,
-      "A row holds a key, a class, a version or a moment that no document can have")
+      "A row has a key, class, version or date added that a document cannot have")
   }
 
   /// Returns whether the body can be written as one line of JSON: it is enclosed in braces and contains

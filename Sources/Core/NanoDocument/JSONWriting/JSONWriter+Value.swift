@@ -126,7 +126,7 @@ extension StoreError {
 
   static var nestedTooDeep: StoreError {
     StoreError(
-      .valueNotStorable, "A value is nested too deep",
+      .valueNotStorable, "A value is nested too deeply",
       [.limit: "\(DocumentValue.maximumDepth) levels"])
   }
 }

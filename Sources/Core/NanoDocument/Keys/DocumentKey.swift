@@ -20,7 +20,9 @@ public enum DocumentKey: Sendable, Hashable {
       return
     }
     guard !text.isEmpty else { throw StoreError(.invalidKey, "A key is empty") }
-    guard !text.utf8.contains(0) else { throw StoreError(.invalidKey, "A key holds a NUL") }
+    guard !text.utf8.contains(0) else {
+      throw StoreError(.invalidKey, "A key contains a NUL character")
+    }
     guard text.utf8.count <= Self.maximumLength else {
       throw StoreError(
         .invalidKey, "A key is too long",

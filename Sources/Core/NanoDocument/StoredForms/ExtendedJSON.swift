@@ -11,7 +11,7 @@ enum ExtendedJSON {
     case value(DocumentValue)
     /// A form whose field at the index has an invalid value.
     case wrong(
-      Int, expected: String, message: String = "A form for a special value holds something else")
+      Int, expected: String, message: String = "The form of a special value has invalid content")
   }
 
   /// Returns the value that an object represents whose names all begin with exactly one `$`.
@@ -28,8 +28,8 @@ enum ExtendedJSON {
     case "$symbol", "$code": return text(value, "a string") { _ in true }
     case "$numberInt":
       let number = integer(value).flatMap { Int32(exactly: $0) }
-      return or("an integer of 32 bits", number) { .int(Int64($0)) }
-    case "$numberLong": return or("an integer of 64 bits", integer(value)) { .int($0) }
+      return or("a 32-bit integer", number) { .int(Int64($0)) }
+    case "$numberLong": return or("a 64-bit integer", integer(value)) { .int($0) }
     case "$numberDouble": return or("a number", double(value)) { .double($0) }
     case "$numberDecimal":
       return or("a decimal number", value.string.flatMap(decimal)) { $0 }
@@ -59,7 +59,7 @@ enum ExtendedJSON {
       return or("a URL", at: at("$url"), url) { .url($0) }
     case ["$binary", "$type"]:
       guard let data = object["$binary"]?.string.flatMap(StoredForm.base64) else {
-        return .wrong(at("$binary"), expected: "base 64")
+        return .wrong(at("$binary"), expected: "Base64")
       }
       guard let type = object["$type"]?.string else {
         return .wrong(at("$type"), expected: "two hexadecimal digits")
@@ -71,7 +71,7 @@ enum ExtendedJSON {
 
   private static func binary(_ value: DocumentValue) -> Recognition {
     guard let data = StoredForm.binary(value), let subtype = value.object?["subType"]?.string else {
-      return .wrong(0, expected: "an object of base64 and subType")
+      return .wrong(0, expected: "an object with base64 and subType")
     }
     return binary(data, subtype: subtype)
   }
@@ -119,7 +119,8 @@ enum ExtendedJSON {
     }
     if interval?.isFinite ?? value.string.map(DateText.isOutsideYears) ?? false {
       return .wrong(
-        0, expected: "a date in these years", message: "A date is outside the years 0 to 9999")
+        0, expected: "a date in the years 0 to 9999",
+        message: "A date is outside the years 0 to 9999")
     }
     return .wrong(0, expected: "a date with an offset, or milliseconds")
   }

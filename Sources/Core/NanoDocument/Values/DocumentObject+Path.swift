@@ -61,7 +61,7 @@ extension DocumentValue {
 
   private static func blocked(_ path: FieldPath, _ name: String) -> StoreError {
     StoreError(
-      .typeMismatch, "A value that is not an object stands on the way to a field",
+      .typeMismatch, "A value on the path to a field is not an object",
       [.field: path.description, .position: name])
   }
 

@@ -78,7 +78,7 @@ extension Condition {
     case .element(_, let part), .leaf(let part):
       guard part.searchesAnywhere else { return }
       throw StoreError(
-        .invalidArgument, "A search by text cannot stand inside of an element or a leaf")
+        .invalidArgument, "A full-text search is not allowed inside an element or leaf condition")
     default: return
     }
   }
@@ -100,7 +100,7 @@ extension FullTextSearch {
   package func matcher() throws(StoreError) -> FullTextMatcher {
     guard let scope else {
       throw StoreError(
-        .invalidArgument, "The fields of a search by text are not known",
+        .invalidArgument, "The fields of a full-text search have not been resolved",
         index.map { [.index: $0] } ?? [:])
     }
     return FullTextMatcher(query, in: scope)

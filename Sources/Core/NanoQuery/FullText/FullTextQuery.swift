@@ -136,7 +136,7 @@ extension FullTextQuery {
   ) throws(StoreError) {
     guard depth <= Self.maximumDepth, phrases <= Self.maximumPhrases else {
       throw StoreError(
-        .invalidArgument, "A search by text is too large",
+        .invalidArgument, "A full-text query is too large",
         [.expected: "\(Self.maximumDepth) levels and \(Self.maximumPhrases) phrases at most"])
     }
     switch self {
@@ -156,7 +156,7 @@ extension FullTextQuery {
       try path.validate()
       if let scope, !scope.fields.contains(path) {
         throw StoreError(
-          .invalidArgument, "The text index does not have this field",
+          .invalidArgument, "The full-text index does not contain this field",
           [
             .field: path.description,
             .expected: scope.fields.map(\.description).joined(separator: ", "),

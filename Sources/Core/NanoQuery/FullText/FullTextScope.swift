@@ -29,18 +29,18 @@ public struct FullTextScope: Sendable, Hashable {
   ///   index.
   public func validate() throws(StoreError) {
     guard !fields.isEmpty else {
-      throw StoreError(.invalidArgument, "A text index needs a field")
+      throw StoreError(.invalidArgument, "A full-text index needs at least one field")
     }
     for path in fields {
       try path.validate()
       guard !path.addressesElement else {
         throw StoreError(
-          .unsupported, "A text index cannot address one element by number",
+          .unsupported, "A full-text index cannot contain an array element by index",
           [.field: path.description])
       }
     }
     guard Set(fields).count == fields.count else {
-      throw StoreError(.invalidArgument, "A text index names a field twice")
+      throw StoreError(.invalidArgument, "A full-text index lists a field twice")
     }
   }
 }

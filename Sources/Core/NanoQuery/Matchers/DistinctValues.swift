@@ -58,7 +58,7 @@ package final class DistinctValues {
 
   /// The values in sort order. Valid only if nothing was spilled.
   package var values: [DocumentValue] {
-    precondition(spill == nil, "Values that were spilled are given by all()")
+    precondition(spill == nil, "Spilled values require all()")
     return kept.map(\.value)
   }
 

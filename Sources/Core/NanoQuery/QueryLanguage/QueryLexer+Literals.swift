@@ -24,8 +24,8 @@ extension QueryLexer {
       bytes.append(byte)
     }
     throw source.error(
-      "A text is not closed", at: start..<source.bytes.count, expected: "'",
-      hint: "a quote in a text is written twice")
+      "A string literal is not closed", at: start..<source.bytes.count, expected: "'",
+      hint: "write a quote inside a string twice")
   }
 
   /// Consumes a blob literal such as `x'CAFE'`.
@@ -50,7 +50,7 @@ extension QueryLexer {
 
   private func malformedBlob(_ range: Range<Int>) -> StoreError {
     source.error(
-      "A data literal is malformed", at: range, expected: "pairs of hexadecimal digits, x'CAFE'")
+      "A blob literal is malformed", at: range, expected: "pairs of hexadecimal digits, x'CAFE'")
   }
 
   mutating func takeNumber() throws(StoreError) -> QueryToken.Kind {

@@ -22,7 +22,7 @@ extension QueryLexer {
     } while source.byte(index) == UInt8(ascii: ".")
     guard source.byte(index) == UInt8(ascii: "]") else {
       throw source.error(
-        "A field has text behind a quoted name", at: index..<index + 1,
+        "A quoted name is followed by unexpected text", at: index..<index + 1,
         code: .invalidPath, expected: ". or ]")
     }
     index += 1
@@ -65,7 +65,7 @@ extension QueryLexer {
     }
     throw source.error(
       "A quoted name is not closed", at: start..<index, code: .invalidPath, expected: "\"",
-      hint: "a quote in a name is written twice")
+      hint: "write a quote inside a name twice")
   }
 
   private func check(_ name: String, at start: Int, in field: Int) throws(StoreError) {
@@ -77,7 +77,7 @@ extension QueryLexer {
     // `FieldPath.element` consists of a NUL character, so query text must not contain one.
     if name.utf8.contains(0) {
       throw source.error(
-        "A name in a field path holds a NUL", at: field..<index, code: .invalidPath,
+        "A name in a field path contains a NUL character", at: field..<index, code: .invalidPath,
         expected: "a name without NUL")
     }
   }
@@ -91,7 +91,7 @@ extension QueryLexer {
     let position = digits == index ? largestPosition + 1 : Int(source.text(digits..<index)) ?? 0
     guard (1...Self.largestParameter).contains(position) else {
       throw source.error(
-        "The number of a parameter is out of range", at: start..<index,
+        "A parameter number is out of range", at: start..<index,
         expected: "1 to \(Self.largestParameter)")
     }
     largestPosition = max(largestPosition, position)

@@ -77,7 +77,7 @@ struct QueryLexer {
     }
     let isBang = source.byte(index) == UInt8(ascii: "!")
     throw source.error(
-      "The query text has a character that begins nothing", at: index..<index + 1,
+      "The query text has an unexpected character", at: index..<index + 1,
       expected: "a field, a literal, an operator or a parameter",
       hint: isBang ? "write NOT, or != between two values" : nil)
   }
@@ -86,9 +86,9 @@ struct QueryLexer {
     var end = index + 1
     while !source.isEnd(end), source.byte(end) != quote { end += 1 }
     return source.error(
-      "Double quotes and back quotes do not stand for a field",
+      "Double quotes and backquotes do not delimit a field",
       at: index..<min(end + 1, source.bytes.count), expected: "a field in square brackets",
-      hint: "write [name] for a field, 'text' for a text")
+      hint: "write [name] for a field, 'text' for a string")
   }
 
   /// Skips whitespace and comments.

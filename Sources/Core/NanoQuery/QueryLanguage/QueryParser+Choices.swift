@@ -67,7 +67,7 @@ extension QueryParser {
     copiedNodes += nodes
     guard copiedNodes <= Self.maximumCopiedNodes else {
       throw source.error(
-        "The bases of CASE are too large", at: tokens[place].range,
+        "The expressions between CASE and WHEN are too large", at: tokens[place].range,
         expected: "a smaller expression between CASE and WHEN")
     }
   }
@@ -96,7 +96,7 @@ extension QueryParser {
     try skipTypeLength()
     guard let type = CastType(sqlName: name) else {
       throw source.error(
-        "There is no type of this name", at: tokens[place].range, expected: Self.typeNames)
+        "The type name is unknown", at: tokens[place].range, expected: Self.typeNames)
     }
     return type
   }

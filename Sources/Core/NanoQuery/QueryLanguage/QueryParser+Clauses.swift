@@ -54,7 +54,8 @@ extension QueryParser {
     guard isAt(.first) || isAt(.last) else { throw unexpected("FIRST or LAST") }
     guard isAt(descending ? .last : .first) else {
       throw error(
-        "Nulls cannot be moved in the order", expected: descending ? "LAST" : "FIRST",
+        "The position of nulls in the order cannot be changed",
+        expected: descending ? "LAST" : "FIRST",
         hint: "order by [name] IS NULL first")
     }
     next += 1

@@ -24,7 +24,7 @@ extension QueryParser {
       let kind = TypedLiteral(rawValue: word)
     else {
       throw error(
-        "A word stands where a condition or a value should",
+        "A word is not a condition or a value",
         expected: "a field in square brackets", hint: Self.nameHint)
     }
     next += 1
@@ -140,7 +140,7 @@ extension QueryParser {
     for operand in operands {
       guard case .expression(.value(let value)) = operand.node else {
         throw source.error(
-          "An array or object literal holds something that is no literal", at: place,
+          "An array or object literal contains an expression", at: place,
           expected: "literals only")
       }
       values.append(value)
@@ -156,7 +156,7 @@ extension QueryParser {
     for index in stride(from: 0, to: values.count, by: 2) {
       guard let name = values[index].string, index + 1 < values.count else {
         throw source.error(
-          "An object literal is malformed", at: place, expected: "a text and a value in turn")
+          "An object literal is malformed", at: place, expected: "alternating names and values")
       }
       object[name] = values[index + 1]
     }
@@ -170,15 +170,16 @@ extension QueryParser {
   private func unknownFunction(_ name: String) -> StoreError {
     if ["count", "sum", "avg", "total", "group_concat"].contains(name) {
       return error(
-        "Aggregate functions are not part of a condition", expected: "a function of one document",
-        hint: "ask for aggregates of the query's results")
+        "Aggregate functions are not allowed in a condition",
+        expected: "a function of one document",
+        hint: "compute aggregates over the query's results")
     }
     let known =
       Function.allCases.map(\.rawValue) + TextMatch.allCases.compactMap(\.functionName)
       + ["exists", "element", "leaf", "cast", "json_array", "json_object"]
     let near = known.filter { Self.isNear(name, $0) }
     return error(
-      "There is no function of this name",
+      "The function is unknown",
       expected: "one of \(known.sorted().joined(separator: ", "))",
       hint: near.isEmpty ? nil : "did you mean \(near.joined(separator: " or "))?")
   }

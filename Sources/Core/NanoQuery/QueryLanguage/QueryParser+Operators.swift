@@ -106,19 +106,19 @@ extension QueryParser {
     case .keyword(.collate):
       error(
         "COLLATE is not supported", expected: "an expression without a collation",
-        hint: "write lower([name]), or iequals and its kind for text in either case")
+        hint: "write lower([name]), or use iequals and the other case-insensitive functions")
     case .keyword(.match):
       error(
         "MATCH is not supported", expected: "LIKE, GLOB or REGEXP",
-        hint: "text indexes are searched with search()")
+        hint: "use search() with a full-text index")
     case .keyword(.escape):
       error(
         "ESCAPE is not supported", expected: "a pattern without an escape character",
-        hint: "write GLOB, or contains, begins_with and ends_with, which take text literally")
+        hint: "use GLOB, or contains, begins_with and ends_with, which take text literally")
     default:
       error(
         "The JSON operators are not supported", expected: "a path in square brackets",
-        hint: "write [a.b] for a field within a field")
+        hint: "write [a.b] for a nested field")
     }
   }
 }

@@ -160,14 +160,14 @@ extension QueryParser {
     case .field(.element(let path)):
       guard openElements > 0 else {
         throw error(
-          "The element is named outside of ELEMENT", expected: "a field of the document",
+          "The element is referenced outside ELEMENT", expected: "a field of the document",
           hint: #"write ["@"] for a field of that name"#)
       }
       next += 1
       return path
     case .field(.attribute):
       throw error(
-        "An attribute of the document stands where a field is needed", expected: "a field")
+        "A metadata attribute is used where a field is required", expected: "a field")
     default: throw unexpected("a field in square brackets")
     }
   }

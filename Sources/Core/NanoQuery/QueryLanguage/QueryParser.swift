@@ -146,8 +146,8 @@ extension QueryParser {
     case .failure(let error): return error
     case .symbol(.semicolon):
       return error(
-        "A query text is one condition, no statement", expected: expected,
-        hint: "leave out the semicolon")
+        "A query text is a condition, not a statement", expected: expected,
+        hint: "remove the semicolon")
     case .keyword(.select): return subselect()
     case .word: return error(message, expected: expected, hint: Self.nameHint)
     case .symbol(.ampersand): return error(message, expected: expected, hint: "write AND")
@@ -162,9 +162,9 @@ extension QueryParser {
 
   func subselect() -> StoreError {
     error(
-      "Sub-selects are not supported", expected: "an expression over one collection",
-      hint: "run the inner query first and hand its result over as an argument of IN")
+      "Subqueries are not supported", expected: "an expression over one collection",
+      hint: "run the inner query first and pass its result as an argument of IN")
   }
 
-  static let nameHint = "write [name] for a field, 'text' for a text"
+  static let nameHint = "write [name] for a field, 'text' for a string"
 }

@@ -71,7 +71,7 @@ private struct ParameterFiller {
     case .array, .object:
       throw StoreError(
         .invalidArgument, "An argument of a query text is an array or an object",
-        [.expected: "a plain value for \(parameter)"])
+        [.expected: "a scalar value for \(parameter)"])
     default: return .value(value)
     }
   }
@@ -82,7 +82,7 @@ private struct ParameterFiller {
     case .parameter(let parameter):
       guard case .int(let number) = try argument(parameter) else {
         throw StoreError(
-          .invalidArgument, "The argument of a LIMIT or OFFSET is no integer",
+          .invalidArgument, "The argument of a LIMIT or OFFSET is not an integer",
           [.expected: "an integer for \(parameter)"])
       }
       return Int(clamping: number)

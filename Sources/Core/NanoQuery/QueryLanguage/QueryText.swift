@@ -74,7 +74,7 @@ extension QueryText {
     for token in parser.tokens {
       guard case .parameter = token.kind else { continue }
       throw parser.source.error(
-        "Orderings on their own take no parameters", at: token.range, expected: "a field")
+        "Standalone orderings cannot have parameters", at: token.range, expected: "a field")
     }
     return orderings
   }

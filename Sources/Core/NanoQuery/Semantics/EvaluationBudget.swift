@@ -55,7 +55,7 @@ final class EvaluationBudget {
       .tooComplex, "The fields of a document have too many combinations of values",
       [
         .limit: "\(maximumValues) combinations",
-        .hint: "combine fewer fields that hold arrays, or use ELEMENT",
+        .hint: "combine fewer array fields, or use ELEMENT",
       ])
   }
 
@@ -67,7 +67,7 @@ final class EvaluationBudget {
         .tooComplex, "The fields of a document have too many values to compare with each other",
         [
           .limit: "\(Self.maximumComparisons) comparisons",
-          .hint: "compare fewer fields that hold arrays",
+          .hint: "compare fewer array fields",
         ])
     }
     comparisons += count
@@ -77,8 +77,8 @@ final class EvaluationBudget {
   func spend(textBytes count: Int) throws(StoreError) {
     guard count <= Self.maximumTextBytes - textBytes else {
       throw StoreError(
-        .tooComplex, "The texts that an expression makes of a document are too long",
-        [.limit: "\(Self.maximumTextBytes) bytes", .hint: "make shorter texts"])
+        .tooComplex, "The strings that an expression builds from a document are too long",
+        [.limit: "\(Self.maximumTextBytes) bytes", .hint: "build shorter strings"])
     }
     textBytes += count
   }

@@ -88,7 +88,7 @@ package struct GroupedAggregation {
   /// The groups in sort order; without grouping, one row even if there are no documents. Valid only if
   /// nothing was spilled.
   package var rows: [AggregateRow] {
-    precondition(spill == nil, "Groups that were spilled are shown by eachRow(_:)")
+    precondition(spill == nil, "Spilled groups require eachRow(_:)")
     if query.groups.isEmpty, groups.isEmpty {
       return [
         AggregateRow(group: [], values: query.aggregates.map { Aggregation($0).result })
