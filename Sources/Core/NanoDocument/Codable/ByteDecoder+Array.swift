@@ -4,13 +4,13 @@
 struct ByteArray: UnkeyedDecodingContainer {
   let state: DecodingState
   /// The byte after the opening bracket.
-  let array: DecodingCore.Place
+  let array: DecodingCore.Position
   let depth: Int
   private(set) var currentIndex = 0
   /// The start of the next element, or the closing bracket.
-  private var cursor: DecodingCore.Place
+  private var cursor: DecodingCore.Position
 
-  init(state: DecodingState, array: DecodingCore.Place, depth: Int) {
+  init(state: DecodingState, array: DecodingCore.Position, depth: Int) {
     self.state = state
     self.array = array
     self.depth = depth
@@ -105,7 +105,7 @@ struct ByteArray: UnkeyedDecodingContainer {
   }
 
   private func decoder() -> ByteDecoder {
-    ByteDecoder(state: state, place: cursor, depth: depth + 1)
+    ByteDecoder(state: state, position: cursor, depth: depth + 1)
   }
 
   private mutating func skip(_ reader: inout JSONReader) throws {

@@ -4,31 +4,31 @@
 ///
 /// All state except the bounds is an optimization; containers may be used in any order.
 struct DecodingCore: ~Copyable {
-  typealias Place = UnsafePointer<UInt8>
+  typealias Position = UnsafePointer<UInt8>
 
   /// The position of the last field read from an object. Fields that are decoded in stored order are
   /// found without a search.
   struct Hint {
     /// The object, identified by the position after its opening brace. The hint applies to no other
     /// object.
-    var object: Place?
+    var object: Position?
     /// The opening quote of the last field's name, and the start of its value.
-    var name: Place?
-    var value: Place?
+    var name: Position?
+    var value: Position?
     /// The end of that value, if it is known.
-    var after: Place?
+    var after: Position?
   }
 
   /// One hint per nesting depth; deeper objects share hints. The number is arbitrary.
   static let hintCount = 32
 
-  private(set) var start: Place
-  private(set) var end: Place
+  private(set) var start: Position
+  private(set) var end: Position
   let hints: UnsafeMutablePointer<Hint>
 
   /// The last value read to its end, so that it is not skipped a second time.
-  var spanStart: Place?
-  var spanEnd: Place?
+  var spanStart: Position?
+  var spanEnd: Position?
 
   init() {
     let reader = JSONReader(UnsafeRawBufferPointer(start: nil, count: 0))
@@ -53,22 +53,24 @@ struct DecodingCore: ~Copyable {
   func hint(_ depth: Int) -> UnsafeMutablePointer<Hint> { hints + (depth & (Self.hintCount - 1)) }
 
   @inline(__always)
-  func reader(at place: Place) -> JSONReader { JSONReader(start: start, cursor: place, end: end) }
+  func reader(at position: Position) -> JSONReader {
+    JSONReader(start: start, cursor: position, end: end)
+  }
 
   /// Returns the position after a value, skipping what was already read.
   @inline(__always)
-  func endOfValue(_ place: Place, depth: Int) throws(StoreError) -> Place {
-    if spanStart == place, let spanEnd { return spanEnd }
-    var reader = reader(at: place)
+  func endOfValue(_ position: Position, depth: Int) throws(StoreError) -> Position {
+    if spanStart == position, let spanEnd { return spanEnd }
+    var reader = reader(at: position)
     let hint = hint(depth)
-    if hint.pointee.object == place + 1 {
+    if hint.pointee.object == position + 1 {
       if let after = hint.pointee.after {
         reader.cursor = after
       } else if let value = hint.pointee.value {
         reader.cursor = value
         try reader.skipValue()
       } else {
-        reader.cursor = place + 1
+        reader.cursor = position + 1
       }
       if reader.next == ASCII.closeBrace { return reader.cursor + 1 }
       try reader.leave(1)
@@ -83,7 +85,7 @@ struct DecodingCore: ~Copyable {
   /// Returns the position of a field's value in the object whose content starts at `object`, or `nil`
   /// if there is no such field.
   @inline(__always)
-  func find(_ name: String, in object: Place, depth: Int) throws(StoreError) -> Place? {
+  func find(_ name: String, in object: Position, depth: Int) throws(StoreError) -> Position? {
     let found = name.utf8.withContiguousStorageIfAvailable { utf8 in
       Result { () throws(StoreError) in try find(utf8, in: object, depth: depth) }
     }
@@ -93,8 +95,8 @@ struct DecodingCore: ~Copyable {
 
   @inline(__always)
   private func find(
-    _ name: UnsafeBufferPointer<UInt8>, in object: Place, depth: Int
-  ) throws(StoreError) -> Place? {
+    _ name: UnsafeBufferPointer<UInt8>, in object: Position, depth: Int
+  ) throws(StoreError) -> Position? {
     if _slowPath(needsEscape(name)) {
       return try findEscaped(String(decoding: name, as: UTF8.self), in: object, depth: depth)
     }
@@ -103,10 +105,10 @@ struct DecodingCore: ~Copyable {
 
   @inline(never)
   private func findEscaped(
-    _ name: String, in object: Place, depth: Int
-  ) throws(StoreError) -> Place? {
+    _ name: String, in object: Position, depth: Int
+  ) throws(StoreError) -> Position? {
     let stored = StoredName(name)
-    return try stored.utf8.withUnsafeBufferPointer { (utf8) throws(StoreError) -> Place? in
+    return try stored.utf8.withUnsafeBufferPointer { (utf8) throws(StoreError) -> Position? in
       try findStored(utf8, in: object, depth: depth)
     }
   }
@@ -128,8 +130,8 @@ struct DecodingCore: ~Copyable {
   }
 
   private func findStored(
-    _ name: UnsafeBufferPointer<UInt8>, in object: Place, depth: Int
-  ) throws(StoreError) -> Place? {
+    _ name: UnsafeBufferPointer<UInt8>, in object: Position, depth: Int
+  ) throws(StoreError) -> Position? {
     let hint = hint(depth)
     if hint.pointee.object != object { hint.pointee = Hint(object: object) }
     var next = object
@@ -143,7 +145,7 @@ struct DecodingCore: ~Copyable {
       hint.pointee.after = next
     }
     if next < end {
-      if _slowPath(next.pointee <= ASCII.space) { next = behindSpace(next) }
+      if _slowPath(next.pointee <= ASCII.space) { next = skippingWhitespace(next) }
       if next.pointee == ASCII.comma { next += 1 }
     }
     if isName(name, at: next) {
@@ -157,29 +159,30 @@ struct DecodingCore: ~Copyable {
 
   /// Skips whitespace, which other programs may write, even before a comma.
   @inline(never)
-  private func behindSpace(_ place: Place) -> Place {
-    var reader = reader(at: place)
+  private func skippingWhitespace(_ position: Position) -> Position {
+    var reader = reader(at: position)
     reader.skipWhitespace()
-    return reader.cursor < end ? reader.cursor : place
+    return reader.cursor < end ? reader.cursor : position
   }
 
   /// Returns whether the unescaped name, followed directly by a colon, is at the position.
   @inline(__always)
-  private func isName(_ name: UnsafeBufferPointer<UInt8>, at place: Place) -> Bool {
+  private func isName(_ name: UnsafeBufferPointer<UInt8>, at position: Position) -> Bool {
     let count = name.count
-    guard end - place > count + 3, place[0] == ASCII.quote, place[count + 1] == ASCII.quote,
-      place[count + 2] == ASCII.colon
+    guard end - position > count + 3, position[0] == ASCII.quote,
+      position[count + 1] == ASCII.quote,
+      position[count + 2] == ASCII.colon
     else { return false }
     guard let base = name.baseAddress else { return true }
-    return equalBytes(place + 1, base, count)
+    return equalBytes(position + 1, base, count)
   }
 
   /// Searches from the predicted position to the end of the object, then from its start.
   @inline(never)
   private func search(
-    _ name: UnsafeBufferPointer<UInt8>, in object: Place, from predicted: Place,
+    _ name: UnsafeBufferPointer<UInt8>, in object: Position, from predicted: Position,
     _ hint: UnsafeMutablePointer<Hint>
-  ) throws(StoreError) -> Place? {
+  ) throws(StoreError) -> Position? {
     let name = UnsafeRawBufferPointer(name)
     for (first, stop) in [(predicted, end), (object, predicted)] {
       var reader = reader(at: first)
@@ -187,12 +190,12 @@ struct DecodingCore: ~Copyable {
       if reader.next == ASCII.closeBrace { continue }
       while reader.cursor < stop {
         reader.skipWhitespace()
-        let place = reader.cursor
+        let position = reader.cursor
         let found = try reader.rawName()
         reader.skipWhitespace()
         let value = reader.cursor
         if found.matches(name) {
-          hint.pointee.name = place
+          hint.pointee.name = position
           hint.pointee.value = value
           hint.pointee.after = nil
           return value

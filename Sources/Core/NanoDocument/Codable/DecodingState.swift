@@ -45,9 +45,9 @@ final class DecodingState {
     if type == DocumentObject.self {
       return try native { (r) throws(StoreError) in try r.object() }
     }
-    let place = reader.cursor
-    let value = try Value(from: ByteDecoder(state: self, place: place, depth: depth))
-    reader.cursor = try core.pointee.endOfValue(place, depth: depth)
+    let position = reader.cursor
+    let value = try Value(from: ByteDecoder(state: self, position: position, depth: depth))
+    reader.cursor = try core.pointee.endOfValue(position, depth: depth)
     return value
   }
 
@@ -57,22 +57,24 @@ final class DecodingState {
     _ reader: inout JSONReader, _ type: Any.Type,
     _ body: (inout JSONReader) throws(StoreError) -> Value
   ) throws -> Value {
-    let place = reader.cursor
+    let position = reader.cursor
     do throws(StoreError) {
       return try body(&reader)
     } catch {
-      throw mismatch(error, type, at: place)
+      throw mismatch(error, type, at: position)
     }
   }
 
   @inline(never)
-  func mismatch(_ error: StoreError, _ type: Any.Type, at place: DecodingCore.Place) -> any Error {
+  func mismatch(_ error: StoreError, _ type: Any.Type, at position: DecodingCore.Position)
+    -> any Error
+  {
     guard error.code == .typeMismatch else { return error }
     let context = DecodingError.Context(
-      codingPath: core.pointee.codingPath(to: place),
+      codingPath: core.pointee.codingPath(to: position),
       debugDescription: "Expected \(error[.expected] ?? "a different value")",
       underlyingError: error)
-    return core.pointee.reader(at: place).isNull
+    return core.pointee.reader(at: position).isNull
       ? DecodingError.valueNotFound(type, context) : DecodingError.typeMismatch(type, context)
   }
 }
@@ -109,9 +111,9 @@ extension JSONReader {
   package static func path(toByte offset: Int, in bytes: UnsafeRawBufferPointer) -> [String] {
     var reader = JSONReader(bytes)
     guard offset <= bytes.count else { return [] }
-    let place = reader.start + offset
+    let position = reader.start + offset
     var path: [String] = []
-    while let key = reader.descend(towards: place) {
+    while let key = reader.descend(towards: position) {
       path.append(key.intValue.map { "\($0)" } ?? key.stringValue)
     }
     return path
@@ -120,10 +122,10 @@ extension JSONReader {
 
 extension DecodingCore {
   /// Returns the names and indices that lead to a position, by walking the document from its start.
-  func codingPath(to place: Place) -> [any CodingKey] {
+  func codingPath(to position: Position) -> [any CodingKey] {
     var path: [any CodingKey] = []
     var reader = reader(at: start)
-    while let key = reader.descend(towards: place) { path.append(key) }
+    while let key = reader.descend(towards: position) { path.append(key) }
     return path
   }
 }
@@ -131,9 +133,9 @@ extension DecodingCore {
 extension JSONReader {
   /// Descends into the field or element that contains the position; returns `nil` if the current value
   /// starts there.
-  fileprivate mutating func descend(towards place: UnsafePointer<UInt8>) -> (any CodingKey)? {
+  fileprivate mutating func descend(towards position: UnsafePointer<UInt8>) -> (any CodingKey)? {
     skipWhitespace()
-    guard cursor < place, let bracket = next else { return nil }
+    guard cursor < position, let bracket = next else { return nil }
     guard bracket == ASCII.openBrace || bracket == ASCII.openBracket else { return nil }
     cursor += 1
     var index = 0
@@ -147,7 +149,7 @@ extension JSONReader {
       }
       var ahead = self
       guard (try? ahead.skipValue()) != nil else { return key }
-      if place < ahead.cursor { return key }
+      if position < ahead.cursor { return key }
       self = ahead
       index += 1
     } while peekConsume(ASCII.comma)

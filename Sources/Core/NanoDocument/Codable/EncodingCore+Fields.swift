@@ -15,7 +15,7 @@ extension EncodingCore {
     let first = object.pointee.name &+ 1
     let trace = FieldCollector.trace(
       UnsafeRawBufferPointer(start: writer.base + first, count: writer.count &- first &- 2))
-    if trace & ~object.pointee.seen == 0 { lookForTwin(name, Int(frame.index)) }
+    if trace & ~object.pointee.seen == 0 { checkForDuplicate(name, Int(frame.index)) }
     object.pointee.seen |= trace
     return mark
   }
@@ -49,7 +49,7 @@ extension EncodingCore {
   /// Detects a duplicate name. Other encoders keep the last of two values, at the position of the
   /// first.
   @inline(never)
-  private mutating func lookForTwin(_ name: String, _ index: Int) {
+  private mutating func checkForDuplicate(_ name: String, _ index: Int) {
     let frame = frames[index]
     if largeNames[index] != nil {
       if largeNames[index]?.insert(ExactName(name)).inserted != true { needsTree = true }

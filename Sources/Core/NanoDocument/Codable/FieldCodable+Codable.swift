@@ -64,11 +64,11 @@ extension JSONReader {
 
 /// Shared coders. Creating a coder costs more than coding a small value.
 private enum CodingPool {
-  static let encoder = Idle { DocumentEncoder() }
-  static let decoder = Idle { DocumentDecoder() }
+  static let encoder = ReusableCoder { DocumentEncoder() }
+  static let decoder = ReusableCoder { DocumentDecoder() }
 
   // @unchecked: `kept` is used only by the caller that took it under the mutex.
-  final class Idle<Coder>: @unchecked Sendable {
+  final class ReusableCoder<Coder>: @unchecked Sendable {
     private let isFree = Mutex(true)
     private let kept: Coder
     private let make: @Sendable () -> Coder
@@ -80,11 +80,11 @@ private enum CodingPool {
 
     /// Runs `work` with the shared coder, or with a new one if it is in use.
     func use<Result>(_ work: (Coder) throws -> Result) rethrows -> Result {
-      let isMine = isFree.withLock { isFree in
+      let isAcquired = isFree.withLock { isFree in
         defer { isFree = false }
         return isFree
       }
-      guard isMine else { return try work(make()) }
+      guard isAcquired else { return try work(make()) }
       defer { isFree.withLock { $0 = true } }
       return try work(kept)
     }

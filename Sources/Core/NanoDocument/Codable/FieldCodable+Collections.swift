@@ -210,11 +210,11 @@ extension JSONReader {
   fileprivate func add<Key: FieldNameConvertible, Value>(
     _ value: Value, _ key: Key, to read: inout [Key: Value]
   ) throws(StoreError) {
-    guard let known = read.index(forKey: key) else {
+    guard let existing = read.index(forKey: key) else {
       read[key] = value
       return
     }
-    guard read[known].key.fieldName.isSame(as: key.fieldName) else {
+    guard read[existing].key.fieldName.isSame(as: key.fieldName) else {
       throw mismatch("names that are distinct dictionary keys")
     }
   }

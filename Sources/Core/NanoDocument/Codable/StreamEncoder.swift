@@ -73,12 +73,12 @@ extension EncodingState {
     do {
       try body()
     } catch {
-      throw takeBack(mark, error)
+      throw rollBack(mark, error)
     }
   }
 
   @inline(never)
-  private func takeBack(_ mark: EncodingCore.Mark, _ error: any Error) -> any Error {
+  private func rollBack(_ mark: EncodingCore.Mark, _ error: any Error) -> any Error {
     let path = core.pointee.codingPath(ofLastIn: mark.frame)
     core.pointee.rollBack(mark)
     guard let error = error as? StoreError else { return error }

@@ -204,8 +204,8 @@ extension StoreError: CustomStringConvertible, CustomDebugStringConvertible {
   /// The message with all details.
   public var debugDescription: String { render { _ in true } }
 
-  private func render(_ shown: (Detail) -> Bool) -> String {
-    let parts = details.filter { shown($0.name) }.map { "\($0.name.rawValue): \($0.value)" }
+  private func render(_ isIncluded: (Detail) -> Bool) -> String {
+    let parts = details.filter { isIncluded($0.name) }.map { "\($0.name.rawValue): \($0.value)" }
     return parts.isEmpty
       ? "\(message) [\(code.rawValue)]"
       : "\(message) [\(code.rawValue)] (\(parts.joined(separator: ", ")))"

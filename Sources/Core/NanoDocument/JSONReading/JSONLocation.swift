@@ -12,9 +12,9 @@ enum JSONLocation {
   ///
   /// - Precondition: The text before the position is valid.
   static func path(
-    of place: UnsafePointer<UInt8>, from start: UnsafePointer<UInt8>
+    of position: UnsafePointer<UInt8>, from start: UnsafePointer<UInt8>
   ) -> FieldPath? {
-    let text = UnsafeRawBufferPointer(start: start, count: place - start)
+    let text = UnsafeRawBufferPointer(start: start, count: position - start)
     var levels: [Level] = []
     var index = 0
     var string = 0..<0

@@ -32,11 +32,11 @@ extension JSONReader {
   @inlinable
   package mutating func findField(_ name: StoredName) throws(StoreError) -> Bool {
     var found = self
-    let isThere = try name.utf8.withUnsafeBufferPointer { (utf8) throws(StoreError) -> Bool in
+    let isFound = try name.utf8.withUnsafeBufferPointer { (utf8) throws(StoreError) -> Bool in
       try found.findField(UnsafeRawBufferPointer(utf8))
     }
     self = found
-    return isThere
+    return isFound
   }
 
   /// Skips one value of any kind. Inside objects and arrays, only brackets are counted and strings

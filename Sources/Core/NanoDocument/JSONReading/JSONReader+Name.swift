@@ -72,11 +72,11 @@ extension JSONReader {
         if _fastPath(!isEscaped && bytes.first != ASCII.dollar) {
           return String(decoding: bytes, as: UTF8.self)
         }
-        return try unusualText
+        return try decodedText
       }
     }
 
-    private var unusualText: String {
+    private var decodedText: String {
       get throws(StoreError) {
         guard let plain = JSONReader.unescaped(bytes.assumingMemoryBound(to: UInt8.self)) else {
           throw StoreError(

@@ -84,9 +84,9 @@ extension StrictParser {
 
   @inline(never)
   func error(
-    _ message: String, at place: UnsafePointer<UInt8>, _ expected: String
+    _ message: String, at position: UnsafePointer<UInt8>, _ expected: String
   ) -> StoreError {
-    StoreError(.invalidJSON, message, [.byteOffset: "\(place - start)", .expected: expected])
+    StoreError(.invalidJSON, message, [.byteOffset: "\(position - start)", .expected: expected])
   }
 
   @inline(never)

@@ -112,7 +112,7 @@ struct StrictParser {
       }
     }
     let object = fields.object()
-    return form.isPossible ? try recognise(object, form) : .object(object)
+    return form.isPossible ? try recognize(object, form) : .object(object)
   }
 
   private mutating func fieldName(
@@ -154,16 +154,16 @@ struct StrictParser {
     return form
   }
 
-  private func recognise(
+  private func recognize(
     _ object: DocumentObject, _ form: FormCandidate
   ) throws(StoreError) -> DocumentValue {
-    switch ExtendedJSON.recognise(object) {
+    switch ExtendedJSON.recognize(object) {
     case .none: return .object(object)
     case .value(let value): return value
     case .wrong(let index, let expected, let message):
-      let place = (index == 0 ? form.values.0 : form.values.1) ?? start
-      let failure = error(message, at: place, expected)
-      guard let path = JSONLocation.path(of: place, from: start) else { throw failure }
+      let position = (index == 0 ? form.values.0 : form.values.1) ?? start
+      let failure = error(message, at: position, expected)
+      guard let path = JSONLocation.path(of: position, from: start) else { throw failure }
       throw failure.adding(.field, path.description)
     }
   }
@@ -181,8 +181,8 @@ private struct FormCandidate {
 
   mutating func name(isReserved: Bool) { self.isReserved = self.isReserved && isReserved }
 
-  mutating func value(at place: UnsafePointer<UInt8>) {
-    if count == 0 { values.0 = place } else if count == 1 { values.1 = place }
+  mutating func value(at position: UnsafePointer<UInt8>) {
+    if count == 0 { values.0 = position } else if count == 1 { values.1 = position }
     count += 1
   }
 }

@@ -34,10 +34,10 @@ package enum Base64 {
     guard let length = decodedLength(text) else { return nil }
     guard length > 0 else { return Data() }
     var data = Data(count: length)
-    let isRight = data.withUnsafeMutableBytes { (out: UnsafeMutableRawBufferPointer) -> Bool in
+    let isValid = data.withUnsafeMutableBytes { (out: UnsafeMutableRawBufferPointer) -> Bool in
       decode(text, to: out)
     }
-    return isRight ? data : nil
+    return isValid ? data : nil
   }
 
   /// Returns the length of the decoded data, or `nil` if the text's length is not valid.

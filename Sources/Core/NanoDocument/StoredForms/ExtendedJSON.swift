@@ -15,7 +15,7 @@ enum ExtendedJSON {
   }
 
   /// Returns the value that an object represents whose names all begin with exactly one `$`.
-  static func recognise(_ object: DocumentObject) -> Recognition {
+  static func recognize(_ object: DocumentObject) -> Recognition {
     guard let (name, value) = object.first else { return .none }
     if object.count == 2 { return pair(object, first: name, second: object[1].name) }
     guard object.count == 1 else { return .none }
@@ -96,9 +96,9 @@ enum ExtendedJSON {
   }
 
   private static func text(
-    _ value: DocumentValue, _ expected: String, where isRight: (String) -> Bool
+    _ value: DocumentValue, _ expected: String, where isValid: (String) -> Bool
   ) -> Recognition {
-    guard let text = value.string, isRight(text) else { return .wrong(0, expected: expected) }
+    guard let text = value.string, isValid(text) else { return .wrong(0, expected: expected) }
     return .value(.string(text))
   }
 

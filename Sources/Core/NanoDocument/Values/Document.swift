@@ -127,7 +127,7 @@ public struct Document: @unchecked Sendable {
 
 extension Document {
   /// All metadata of the document.
-  public var header: Header { storage.about }
+  public var header: Header { storage.metadata }
   /// The name of the collection that the document comes from, or `nil` for a new document.
   public var collection: String? { storage.collection }
   /// The key, or `nil` for a new document without one and in collections identified by row ID.

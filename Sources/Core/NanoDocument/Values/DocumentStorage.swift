@@ -88,24 +88,24 @@ final class DocumentStorage: ManagedBuffer<DocumentStorage.Contents, UInt8> {
       present.insert(.collection)
     }
     contents.present = present
-    let made = DocumentStorage.create(minimumCapacity: contents.count) { _ in contents }
-    made.withUnsafeMutablePointerToElements { start in
-      var place = UnsafeMutableRawPointer(start)
-      append(body, at: &place)
-      if let keyText { append(keyText, at: &place) }
-      if let type { append(type, at: &place) }
-      if let collection { append(collection, at: &place) }
+    let instance = DocumentStorage.create(minimumCapacity: contents.count) { _ in contents }
+    instance.withUnsafeMutablePointerToElements { start in
+      var position = UnsafeMutableRawPointer(start)
+      append(body, at: &position)
+      if let keyText { append(keyText, at: &position) }
+      if let type { append(type, at: &position) }
+      if let collection { append(collection, at: &position) }
     }
-    return unsafeDowncast(made, to: DocumentStorage.self)
+    return unsafeDowncast(instance, to: DocumentStorage.self)
   }
 
   @inline(__always)
   private static func append(
-    _ bytes: UnsafeRawBufferPointer, at place: inout UnsafeMutableRawPointer
+    _ bytes: UnsafeRawBufferPointer, at position: inout UnsafeMutableRawPointer
   ) {
     guard let source = bytes.baseAddress else { return }
-    place.copyMemory(from: source, byteCount: bytes.count)
-    place += bytes.count
+    position.copyMemory(from: source, byteCount: bytes.count)
+    position += bytes.count
   }
 
   static func make(_ header: Document.Header, _ body: UnsafeRawBufferPointer) -> DocumentStorage {
@@ -172,7 +172,7 @@ extension DocumentStorage {
     }
   }
 
-  var about: Document.Header {
+  var metadata: Document.Header {
     Document.Header(
       collection: collection, rowID: rowID, key: key, type: type, version: version, added: added,
       revision: revision, isPartial: isPartial)
@@ -204,7 +204,7 @@ extension DocumentStorage {
         }
       }
     } catch {
-      throw placed(error)
+      throw located(error)
     }
   }
 
@@ -215,12 +215,12 @@ extension DocumentStorage {
         return try reader.object()
       }
     } catch {
-      throw placed(error)
+      throw located(error)
     }
   }
 
   /// Returns a decoding error with the document's collection and row ID.
-  private func placed(_ error: StoreError) -> StoreError {
+  private func located(_ error: StoreError) -> StoreError {
     let named = collection.map { error.adding(.collection, $0) } ?? error
     return rowID.map { named.adding(.rowID, "\($0)") } ?? named
   }

@@ -40,18 +40,18 @@ package struct FullTextHighlighter: Sendable {
   ) -> (text: String, found: Int) {
     let bytes = Array(text.utf8)
     let found = ranges(in: text, bytes)
-    let places = Tokenizer.words.tokens(of: text).map(\.range)
-    guard places.count > max(1, words) else {
+    let positions = Tokenizer.words.tokens(of: text).map(\.range)
+    guard positions.count > max(1, words) else {
       return (Self.marked(bytes, found, within: bytes.indices, begin, end), found.count)
     }
-    let window = Self.window(places, found, max(1, words))
+    let window = Self.window(positions, found, max(1, words))
     let isFirst = window.lowerBound == 0
-    let isLast = window.upperBound == places.count
-    let start = isFirst ? 0 : places[window.lowerBound].lowerBound
-    let stop = isLast ? bytes.count : places[window.upperBound - 1].upperBound
+    let isLast = window.upperBound == positions.count
+    let start = isFirst ? 0 : positions[window.lowerBound].lowerBound
+    let stop = isLast ? bytes.count : positions[window.upperBound - 1].upperBound
     let inside = found.filter { $0.lowerBound < stop && $0.upperBound > start }
-    let shown = Self.marked(bytes, inside, within: start..<stop, begin, end)
-    return ((isFirst ? "" : ellipsis) + shown + (isLast ? "" : ellipsis), inside.count)
+    let content = Self.marked(bytes, inside, within: start..<stop, begin, end)
+    return ((isFirst ? "" : ellipsis) + content + (isLast ? "" : ellipsis), inside.count)
   }
 
   /// Returns the window of words with the most matches, centered on them.
@@ -81,10 +81,10 @@ package struct FullTextHighlighter: Sendable {
   /// Returns the matches as sorted, disjoint UTF-8 ranges.
   private func ranges(in text: String, _ bytes: [UInt8]) -> [Range<Int>] {
     let contents = TextContents(FullTextScope([.element], tokens: tokens)) { _ in [text] }
-    let places = contents.tokens[0]
+    let positions = contents.tokens[0]
     var found = phrases.flatMap { phrase in
       contents.spans(of: phrase, 0).map {
-        places[$0.lowerBound].range.lowerBound..<places[$0.upperBound - 1].range.upperBound
+        positions[$0.lowerBound].range.lowerBound..<positions[$0.upperBound - 1].range.upperBound
       }
     }
     found += parts.flatMap { tokens.ranges(of: $0, in: text) }
@@ -107,36 +107,36 @@ package struct FullTextHighlighter: Sendable {
     _ bytes: [UInt8], _ found: [Range<Int>], within: Range<Int>, _ begin: String, _ end: String
   ) -> String {
     var marked: [UInt8] = []
-    var place = within.lowerBound
+    var position = within.lowerBound
     for range in found {
       let range = range.clamped(to: within)
-      marked += bytes[place..<range.lowerBound]
+      marked += bytes[position..<range.lowerBound]
       marked += begin.utf8
       marked += bytes[range]
       marked += end.utf8
-      place = range.upperBound
+      position = range.upperBound
     }
-    marked += bytes[place..<within.upperBound]
+    marked += bytes[position..<within.upperBound]
     return String(decoding: marked, as: UTF8.self)
   }
 }
 
 extension Tokenizer {
   /// Returns the UTF-8 ranges of a folded string in the unfolded text.
-  fileprivate func ranges(of wanted: String, in text: String) -> [Range<Int>] {
-    var places: [Int] = []
+  fileprivate func ranges(of needle: String, in text: String) -> [Range<Int>] {
+    var positions: [Int] = []
     var folded: [UInt8] = []
-    var place = 0
+    var position = 0
     for scalar in text.unicodeScalars {
       for byte in UnicodeTokenizer.folded(scalar, self).map({ Array(String($0).utf8) }) ?? [] {
         folded.append(byte)
-        places.append(place)
+        positions.append(position)
       }
-      place += UTF8.width(scalar)
+      position += UTF8.width(scalar)
     }
-    places.append(place)
-    return folded.ranges(of: Array(wanted.utf8)).filter { !$0.isEmpty }
-      .map { places[$0.lowerBound]..<places[$0.upperBound] }
+    positions.append(position)
+    return folded.ranges(of: Array(needle.utf8)).filter { !$0.isEmpty }
+      .map { positions[$0.lowerBound]..<positions[$0.upperBound] }
   }
 }
 

@@ -60,7 +60,7 @@ private struct TextPlanner {
     case .prefix(let text): return phrase(text, field, isPrefix: tokens == .words)
     case .near(let texts, let distance):
       let phrases = texts.map { FullTextPhrase(text: $0, field: field) }
-      guard texts.allSatisfy(isAnswered) else { return FullTextPlan(nil, isExact: false) }
+      guard texts.allSatisfy(isIndexed) else { return FullTextPlan(nil, isExact: false) }
       return FullTextPlan(.near(phrases, distance: distance), isExact: texts.allSatisfy(isExact))
     case .all(let parts):
       let plans = parts.map { plan($0, field) }
@@ -85,21 +85,21 @@ private struct TextPlanner {
       }
       return FullTextPlan(.excluding(node, other), isExact: kept.isExact)
     case .field(let path, let part): return plan(part, path)
-    case .part(let text, let place): return part(text, place, field)
+    case .part(let text, let position): return part(text, position, field)
     }
   }
 
   private func phrase(_ text: String, _ field: FieldPath?, isPrefix: Bool) -> FullTextPlan {
-    guard isAnswered(text) else { return FullTextPlan(nil, isExact: false) }
+    guard isIndexed(text) else { return FullTextPlan(nil, isExact: false) }
     return FullTextPlan(
       .phrase(FullTextPhrase(text: text, isPrefix: isPrefix, field: field)), isExact: isExact(text))
   }
 
   /// A token delimited by blanks starts with a whole word and contains whole words, but may end inside
   /// a word.
-  private func part(_ text: String, _ place: TextPosition, _ field: FieldPath?) -> FullTextPlan {
+  private func part(_ text: String, _ position: TextPosition, _ field: FieldPath?) -> FullTextPlan {
     var found: FullTextPlan
-    switch (tokens, place) {
+    switch (tokens, position) {
     case (.substrings, _): found = phrase(text, field, isPrefix: false)
     case (.words, .token): found = phrase(text, field, isPrefix: false)
     case (.words, .tokenBeginning), (.words, .beginning):
@@ -107,13 +107,13 @@ private struct TextPlanner {
     case (.words, .anywhere), (.words, .tokenEnd), (.words, .end):
       found = FullTextPlan(nil, isExact: false)
     }
-    if tokens == .words || place != .anywhere { found.isExact = false }
+    if tokens == .words || position != .anywhere { found.isExact = false }
     return found
   }
 
   /// Returns whether the index can find the text: it has a token, and does not contain the separator
   /// between texts.
-  private func isAnswered(_ text: String) -> Bool {
+  private func isIndexed(_ text: String) -> Bool {
     !text.unicodeScalars.contains(FullTextScope.border) && !tokens.tokens(of: text).isEmpty
   }
 

@@ -61,14 +61,14 @@ private struct BNRExpression {
     let inner = text.dropFirst(2).dropLast(2)
     let (before, after) = (inner.hasPrefix("*"), inner.hasSuffix("*"))
     let word = String(inner.drop { $0 == "*" }.reversed().drop { $0 == "*" }.reversed())
-    let place: TextPosition =
+    let position: TextPosition =
       switch (before, after) {
       case (true, true): .anywhere
       case (true, false): .tokenEnd
       case (false, true): .tokenBeginning
       case (false, false): .token
       }
-    return .part(word, place)
+    return .part(word, position)
   }
 
   /// A disjunction of queries.
@@ -103,9 +103,9 @@ private struct BNRExpression {
   var query: FullTextQuery {
     let groups = groups
     guard let first = groups.first, !first.isExcluded else { return .nothing }
-    let wanted = groups.filter { !$0.isExcluded }.map(\.query)
+    let required = groups.filter { !$0.isExcluded }.map(\.query)
     let excluded = groups.filter(\.isExcluded).map(\.query)
-    let all = wanted.count == 1 ? wanted[0] : FullTextQuery.all(wanted)
+    let all = required.count == 1 ? required[0] : FullTextQuery.all(required)
     guard let other = excluded.first else { return all }
     return .excluding(all, excluded.count == 1 ? other : .any(excluded))
   }

@@ -35,14 +35,14 @@ private struct TextQueryParser {
   }
 
   mutating func query() -> FullTextQuery {
-    var wanted: [[FullTextQuery]] = []
+    var required: [[FullTextQuery]] = []
     var excluded: [FullTextQuery] = []
     var joinsLast = false
     var excludesNext = false
     while let item = next() {
       switch item {
       case .or:
-        joinsLast = !wanted.isEmpty
+        joinsLast = !required.isEmpty
         continue
       case .not:
         excludesNext = true
@@ -51,15 +51,15 @@ private struct TextQueryParser {
         if isExcluded || excludesNext {
           excluded.append(query)
         } else if joinsLast {
-          wanted[wanted.count - 1].append(query)
+          required[required.count - 1].append(query)
         } else {
-          wanted.append([query])
+          required.append([query])
         }
       }
       joinsLast = false
       excludesNext = false
     }
-    let groups = wanted.map { $0.count == 1 ? $0[0] : FullTextQuery.any($0) }
+    let groups = required.map { $0.count == 1 ? $0[0] : FullTextQuery.any($0) }
     guard let first = groups.first else { return .nothing }
     let all = groups.count == 1 ? first : .all(groups)
     guard let other = excluded.first else { return all }

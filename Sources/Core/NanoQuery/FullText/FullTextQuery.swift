@@ -42,7 +42,7 @@ extension FullTextQuery {
     case (.all(let a), .all(let b)), (.any(let a), .any(let b)): a == b
     case (.excluding(let a, let without), .excluding(let b, let other)): a == b && without == other
     case (.field(let path, let a), .field(let other, let b)): path == other && a == b
-    case (.part(let a, let place), .part(let b, let other)): place == other && a.isSame(as: b)
+    case (.part(let a, let position), .part(let b, let other)): position == other && a.isSame(as: b)
     default: false
     }
   }

@@ -24,7 +24,7 @@ enum FullTextQueryRenderer {
       return ([operand(part)] + others.map { "-" + operand($0) }).joined(separator: " ")
     case .excluding(let part, let other): return operand(part) + " -" + operand(other)
     case .field(let path, let part): return path.description + ":" + operand(part)
-    case .part(let text, let place): return "\(place.rawValue)(\(word(text)))"
+    case .part(let text, let position): return "\(position.rawValue)(\(word(text)))"
     }
   }
 

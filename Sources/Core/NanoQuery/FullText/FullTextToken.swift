@@ -35,20 +35,20 @@ extension Tokenizer {
     var tokens: [FullTextToken] = []
     var word = String.UnicodeScalarView()
     var start = 0
-    var place = 0
+    var position = 0
     func end() {
-      if !word.isEmpty { tokens.append(FullTextToken(text: String(word), range: start..<place)) }
+      if !word.isEmpty { tokens.append(FullTextToken(text: String(word), range: start..<position)) }
       word = String.UnicodeScalarView()
     }
     for scalar in text.unicodeScalars {
-      defer { place += UTF8.width(scalar) }
+      defer { position += UTF8.width(scalar) }
       let isInside = UnicodeTokenizer.isInWord(scalar)
       // A combining diacritic continues a word but does not start one.
       guard isInside || (!word.isEmpty && UnicodeTokenizer.isAccent(scalar)) else {
         end()
         continue
       }
-      if word.isEmpty { start = place }
+      if word.isEmpty { start = position }
       if let folded = UnicodeTokenizer.folded(scalar, .words) { word.append(folded) }
     }
     end()
@@ -57,13 +57,13 @@ extension Tokenizer {
 
   private static func trigrams(of text: String) -> [FullTextToken] {
     var scalars: [(scalar: Unicode.Scalar, start: Int, end: Int)] = []
-    var place = 0
+    var position = 0
     for scalar in text.unicodeScalars {
-      let end = place + UTF8.width(scalar)
+      let end = position + UTF8.width(scalar)
       if let folded = UnicodeTokenizer.folded(scalar, .substrings) {
-        scalars.append((folded, place, end))
+        scalars.append((folded, position, end))
       }
-      place = end
+      position = end
     }
     guard scalars.count >= trigramLength else { return [] }
     return (0...(scalars.count - trigramLength)).map { first in

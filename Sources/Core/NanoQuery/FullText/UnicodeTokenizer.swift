@@ -12,18 +12,18 @@ enum UnicodeTokenizer {
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
       .decimalNumber, .letterNumber, .otherNumber, .privateUse:
-      return !lettersSince.contains(scalar.value)
+      return !laterLetters.contains(scalar.value)
     case .unassigned: return true
-    default: return isNewer(scalar) || lettersThen.contains(scalar.value)
+    default: return isNewer(scalar) || formerLetters.contains(scalar.value)
     }
   }
 
   /// New Tai Lue and Vedic characters that were marks in Unicode 6.1, and Mongolian ones that were
   /// letters.
-  private static let lettersSince: Set<UInt32> = Set(0x19B0...0x19C0).union([
+  private static let laterLetters: Set<UInt32> = Set(0x19B0...0x19C0).union([
     0x19C8, 0x19C9, 0x1CF2, 0x1CF3,
   ])
-  private static let lettersThen: Set<UInt32> = [0x1885, 0x1886]
+  private static let formerLetters: Set<UInt32> = [0x1885, 0x1886]
 
   private static func isASCIIWord(_ value: UInt32) -> Bool {
     (0x30...0x39).contains(value) || (0x41...0x5A).contains(value) || (0x61...0x7A).contains(value)

@@ -45,9 +45,9 @@ enum ByteSearch {
         guard let hit = memchr(start + anchor, byte, end - start - pattern.count + 1) else {
           return nil
         }
-        let place = UnsafeRawPointer(hit) - anchor
-        if memcmp(place, pattern.baseAddress!, pattern.count) == 0 { return place - base }
-        start = place + 1
+        let position = UnsafeRawPointer(hit) - anchor
+        if memcmp(position, pattern.baseAddress!, pattern.count) == 0 { return position - base }
+        start = position + 1
         compared += pattern.count
         if compared > Self.comparedBytes + 8 * bytes.count {
           let rest = UnsafeRawBufferPointer(start: start, count: end - start)

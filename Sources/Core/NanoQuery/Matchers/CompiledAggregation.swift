@@ -66,9 +66,9 @@ package final class CompiledAggregation {
   }
 
   /// Passes the ``rows`` to the closure one at a time until it returns `false`.
-  package func eachRow(_ show: (AggregateRow) throws -> Bool) throws {
-    guard groups.query.groups.isEmpty else { return try groups.eachRow(show) }
-    for row in rows where try !show(row) { return }
+  package func eachRow(_ body: (AggregateRow) throws -> Bool) throws {
+    guard groups.query.groups.isEmpty else { return try groups.eachRow(body) }
+    for row in rows where try !body(row) { return }
   }
 }
 
@@ -85,15 +85,15 @@ struct CountedPath {
 
   @inline(__always)
   func each(
-    _ document: inout DocumentBytes, _ show: (DocumentValue) -> Void
+    _ document: inout DocumentBytes, _ body: (DocumentValue) -> Void
   ) throws(StoreError) {
     var isMissing = true
     _ = try document.values(path) { (reader) throws(StoreError) in
       isMissing = false
       var reader = reader
-      if reader.kind() != .array { show(try reader.value()) }
+      if reader.kind() != .array { body(try reader.value()) }
       return false
     }
-    if isMissing { defaults.forEach(show) }
+    if isMissing { defaults.forEach(body) }
   }
 }

@@ -45,7 +45,7 @@ package final class CompiledOrdering {
       do {
         values = try Evaluator(subject).values(ordering.expression)
       } catch {
-        throw error.naming(attributes(.rowID))
+        throw error.addingRowID(attributes(.rowID))
       }
     }
     return ordering.sortValue(of: values)

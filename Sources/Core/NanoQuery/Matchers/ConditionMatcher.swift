@@ -34,7 +34,7 @@ package final class ConditionMatcher {
     do {
       return try node.holds(&document, attributes)
     } catch {
-      throw error.naming(attributes(.rowID))
+      throw error.addingRowID(attributes(.rowID))
     }
   }
 }

@@ -9,7 +9,7 @@ struct FieldNames {
   /// Returns the number of a name, equal for all its occurrences.
   mutating func number(_ name: String) -> Int {
     let stored = StoredName(name)
-    if let known = names.firstIndex(of: stored) { return known }
+    if let existing = names.firstIndex(of: stored) { return existing }
     names.append(stored)
     return names.count - 1
   }
@@ -40,7 +40,7 @@ struct BytePath {
 struct DocumentBytes: ~Copyable {
   private let names: [StoredName]
   /// The offset of each name's value, or ``unknown``.
-  private let places: UnsafeMutablePointer<Int>
+  private let offsets: UnsafeMutablePointer<Int>
   private(set) var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
   /// The position after the last field scanned, or `nil` before the first.
   private var ahead: JSONReader?
@@ -50,11 +50,11 @@ struct DocumentBytes: ~Copyable {
 
   init(_ names: [StoredName]) {
     self.names = names
-    places = .allocate(capacity: max(1, names.count))
-    places.initialize(repeating: Self.unknown, count: max(1, names.count))
+    offsets = .allocate(capacity: max(1, names.count))
+    offsets.initialize(repeating: Self.unknown, count: max(1, names.count))
   }
 
-  deinit { places.deallocate() }
+  deinit { offsets.deallocate() }
 
   /// Starts a new document.
   @inline(__always)
@@ -62,7 +62,7 @@ struct DocumentBytes: ~Copyable {
     self.bytes = bytes
     ahead = nil
     isComplete = false
-    for index in 0..<names.count { places[index] = Self.unknown }
+    for index in 0..<names.count { offsets[index] = Self.unknown }
   }
 
   /// Decodes the whole document.
@@ -73,9 +73,9 @@ struct DocumentBytes: ~Copyable {
 
   /// Returns a reader at the value of a top-level field, or `nil` if there is none.
   mutating func field(_ number: Int) throws(StoreError) -> JSONReader? {
-    if places[number] != Self.unknown {
+    if offsets[number] != Self.unknown {
       var reader = JSONReader(bytes)
-      reader.skip(places[number])
+      reader.skip(offsets[number])
       return reader
     }
     if isComplete { return nil }
@@ -91,7 +91,7 @@ struct DocumentBytes: ~Copyable {
       isComplete = true
       return nil
     }
-    places[0] = reader.offset
+    offsets[0] = reader.offset
     return reader
   }
 
@@ -104,9 +104,9 @@ struct DocumentBytes: ~Copyable {
     }
     var found: JSONReader?
     while !isComplete, found == nil {
-      let match = wanted(try reader.rawName())
+      let match = nameNumber(try reader.rawName())
       // If a name occurs twice, the first field is used.
-      if match >= 0, places[match] == Self.unknown { places[match] = reader.offset }
+      if match >= 0, offsets[match] == Self.unknown { offsets[match] = reader.offset }
       if match == number { found = reader }
       try reader.skipValue()
       if !reader.peekConsume(0x2C) {
@@ -118,7 +118,7 @@ struct DocumentBytes: ~Copyable {
     return found
   }
 
-  private func wanted(_ name: JSONReader.Name) -> Int {
+  private func nameNumber(_ name: JSONReader.Name) -> Int {
     for number in 0..<names.count
     where names[number].utf8.withUnsafeBytes({ name.matches($0) }) { return number }
     return -1
@@ -133,29 +133,29 @@ extension DocumentBytes {
   /// Passes each value at the end of a path to the closure until it returns `true`. An array at the end
   /// is not traversed.
   mutating func ends(
-    _ path: borrowing BytePath, _ show: (JSONReader) throws(StoreError) -> Bool
+    _ path: borrowing BytePath, _ body: (JSONReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     guard let value = try field(path.first) else { return false }
-    return try Self.walk(value, path.rest[...], show)
+    return try Self.walk(value, path.rest[...], body)
   }
 
   /// Passes each value at a path to the closure until it returns `true`. An array at the end is passed
   /// first, then its elements.
   mutating func values(
-    _ path: borrowing BytePath, _ show: (JSONReader) throws(StoreError) -> Bool
+    _ path: borrowing BytePath, _ body: (JSONReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     guard let value = try field(path.first) else { return false }
-    if path.rest.isEmpty { return try Self.spread(value, show) }
+    if path.rest.isEmpty { return try Self.spread(value, body) }
     return try Self.walk(value, path.rest[...]) { (end) throws(StoreError) in
-      try Self.spread(end, show)
+      try Self.spread(end, body)
     }
   }
 
   private static func walk(
     _ value: JSONReader, _ steps: ArraySlice<BytePath.Step>,
-    _ show: (JSONReader) throws(StoreError) -> Bool
+    _ body: (JSONReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
-    guard let step = steps.first else { return try show(value) }
+    guard let step = steps.first else { return try body(value) }
     var value = value
     switch value.kind() {
     case .object:
@@ -165,37 +165,37 @@ extension DocumentBytes {
         guard case .object = try copy.value() else { return false }
       }
       guard try value.findField(step.name) else { return false }
-      return try walk(value, steps.dropFirst(), show)
+      return try walk(value, steps.dropFirst(), body)
     case .array:
       if let index = step.index {
         guard let element = try Self.element(value, index) else { return false }
-        return try walk(element, steps.dropFirst(), show)
+        return try walk(element, steps.dropFirst(), body)
       }
       return try eachElement(value) { (element) throws(StoreError) in
-        try walk(element, steps, show)
+        try walk(element, steps, body)
       }
     default: return false
     }
   }
 
   static func spread(
-    _ value: JSONReader, _ show: (JSONReader) throws(StoreError) -> Bool
+    _ value: JSONReader, _ body: (JSONReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     var value = value
     let kind = value.kind()
-    if try show(value) { return true }
+    if try body(value) { return true }
     guard kind == .array else { return false }
-    return try eachElement(value) { (element) throws(StoreError) in try spread(element, show) }
+    return try eachElement(value) { (element) throws(StoreError) in try spread(element, body) }
   }
 
   private static func eachElement(
-    _ array: JSONReader, _ show: (JSONReader) throws(StoreError) -> Bool
+    _ array: JSONReader, _ body: (JSONReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     var reader = array
     guard reader.peekConsume(0x5B), !reader.peekConsume(0x5D) else { return false }
     repeat {
       reader.skipWhitespace()
-      if try show(reader) { return true }
+      if try body(reader) { return true }
       try reader.skipValue()
     } while reader.peekConsume(0x2C)
     try reader.expect(0x5D)

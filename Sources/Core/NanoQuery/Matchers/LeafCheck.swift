@@ -37,10 +37,10 @@ class LeafCheck {
     switch operand(condition) {
     case .field(.element)?: return try ValueMatcher.make(condition).map(ValueLeaf.init)
     case .attribute(.leafPath)?:
-      let onText = condition.replacingLeaves {
+      let pathCondition = condition.replacingLeaves {
         $0 == .attribute(.leafPath) ? .field(.element) : nil
       }
-      return try ValueMatcher.make(onText).map(PathLeaf.init)
+      return try ValueMatcher.make(pathCondition).map(PathLeaf.init)
     default: return nil
     }
   }
@@ -89,17 +89,17 @@ private final class NullLeaf: LeafCheck {
 }
 
 private final class ValueLeaf: LeafCheck {
-  let test: ValueMatcher
-  init(_ test: ValueMatcher) { self.test = test }
+  let matcher: ValueMatcher
+  init(_ matcher: ValueMatcher) { self.matcher = matcher }
   override func passes(_ value: JSONReader, _ path: inout LeafPath) throws(StoreError) -> Bool {
-    try test.passes(value)
+    try matcher.passes(value)
   }
 }
 
 private final class PathLeaf: LeafCheck {
-  let test: ValueMatcher
-  init(_ test: ValueMatcher) { self.test = test }
+  let matcher: ValueMatcher
+  init(_ matcher: ValueMatcher) { self.matcher = matcher }
   override func passes(_ value: JSONReader, _ path: inout LeafPath) throws(StoreError) -> Bool {
-    try path.withText { test.passes(text: $0) }
+    try path.withText { matcher.passes(text: $0) }
   }
 }

@@ -5,15 +5,15 @@ import NanoDocument
 /// A leaf condition, evaluated in a single walk of the document's bytes without building a tree.
 final class LeafNode: MatcherNode {
   private let check: LeafCheck
-  private let needle: LeafPrefilter?
+  private let prefilter: LeafPrefilter?
   /// The fallback for encodings that only other programs write.
-  private let evaluated: MatcherNode
+  private let fallback: MatcherNode
   private var path = LeafPath()
 
-  init(_ check: LeafCheck, _ needle: LeafPrefilter?, evaluated: MatcherNode) {
+  init(_ check: LeafCheck, _ prefilter: LeafPrefilter?, fallback: MatcherNode) {
     self.check = check
-    self.needle = needle
-    self.evaluated = evaluated
+    self.prefilter = prefilter
+    self.fallback = fallback
   }
 
   private enum Outcome { case found, missing, unusual }
@@ -21,10 +21,10 @@ final class LeafNode: MatcherNode {
   override func holds(
     _ document: inout DocumentBytes, _ attributes: Attributes
   ) throws(StoreError) -> Bool {
-    if let needle, needle.isMissing(in: document.bytes) { return false }
+    if let prefilter, prefilter.isMissing(in: document.bytes) { return false }
     var reader = JSONReader(document.bytes)
     guard reader.kind() == .object, !reader.isStoredForm else {
-      return try evaluated.holds(&document, attributes)
+      return try fallback.holds(&document, attributes)
     }
     path.removeAll()
     // Moved to a local variable, which avoids exclusivity checks at each step.
@@ -34,7 +34,7 @@ final class LeafNode: MatcherNode {
     switch try object(&reader, &walked, 1) {
     case .found: return true
     case .missing: return false
-    case .unusual: return try evaluated.holds(&document, attributes)
+    case .unusual: return try fallback.holds(&document, attributes)
     }
   }
 

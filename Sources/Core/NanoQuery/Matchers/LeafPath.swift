@@ -8,12 +8,12 @@ struct LeafPath {
   private var objects: [JSONReader] = []
   /// The text of the path, computed on demand.
   private var text: [UInt8] = []
-  private var isTextMade = false
+  private var hasText = false
 
   mutating func removeAll() {
     names.removeAll(keepingCapacity: true)
     objects.removeAll(keepingCapacity: true)
-    isTextMade = false
+    hasText = false
   }
 
   /// - Parameter object: The position after the opening brace of the object that contains the name.
@@ -21,25 +21,25 @@ struct LeafPath {
   mutating func push(_ name: JSONReader.Name, of object: JSONReader) {
     names.append(name)
     objects.append(object)
-    isTextMade = false
+    hasText = false
   }
 
   @inline(__always)
   mutating func pop() {
     names.removeLast()
     objects.removeLast()
-    isTextMade = false
+    hasText = false
   }
 
   /// Calls the closure with the path's text, in the format of ``FieldPath/description``.
   mutating func withText<Result>(
     _ work: (UnsafeRawBufferPointer) -> Result
   ) throws(StoreError) -> Result {
-    if !isTextMade { try makeText() }
+    if !hasText { try buildText() }
     return text.withUnsafeBytes(work)
   }
 
-  private mutating func makeText() throws(StoreError) {
+  private mutating func buildText() throws(StoreError) {
     text.removeAll(keepingCapacity: true)
     for (number, name) in names.enumerated() {
       if number > 0 { text.append(UInt8(ascii: ".")) }
@@ -52,7 +52,7 @@ struct LeafPath {
         text.append(contentsOf: FieldPath(components: [try name.text]).description.utf8)
       }
     }
-    isTextMade = true
+    hasText = true
   }
 
   /// Returns whether every name is the first of its kind in its object. If a name occurs twice, which

@@ -20,19 +20,19 @@ class MatcherNode {
     case .any(let parts): return AnyNode(try make(parts, paths, defaults))
     case .not(let part): return NotNode(try make(part, paths, defaults))
     case .leaf(let inner):
-      let evaluated = EvaluatedNode(condition, paths)
-      guard let check = try LeafCheck.make(inner) else { return evaluated }
-      return LeafNode(check, LeafPrefilter(inner), evaluated: evaluated)
+      let fallback = EvaluatedNode(condition, paths)
+      guard let check = try LeafCheck.make(inner) else { return fallback }
+      return LeafNode(check, LeafPrefilter(inner), fallback: fallback)
     case .search(let search): return FullTextNode(try search.matcher(), paths)
-    case _ where defaults != nil: return try make(condition, paths, asking: defaults)
+    case _ where defaults != nil: return try make(condition, paths, applying: defaults)
     case .exists(let path):
       return paths[path].map(ExistsNode.init) ?? EvaluatedNode(condition, paths)
     default:
       guard let path = singleField(condition).flatMap({ paths[$0] }),
-        let test = try ValueMatcher.make(condition)
+        let matcher = try ValueMatcher.make(condition)
       else { return EvaluatedNode(condition, paths) }
       if case .isNull = condition { return NullNode(path) }
-      return TestNode(path, test)
+      return ValueNode(path, matcher)
     }
   }
 
@@ -47,7 +47,7 @@ class MatcherNode {
   /// Compiles a condition with defaults: on the stored bytes if it can be rewritten that way, otherwise
   /// for the evaluator.
   private static func make(
-    _ condition: Condition, _ paths: [FieldPath: BytePath], asking defaults: FieldDefaults?
+    _ condition: Condition, _ paths: [FieldPath: BytePath], applying defaults: FieldDefaults?
   ) throws(StoreError) -> MatcherNode {
     guard let stored = defaults.flatMap(condition.asStored) else {
       return EvaluatedNode(condition, paths, defaults)
@@ -105,21 +105,21 @@ private final class NotNode: MatcherNode {
 }
 
 /// Some value at the path satisfies a check.
-private final class TestNode: MatcherNode {
+private final class ValueNode: MatcherNode {
   let path: BytePath
-  let test: ValueMatcher
-  init(_ path: BytePath, _ test: ValueMatcher) {
+  let matcher: ValueMatcher
+  init(_ path: BytePath, _ matcher: ValueMatcher) {
     self.path = path
-    self.test = test
+    self.matcher = matcher
   }
   override func holds(
     _ document: inout DocumentBytes, _ attributes: Attributes
   ) throws(StoreError) -> Bool {
     if path.rest.isEmpty {
       guard var value = try document.field(path.first) else { return false }
-      guard value.kind() == .array else { return try test.passes(value) }
+      guard value.kind() == .array else { return try matcher.passes(value) }
     }
-    return try document.values(path) { (value) throws(StoreError) in try test.passes(value) }
+    return try document.values(path) { (value) throws(StoreError) in try matcher.passes(value) }
   }
 }
 

@@ -8,23 +8,23 @@ class ValueMatcher {
   static func make(_ condition: Condition) throws(StoreError) -> ValueMatcher? {
     switch condition {
     case .comparison(.field, let comparison, .value(let value)):
-      return Literal(value).map { ComparisonTest(comparison, $0) }
+      return Literal(value).map { ComparisonMatcher(comparison, $0) }
     case .comparison(.value(let value), let comparison, .field):
-      return Literal(value).map { ComparisonTest(comparison.mirrored, $0) }
+      return Literal(value).map { ComparisonMatcher(comparison.mirrored, $0) }
     case .between(.field, .value(let low), .value(let high)):
       guard let low = Literal(low), let high = Literal(high) else { return nil }
-      return RangeTest(low, high)
+      return RangeMatcher(low, high)
     case .membership(.field, let list):
       var literals: [Literal] = []
       for element in list {
         guard case .value(let value) = element, let literal = Literal(value) else { return nil }
         literals.append(literal)
       }
-      return MembershipTest(literals)
+      return MembershipMatcher(literals)
     case .text(.field, let match, .value(let value)):
       guard Evaluator<DocumentSubject>.isText(value) else { return nil }
       let pattern = ValueOrder.text(value)
-      return TextTest(match, Array(pattern.utf8), try TextPattern(match, pattern))
+      return TextMatcher(match, Array(pattern.utf8), try TextPattern(match, pattern))
     case .isNull(.field): return ValueMatcher()
     default: return nil
     }
@@ -81,7 +81,7 @@ private struct Literal {
   }
 }
 
-private final class ComparisonTest: ValueMatcher {
+private final class ComparisonMatcher: ValueMatcher {
   let comparison: Comparison
   let literal: Literal
   init(_ comparison: Comparison, _ literal: Literal) {
@@ -103,7 +103,7 @@ private final class ComparisonTest: ValueMatcher {
   }
 }
 
-private final class RangeTest: ValueMatcher {
+private final class RangeMatcher: ValueMatcher {
   let low: Literal
   let high: Literal
   init(_ low: Literal, _ high: Literal) {
@@ -119,7 +119,7 @@ private final class RangeTest: ValueMatcher {
   }
 }
 
-private final class MembershipTest: ValueMatcher {
+private final class MembershipMatcher: ValueMatcher {
   /// Sorted for binary search.
   private let texts: [Literal]
   private let others: [Literal]
@@ -152,7 +152,7 @@ private final class MembershipTest: ValueMatcher {
   }
 }
 
-private final class TextTest: ValueMatcher {
+private final class TextMatcher: ValueMatcher {
   let match: TextMatch
   let bytes: [UInt8]
   let pattern: TextPattern

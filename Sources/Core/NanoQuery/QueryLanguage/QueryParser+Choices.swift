@@ -4,7 +4,7 @@ import NanoDocument
 
 extension QueryParser {
   private struct Case {
-    var place: Int
+    var position: Int
     var when: Operand
     var then: Operand
   }
@@ -32,10 +32,10 @@ extension QueryParser {
   }
 
   private mutating func oneCase() throws(StoreError) -> Case {
-    let place = next - 1
+    let position = next - 1
     let when = try operand()
     try expect(.then)
-    return Case(place: place, when: when, then: try operand())
+    return Case(position: position, when: when, then: try operand())
   }
 
   private mutating func choice(
@@ -55,7 +55,7 @@ extension QueryParser {
 
   private mutating func condition(_ base: Base?, _ one: Case) throws(StoreError) -> Operand {
     guard let base else { return one.when }
-    try count(copiesOf: base.nodes, at: one.place)
+    try count(copiesOf: base.nodes, at: one.position)
     return try node(
       .comparison(base.operand.expression, .equal, one.when.expression), over: base.operand,
       one.when)
@@ -63,11 +63,11 @@ extension QueryParser {
 
   /// The tree contains a copy of the base for each branch. With nested bases, the copies multiply, so
   /// that a short text could produce a tree of exponential size.
-  private mutating func count(copiesOf nodes: Int, at place: Int) throws(StoreError) {
+  private mutating func count(copiesOf nodes: Int, at position: Int) throws(StoreError) {
     copiedNodes += nodes
     guard copiedNodes <= Self.maximumCopiedNodes else {
       throw source.error(
-        "The expressions between CASE and WHEN are too large", at: tokens[place].range,
+        "The expressions between CASE and WHEN are too large", at: tokens[position].range,
         expected: "a smaller expression between CASE and WHEN")
     }
   }
@@ -86,7 +86,7 @@ extension QueryParser {
   }
 
   private mutating func castType() throws(StoreError) -> CastType {
-    let place = next
+    let position = next
     var name = ""
     while case .word(let word) = token.kind {
       name += word
@@ -96,7 +96,7 @@ extension QueryParser {
     try skipTypeLength()
     guard let type = CastType(sqlName: name) else {
       throw source.error(
-        "The type name is unknown", at: tokens[place].range, expected: Self.typeNames)
+        "The type name is unknown", at: tokens[position].range, expected: Self.typeNames)
     }
     return type
   }

@@ -41,7 +41,7 @@ extension QueryParser {
       let expression = try operand().expression
       let descending = take(.desc)
       if !descending { _ = take(.asc) }
-      try nullsPlace(descending: descending)
+      try nullsPosition(descending: descending)
       list.append(Ordering(expression, descending: descending))
     } while take(.comma)
     return list
@@ -49,7 +49,7 @@ extension QueryParser {
 
   /// Null is the smallest value. A request for a different position is an error, because it would have
   /// no effect.
-  private mutating func nullsPlace(descending: Bool) throws(StoreError) {
+  private mutating func nullsPosition(descending: Bool) throws(StoreError) {
     guard take(.nulls) else { return }
     guard isAt(.first) || isAt(.last) else { throw unexpected("FIRST or LAST") }
     guard isAt(descending ? .last : .first) else {

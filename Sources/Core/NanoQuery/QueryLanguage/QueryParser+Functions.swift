@@ -46,9 +46,9 @@ extension QueryParser {
   }
 
   mutating func call(_ callee: Callee) throws(StoreError) -> Operand {
-    let place = next - 1
+    let position = next - 1
     let operands = try arguments()
-    return try call(callee, operands, at: tokens[place].range)
+    return try call(callee, operands, at: tokens[position].range)
   }
 
   /// Parses a parenthesized, comma-separated list.
@@ -62,22 +62,22 @@ extension QueryParser {
   }
 
   private func call(
-    _ callee: Callee, _ operands: [Operand], at place: Range<Int>
+    _ callee: Callee, _ operands: [Operand], at position: Range<Int>
   ) throws(StoreError) -> Operand {
     switch callee {
     case .function(let function):
-      try check(operands, function.arity, at: place)
+      try check(operands, function.arity, at: position)
       return Operand(
         node: .expression(.function(function, operands.map(\.expression))),
         height: try height(over: operands))
     case .text(let match):
-      try check(operands, 2...2, at: place)
+      try check(operands, 2...2, at: position)
       return try text(operands[0], match, operands[1])
     case .pattern(let match):
-      try check(operands, 2...2, at: place)
+      try check(operands, 2...2, at: position)
       return try text(operands[1], match, operands[0])
-    case .jsonArray: return try node(.value(.array(try values(operands, at: place))))
-    case .jsonObject: return try node(.value(.object(try object(operands, at: place))))
+    case .jsonArray: return try node(.value(.array(try values(operands, at: position))))
+    case .jsonObject: return try node(.value(.object(try object(operands, at: position))))
     }
   }
 
@@ -88,12 +88,12 @@ extension QueryParser {
   }
 
   private func check(
-    _ operands: [Operand], _ arity: ClosedRange<Int>, at place: Range<Int>
+    _ operands: [Operand], _ arity: ClosedRange<Int>, at position: Range<Int>
   ) throws(StoreError) {
     guard !arity.contains(operands.count) else { return }
     let least = arity.lowerBound
     throw source.error(
-      "A function has the wrong number of arguments", at: place,
+      "A function has the wrong number of arguments", at: position,
       expected: arity.count == 1 ? "\(least)" : "\(least) to \(arity.upperBound)"
     ).adding(.actual, "\(operands.count)")
   }
@@ -134,13 +134,13 @@ extension QueryParser {
 
   /// Arrays and objects can be compared as a whole, but not computed.
   private func values(
-    _ operands: [Operand], at place: Range<Int>
+    _ operands: [Operand], at position: Range<Int>
   ) throws(StoreError) -> [DocumentValue] {
     var values: [DocumentValue] = []
     for operand in operands {
       guard case .expression(.value(let value)) = operand.node else {
         throw source.error(
-          "An array or object literal contains an expression", at: place,
+          "An array or object literal contains an expression", at: position,
           expected: "literals only")
       }
       values.append(value)
@@ -149,14 +149,14 @@ extension QueryParser {
   }
 
   private func object(
-    _ operands: [Operand], at place: Range<Int>
+    _ operands: [Operand], at position: Range<Int>
   ) throws(StoreError) -> DocumentObject {
-    let values = try values(operands, at: place)
+    let values = try values(operands, at: position)
     var object = DocumentObject()
     for index in stride(from: 0, to: values.count, by: 2) {
       guard let name = values[index].string, index + 1 < values.count else {
         throw source.error(
-          "An object literal is malformed", at: place, expected: "alternating names and values")
+          "An object literal is malformed", at: position, expected: "alternating names and values")
       }
       object[name] = values[index + 1]
     }

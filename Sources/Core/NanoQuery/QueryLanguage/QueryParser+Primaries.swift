@@ -85,7 +85,7 @@ extension QueryParser {
   mutating func prefix(_ start: Start) throws(StoreError) -> Operand {
     switch start {
     case .leaf(let expression): try node(expression)
-    case .parenthesis: try parenthesised()
+    case .parenthesis: try parenthesized()
     case .not: try negation()
     case .plus: try operand(above: .unary)
     case .minus: try negated()

@@ -62,7 +62,7 @@ struct QueryParser {
 
   /// Parses an operand in parentheses. Parentheses have their own limit: a tree of maximum height may
   /// need one pair per level in text form.
-  mutating func parenthesised() throws(StoreError) -> Operand {
+  mutating func parenthesized() throws(StoreError) -> Operand {
     openParentheses += 1
     defer { openParentheses -= 1 }
     guard openParentheses <= Self.maximumHeight else { throw tooDeep() }

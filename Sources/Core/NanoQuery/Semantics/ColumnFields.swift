@@ -36,7 +36,7 @@ private enum ColumnFields {
       .all([
         compared(operand, .greaterOrEqual, low), compared(operand, .lessOrEqual, high),
       ])
-    case .isNull(.field(let path)): .any([.isNull(.field(path)), .not(entersNoArray(path))])
+    case .isNull(.field(let path)): .any([.isNull(.field(path)), .not(containsNoArray(path))])
     case .isNull(let operand): .isNull(value(operand))
     case .same(let left, let right): .same(value(left), value(right))
     case .truth(let operand): .truth(value(operand))
@@ -76,7 +76,7 @@ private enum ColumnFields {
     case .field(let path):
       .choice(
         [
-          .init(when: .not(entersNoArray(path)), then: .value(.null)),
+          .init(when: .not(containsNoArray(path)), then: .value(.null)),
           .init(when: hasType(expression, ["boolean"]), then: .cast(expression, .integer)),
         ], otherwise: expression)
     case .negated(let operand): .negated(value(operand))
@@ -116,7 +116,7 @@ extension ColumnFields {
     }
     if !equal.isEmpty { choices.append(.membership(left, equal.map { .value($0) })) }
     choices += byType(left, comparison, .value(literal))
-    return .all([choices.count == 1 ? choices[0] : .any(choices), entersNoArray(path)])
+    return .all([choices.count == 1 ? choices[0] : .any(choices), containsNoArray(path)])
   }
 
   private static let numbers: [DocumentValue] = ["boolean", "integer", "real"]
@@ -158,7 +158,7 @@ extension ColumnFields {
   }
 
   /// Returns the condition that no value along the path, including its end, is an array.
-  private static func entersNoArray(_ path: FieldPath) -> Condition {
+  private static func containsNoArray(_ path: FieldPath) -> Condition {
     .not(
       .any(
         path.components.indices.map { last in

@@ -124,7 +124,7 @@ extension Condition {
 
 extension StoreError {
   /// Returns a budget error with the document's row ID added; other errors are unchanged.
-  func naming(_ rowID: @autoclosure () -> DocumentValue) -> StoreError {
+  func addingRowID(_ rowID: @autoclosure () -> DocumentValue) -> StoreError {
     guard code == .tooComplex, case .int(let id) = rowID() else { return self }
     return adding(.rowID, "\(id)")
   }

@@ -22,14 +22,14 @@ extension Subject {
 
 /// Evaluates conditions on a document. **This is the definition** of conditions
 /// (docs/QUERY-SEMANTICS.md follows it rule by rule); engines are tested against it.
-package struct Evaluator<Asked: Subject> {
-  package let subject: Asked
+package struct Evaluator<Input: Subject> {
+  package let subject: Input
   private let budget: EvaluationBudget
 
-  package init(_ subject: Asked) { self.init(subject, EvaluationBudget()) }
+  package init(_ subject: Input) { self.init(subject, EvaluationBudget()) }
 
   /// - Parameter budget: The remaining budget for the document.
-  init(_ subject: Asked, _ budget: EvaluationBudget) {
+  init(_ subject: Input, _ budget: EvaluationBudget) {
     self.subject = subject
     self.budget = budget
   }
@@ -90,14 +90,14 @@ package struct Evaluator<Asked: Subject> {
     case .element(let path, let condition):
       for element in subject.values(at: path) {
         if case .array = element { continue }
-        let inner = Evaluator<ElementSubject<Asked>>(
+        let inner = Evaluator<ElementSubject<Input>>(
           ElementSubject(element: element, document: subject), budget)
         if try inner.holds(condition) { return true }
       }
       return false
     case .leaf(let condition):
       for leaf in subject.leaves() {
-        let inner = Evaluator<LeafSubject<Asked>>(
+        let inner = Evaluator<LeafSubject<Input>>(
           LeafSubject(leaf: leaf, document: subject), budget)
         if try inner.holds(condition) { return true }
       }
@@ -178,19 +178,19 @@ package struct Evaluator<Asked: Subject> {
     for operand in operands { lists.append(try scalarValues(operand)) }
     try budget.spend(combining: lists.map(\.count))
     var results: [DocumentValue] = []
-    var places = Array(repeating: 0, count: lists.count)
+    var positions = Array(repeating: 0, count: lists.count)
     var values = lists.map { $0[0] }
     while true {
       results.append(try result(values))
       var turned = lists.count - 1
-      while turned >= 0, places[turned] == lists[turned].count - 1 {
-        places[turned] = 0
+      while turned >= 0, positions[turned] == lists[turned].count - 1 {
+        positions[turned] = 0
         values[turned] = lists[turned][0]
         turned -= 1
       }
       guard turned >= 0 else { return results }
-      places[turned] += 1
-      values[turned] = lists[turned][places[turned]]
+      positions[turned] += 1
+      values[turned] = lists[turned][positions[turned]]
     }
   }
 
@@ -223,9 +223,9 @@ package struct Evaluator<Asked: Subject> {
 }
 
 /// An array element, evaluated inside ``Condition/element(_:_:)``.
-struct ElementSubject<Asked: Subject>: Subject {
+struct ElementSubject<Input: Subject>: Subject {
   let element: DocumentValue
-  let document: Asked
+  let document: Input
 
   func values(at path: FieldPath) -> [DocumentValue] {
     path.isElement ? [element] : PathValues.values(in: element, at: path)
@@ -244,9 +244,9 @@ struct ElementSubject<Asked: Subject>: Subject {
 }
 
 /// A leaf, evaluated inside ``Condition/leaf(_:)``.
-struct LeafSubject<Asked: Subject>: Subject {
+struct LeafSubject<Input: Subject>: Subject {
   let leaf: Leaf
-  let document: Asked
+  let document: Input
 
   func values(at path: FieldPath) -> [DocumentValue] { path.isElement ? [leaf.value] : [] }
   func exists(at path: FieldPath) -> Bool { path.isElement }

@@ -10,7 +10,7 @@ package protocol ExternalSorter: AnyObject {
   /// Passes each entry to the closure in key order (`memcmp`), and in insertion order for equal keys,
   /// until the closure returns `false`.
   func each(
-    _ show: (_ key: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer) throws -> Bool
+    _ body: (_ key: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer) throws -> Bool
   ) throws
 }
 

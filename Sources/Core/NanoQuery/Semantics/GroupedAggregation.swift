@@ -57,8 +57,8 @@ package struct GroupedAggregation {
     var key: [UInt8] = []
     for value in group { SortKey.append(value, to: &key) }
     var entry: Group
-    if let known = groups[key] {
-      entry = known
+    if let existing = groups[key] {
+      entry = existing
     } else {
       // A key that was spilled is never kept in memory, so that its values stay together.
       if let makeSpill, spill != nil || !budget.keeps(key) {
@@ -98,12 +98,12 @@ package struct GroupedAggregation {
   }
 
   /// Passes the ``rows`` to the closure one at a time until it returns `false`.
-  package func eachRow(_ show: (AggregateRow) throws -> Bool) throws {
+  package func eachRow(_ body: (AggregateRow) throws -> Bool) throws {
     guard let spill else {
-      for row in rows where try !show(row) { return }
+      for row in rows where try !body(row) { return }
       return
     }
-    try eachRow(spill, show)
+    try eachRow(spill, body)
   }
 }
 
@@ -132,33 +132,33 @@ extension GroupedAggregation {
   }
 
   /// Merges the groups in memory with the spilled ones, which have different keys.
-  private func eachRow(_ spill: any ExternalSorter, _ show: (AggregateRow) throws -> Bool) throws {
+  private func eachRow(_ spill: any ExternalSorter, _ body: (AggregateRow) throws -> Bool) throws {
     var kept = kept()[...]
     var current: (key: [UInt8], group: Group)?
     var isEnded = false
-    func showKept(before key: UnsafeRawBufferPointer?) throws {
+    func emitKept(before key: UnsafeRawBufferPointer?) throws {
       while !isEnded, let first = kept.first {
         if let key, !first.key.lexicographicallyPrecedes(key) { return }
         kept.removeFirst()
-        isEnded = try !show(Self.row(first.group))
+        isEnded = try !body(Self.row(first.group))
       }
     }
-    func showCurrent() throws {
-      if !isEnded, let group = current?.group { isEnded = try !show(Self.row(group)) }
+    func emitCurrent() throws {
+      if !isEnded, let group = current?.group { isEnded = try !body(Self.row(group)) }
       current = nil
     }
     try spill.each { key, content in
       let values = try read(content)
-      if let current, !current.key.elementsEqual(key) { try showCurrent() }
+      if let current, !current.key.elementsEqual(key) { try emitCurrent() }
       if current == nil {
-        try showKept(before: key)
+        try emitKept(before: key)
         current = (Array(key), (values[0], query.aggregates.map(Aggregation.init)))
       }
       if isEnded { return false }
       Self.add(Array(values.dropFirst()), to: &current!.group)
       return true
     }
-    try showCurrent()
-    try showKept(before: nil)
+    try emitCurrent()
+    try emitKept(before: nil)
   }
 }

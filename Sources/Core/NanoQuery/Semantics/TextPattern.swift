@@ -79,24 +79,24 @@ enum Wildcards {
     _ text: Text, _ pattern: Text, many: Unicode.Scalar,
     step: (Text, Int, Unicode.Scalar) -> Int?
   ) -> Bool {
-    var (at, place) = (0, 0)
-    var resume: (at: Int, place: Int)?
+    var (at, position) = (0, 0)
+    var resume: (at: Int, position: Int)?
     while at < text.count {
-      if place < pattern.count, pattern[place] == many {
-        place += 1
-        resume = (at, place)
-      } else if place < pattern.count, let next = step(pattern, place, text[at]) {
+      if position < pattern.count, pattern[position] == many {
+        position += 1
+        resume = (at, position)
+      } else if position < pattern.count, let next = step(pattern, position, text[at]) {
         at += 1
-        place = next
+        position = next
       } else if let last = resume {
         at = last.at + 1
-        place = last.place
-        resume = (at, place)
+        position = last.position
+        resume = (at, position)
       } else {
         return false
       }
     }
-    return pattern[place...].allSatisfy { $0 == many }
+    return pattern[position...].allSatisfy { $0 == many }
   }
 
   /// Matches `[abc]`, `[a-z]` or `[^…]`. A leading `]` is a member. An unclosed set matches nothing.
