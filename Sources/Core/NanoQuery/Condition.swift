@@ -63,7 +63,7 @@ public enum Comparison: String, Sendable, Hashable, CaseIterable {
   case greaterOrEqual = ">="
 
   /// The equivalent comparison with the operands exchanged.
-  public var mirrored: Comparison {
+  package var mirrored: Comparison {
     switch self {
     case .equal, .notEqual: self
     case .less: .greater
@@ -137,7 +137,7 @@ public enum Match: String, Sendable, Hashable, CaseIterable {
 extension Condition {
   /// All paths in the condition, in order of appearance, including duplicates. Paths inside
   /// ``element(_:_:)`` are relative to the document.
-  public var fields: [FieldPath] {
+  package var fields: [FieldPath] {
     switch self {
     // A leaf condition applies at any path, so it names none.
     case .constant, .leaf: []
@@ -158,7 +158,7 @@ extension Condition {
 
   /// Returns the condition with terminal expressions (fields, attributes, values, parameters) replaced
   /// where the closure returns a replacement.
-  public func replacingLeaves<E: Error>(
+  package func replacingLeaves<E: Error>(
     _ replacement: (QueryExpression) throws(E) -> QueryExpression?
   ) throws(E) -> Condition {
     switch self {
@@ -192,7 +192,7 @@ extension Condition {
   /// Checks that all paths and searches are valid and no parameter is unbound.
   ///
   /// - Throws: ``StoreError/Code/invalidPath``, ``StoreError/Code/invalidArgument``.
-  public func validate() throws(StoreError) {
+  package func validate() throws(StoreError) {
     for path in fields { try path.validate() }
     _ = try replacingLeaves { (leaf) throws(StoreError) in
       guard case .parameter(let parameter) = leaf else { return nil }
@@ -206,7 +206,7 @@ extension Condition {
 
 extension Condition {
   /// Whether the condition contains a ``leaf(_:)`` condition.
-  public var asksForLeaves: Bool {
+  package var asksForLeaves: Bool {
     switch self {
     case .leaf: true
     case .all(let parts), .any(let parts): parts.contains(where: \.asksForLeaves)

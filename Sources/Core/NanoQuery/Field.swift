@@ -84,9 +84,9 @@ public struct Field: Sendable, Hashable {
 extension FieldPath {
   /// The element itself, inside ``Condition/element(_:_:)``, or the leaf inside ``Condition/leaf(_:)``.
   /// No document can have a field of this name.
-  public static let element = FieldPath(components: ["\u{0}"])
+  package static let element = FieldPath(components: ["\u{0}"])
   /// Whether this is the path that represents the element itself.
-  public var isElement: Bool { components == ["\u{0}"] }
+  package var isElement: Bool { components == ["\u{0}"] }
 }
 
 extension Condition {

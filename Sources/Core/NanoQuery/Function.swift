@@ -82,7 +82,7 @@ public enum Function: String, Sendable, Hashable, CaseIterable {
   case second
 
   /// The allowed number of arguments.
-  public var arity: ClosedRange<Int> {
+  package var arity: ClosedRange<Int> {
     switch self {
     case .pi: 0...0
     case .abs, .sign, .ceil, .floor, .sqrt, .exp, .ln, .log10, .length, .lower, .upper, .hex,
@@ -99,7 +99,7 @@ public enum Function: String, Sendable, Hashable, CaseIterable {
 
   /// Returns the function with a name, ignoring case, or `nil`. SQLite's synonyms, such as `substring`,
   /// are accepted.
-  public init?(name: String) {
+  package init?(name: String) {
     switch name.lowercased() {
     case "substring": self = .substr
     case "ceiling": self = .ceil

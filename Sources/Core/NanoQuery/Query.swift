@@ -50,24 +50,24 @@ public struct Ordering: Sendable, Hashable {
 /// A query: the documents of a collection that satisfy a condition, their order, and a page of them.
 ///
 /// The page is taken after sorting. Ties are broken by row ID, so that every order is total.
-public struct Query: Sendable, Hashable {
+package struct Query: Sendable, Hashable {
   /// The condition that documents must satisfy.
-  public var condition: Condition
+  package var condition: Condition
   /// The sort keys, most significant first, followed by the row ID.
-  public var orderings: [Ordering]
+  package var orderings: [Ordering]
   /// The maximum number of results, or `nil` for all.
-  public var limit: Int?
+  package var limit: Int?
   /// The number of results to skip, after sorting.
-  public var offset: Int
+  package var offset: Int
   /// Returns only documents after this position in the order.
-  public var after: PagePosition?
+  package var after: PagePosition?
   /// The fields to read from each document, or `nil` for the whole document.
-  public var fields: [FieldPath]?
+  package var fields: [FieldPath]?
   /// The relevance ranking of the condition's full-text search. It applies if there are no orderings.
-  public var ranking: FullTextRanking?
+  package var ranking: FullTextRanking?
 
   /// Creates a query. By default, it returns all documents by row ID.
-  public init(
+  package init(
     _ condition: Condition = .constant(true), orderings: [Ordering] = [], limit: Int? = nil,
     offset: Int = 0, after: PagePosition? = nil, fields: [FieldPath]? = nil,
     ranking: FullTextRanking? = nil
@@ -86,7 +86,7 @@ public struct Query: Sendable, Hashable {
   /// - Throws: ``StoreError/Code/invalidPath``; ``StoreError/Code/invalidArgument`` if a parameter is
   ///   unbound, the limit or offset is negative, a full-text search or ranking is not valid, or the
   ///   page position belongs to a query with different orderings.
-  public func validate() throws(StoreError) {
+  package func validate() throws(StoreError) {
     try condition.validate()
     for ordering in orderings { try Condition.truth(ordering.expression).validate() }
     for path in fields ?? [] { try path.validate() }
@@ -115,7 +115,7 @@ public struct PagePosition: Sendable, Hashable {
   public let rowID: Int64
 
   /// Creates a position from sort values and a row ID.
-  public init(values: [DocumentValue], rowID: Int64) {
+  package init(values: [DocumentValue], rowID: Int64) {
     self.values = values
     self.rowID = rowID
   }
@@ -151,16 +151,16 @@ public enum Aggregate: Sendable, Hashable {
 /// Aggregates over the documents of a query, per group or over all documents.
 ///
 /// A document whose grouping field has several values counts once in the group of each value.
-public struct AggregateQuery: Sendable, Hashable {
+package struct AggregateQuery: Sendable, Hashable {
   /// The documents to aggregate. The query's limit and offset apply before aggregation.
-  public var query: Query
+  package var query: Query
   /// The fields to group by. Empty: one group of all documents.
-  public var groups: [FieldPath]
+  package var groups: [FieldPath]
   /// The aggregates to compute for each group.
-  public var aggregates: [Aggregate]
+  package var aggregates: [Aggregate]
 
   /// Creates an aggregate query.
-  public init(_ query: Query = Query(), groups: [FieldPath] = [], aggregates: [Aggregate]) {
+  package init(_ query: Query = Query(), groups: [FieldPath] = [], aggregates: [Aggregate]) {
     self.query = query
     self.groups = groups
     self.aggregates = aggregates
@@ -169,7 +169,7 @@ public struct AggregateQuery: Sendable, Hashable {
   /// Checks the query and the paths.
   ///
   /// - Throws: The errors of ``Query/validate()``.
-  public func validate() throws(StoreError) {
+  package func validate() throws(StoreError) {
     try query.validate()
     for path in groups + aggregates.compactMap(\.field) { try path.validate() }
   }
@@ -182,7 +182,7 @@ public struct AggregateRow: Sendable, Hashable {
   /// The results of the aggregates.
   public let values: [DocumentValue]
   /// Creates a row from its group values and results.
-  public init(group: [DocumentValue], values: [DocumentValue]) {
+  package init(group: [DocumentValue], values: [DocumentValue]) {
     self.group = group
     self.values = values
   }
@@ -190,7 +190,7 @@ public struct AggregateRow: Sendable, Hashable {
 
 extension Query {
   /// Whether results are sorted by relevance.
-  public var isRanked: Bool { ranking != nil && orderings.isEmpty }
+  package var isRanked: Bool { ranking != nil && orderings.isEmpty }
 
   private func validate(_ ranking: FullTextRanking) throws(StoreError) {
     for (path, weight) in ranking.weights where !weight.isFinite {

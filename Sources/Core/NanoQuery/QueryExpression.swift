@@ -119,7 +119,7 @@ public enum CastType: String, Sendable, Hashable, CaseIterable {
 
 extension QueryExpression {
   /// All paths in the expression, in order of appearance, including duplicates.
-  public var fields: [FieldPath] {
+  package var fields: [FieldPath] {
     switch self {
     case .value, .attribute, .parameter: []
     case .field(let path): [path]
@@ -134,7 +134,7 @@ extension QueryExpression {
 
   /// Returns the expression with subexpressions replaced where the closure returns a replacement. The
   /// closure is called for each expression before its operands.
-  public func replacingLeaves<E: Error>(
+  package func replacingLeaves<E: Error>(
     _ replacement: (QueryExpression) throws(E) -> QueryExpression?
   ) throws(E) -> QueryExpression {
     if let replaced = try replacement(self) { return replaced }

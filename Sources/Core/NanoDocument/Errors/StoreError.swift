@@ -166,18 +166,18 @@ public struct StoreError: Error, Sendable, Hashable {
   public subscript(detail: Detail) -> String? { details.first { $0.name == detail }?.value }
 
   /// Returns the error with a detail added, or unchanged if it already has that detail.
-  public func adding(_ name: Detail, _ value: @autoclosure () -> String) -> StoreError {
+  package func adding(_ name: Detail, _ value: @autoclosure () -> String) -> StoreError {
     guard self[name] == nil else { return self }
     return StoreError(code, message, details: details + [(name, value())])
   }
 
   /// Returns the error with a new value for a detail.
-  public func replacing(_ name: Detail, _ value: String) -> StoreError {
+  package func replacing(_ name: Detail, _ value: String) -> StoreError {
     removing(name).adding(name, value)
   }
 
   /// Returns the error without a detail.
-  public func removing(_ name: Detail) -> StoreError {
+  package func removing(_ name: Detail) -> StoreError {
     StoreError(code, message, details: details.filter { $0.name != name })
   }
 

@@ -3,7 +3,7 @@
 extension JSONReader {
   /// A field's name in a document, valid while the document's bytes are.
   @frozen
-  @usableFromInline package struct Name {
+  public struct Name {
     /// The bytes between the quotes.
     @usableFromInline package let bytes: UnsafeRawBufferPointer
     @usableFromInline let isEscaped: Bool

@@ -26,7 +26,7 @@
 extension DocumentKey {
   /// Calls the closure with the key, without copying it. The borrowed key is valid only during the
   /// call.
-  public static func withBorrowed<Result>(
+  package static func withBorrowed<Result>(
     _ key: DocumentKey?, _ use: (BorrowedKey) throws -> Result
   ) rethrows -> Result {
     switch key {

@@ -33,7 +33,7 @@ public enum DocumentKey: Sendable, Hashable {
 
   /// The maximum length of a key in bytes. SQLite allows more, but a key over 1 MB is a programming
   /// error.
-  public static let maximumLength = 1_000_000
+  package static let maximumLength = 1_000_000
 
   /// Returns the 128 bits of a UUID in lowercase 8-4-4-4-12 form, or `nil` for any other text.
   @inline(__always)

@@ -49,7 +49,7 @@ public struct Document: @unchecked Sendable {
 
   /// Creates a document by copying a store's bytes, which must be in stored form.
   @inline(__always)
-  public init(_ header: Header, copying bytes: UnsafeRawBufferPointer) {
+  package init(_ header: Header, copying bytes: UnsafeRawBufferPointer) {
     storage = DocumentStorage.make(header, bytes)
   }
 
@@ -85,30 +85,30 @@ public struct Document: @unchecked Sendable {
   }
 
   /// The metadata of a document.
-  public struct Header: Sendable {
+  package struct Header: Sendable {
     /// The collection that the document was read from or written to.
-    public var collection: String?
+    package var collection: String?
     /// The row ID, the document's integer identity.
-    public var rowID: Int64?
+    package var rowID: Int64?
     /// The key, the document's text identity.
-    public var key: DocumentKey?
+    package var key: DocumentKey?
     /// The class name, or `nil` for the collection's default type.
-    public var type: String?
+    package var type: String?
     /// The version of the class, or `nil` for the first version.
-    public var version: Int64?
+    package var version: Int64?
     /// The time of the first save, in microseconds since 1970.
-    public var added: Int64?
+    package var added: Int64?
     /// The revision, which increases with each write of the document.
     ///
     /// It starts at 1, or at any number if another program wrote the document in between. It is `nil`
     /// if another program wrote the document last, and after a save that did not read it.
-    public var revision: Int64?
+    package var revision: Int64?
     /// Whether the document contains only selected fields.
-    public var isPartial: Bool
+    package var isPartial: Bool
 
     /// Creates document metadata.
     @inlinable
-    public init(
+    package init(
       collection: String? = nil, rowID: Int64? = nil, key: DocumentKey? = nil, type: String? = nil,
       version: Int64? = nil,
       added: Int64? = nil, revision: Int64? = nil, isPartial: Bool = false
@@ -127,7 +127,7 @@ public struct Document: @unchecked Sendable {
 
 extension Document {
   /// All metadata of the document.
-  public var header: Header { storage.metadata }
+  package var header: Header { storage.metadata }
   /// The name of the collection that the document comes from, or `nil` for a new document.
   public var collection: String? { storage.collection }
   /// The key, or `nil` for a new document without one and in collections identified by row ID.
@@ -155,7 +155,7 @@ extension Document {
   /// A document whose save is queued but not written yet also has unsaved changes.
   public var hasUnsavedChanges: Bool { isEdited || rowID == nil }
   /// Whether fields were changed after the document was read, or it is new.
-  public var isEdited: Bool { edits != nil }
+  package var isEdited: Bool { edits != nil }
 
   /// Returns all fields.
   ///
@@ -237,7 +237,7 @@ extension Document {
   ///
   /// - Throws: The errors of ``write(to:)``, ``StoreError/Code/valueNotStorable``, or the closure's
   ///   error.
-  public func withBytes<Result>(
+  package func withBytes<Result>(
     _ read: (UnsafeRawBufferPointer) throws -> Result
   ) throws -> Result {
     guard edits != nil else { return try storage.withBytes(read) }
@@ -250,7 +250,7 @@ extension Document {
   /// Returns a document with the same fields and different metadata.
   ///
   /// - Throws: The errors of ``write(to:)``, or ``StoreError/Code/valueNotStorable``.
-  public func with(_ header: Header) throws(StoreError) -> Document {
+  package func with(_ header: Header) throws(StoreError) -> Document {
     if edits == nil, !storage.isForeign { return storage.withCopy(header) }
     var writer = JSONWriter()
     try write(to: &writer)
@@ -268,7 +268,7 @@ extension Document {
   /// let first = try people.get("ada")!
   /// first.hasSameStorage(as: try people.get("ada")!)    // true
   /// ```
-  public func hasSameStorage(as other: Document) -> Bool {
+  package func hasSameStorage(as other: Document) -> Bool {
     storage === other.storage && edits == nil && other.edits == nil
   }
 

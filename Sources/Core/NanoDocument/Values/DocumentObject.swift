@@ -52,14 +52,14 @@ public struct DocumentObject: Sendable, Hashable {
   }
 
   /// Reserves capacity for a number of fields.
-  @inlinable public mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
+  @inlinable package mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
 
   /// The field name that represents a document's row ID. In an object that is inserted or saved, it is
   /// not stored as a field; in parsed JSON text, it is an ordinary field.
-  public static let rowIDName = "__rowid__"
+  package static let rowIDName = "__rowid__"
 
   /// The object without the field named ``rowIDName``.
-  public var withoutRowID: DocumentObject {
+  package var withoutRowID: DocumentObject {
     guard self[Self.rowIDName] != nil else { return self }
     var object = self
     object[Self.rowIDName] = nil

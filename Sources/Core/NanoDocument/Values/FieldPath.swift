@@ -38,7 +38,7 @@ public struct FieldPath: Sendable, Hashable {
   /// Checks that no component is empty.
   ///
   /// - Throws: ``StoreError/Code/invalidPath``.
-  public func validate() throws(StoreError) {
+  package func validate() throws(StoreError) {
     guard let empty = components.firstIndex(of: "") else { return }
     throw StoreError(
       .invalidPath, "A field path has an empty component",
@@ -46,7 +46,7 @@ public struct FieldPath: Sendable, Hashable {
   }
 
   /// Whether no component is empty.
-  public var isValid: Bool { !components.contains("") }
+  package var isValid: Bool { !components.contains("") }
 
   /// Returns the path followed by another path.
   public func appending(_ path: FieldPath) -> FieldPath {

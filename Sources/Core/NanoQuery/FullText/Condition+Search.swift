@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 extension Condition {
   /// Returns a full-text condition for user-entered text; see ``FullTextQuery/init(_:fields:)``.
@@ -21,7 +21,7 @@ extension Condition {
   }
 
   /// Whether the condition contains a full-text search where one is allowed.
-  public var searches: Bool {
+  package var searches: Bool {
     switch self {
     case .search: true
     case .all(let parts), .any(let parts): parts.contains(where: \.searches)
@@ -31,7 +31,7 @@ extension Condition {
   }
 
   /// The search that determines ranks: the first that every result must match.
-  public var rankingSearch: FullTextSearch? {
+  package var rankingSearch: FullTextSearch? {
     switch self {
     case .search(let search): search
     case .all(let parts): parts.lazy.compactMap(\.rankingSearch).first
@@ -43,7 +43,7 @@ extension Condition {
   ///
   /// - Throws: The closure's error, for example for an unknown index;
   ///   ``StoreError/Code/invalidArgument`` for a search that is not valid for its index.
-  public func resolvingSearches(
+  package func resolvingSearches(
     _ scope: (FullTextSearch) throws(StoreError) -> FullTextScope
   ) throws(StoreError) -> Condition {
     switch self {

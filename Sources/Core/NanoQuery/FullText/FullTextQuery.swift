@@ -85,10 +85,10 @@ public struct FullTextSearch: Sendable, Hashable {
   /// The name of the full-text index, or `nil` if the collection has only one.
   public var index: String?
   /// The fields to search. If `nil`, the engine resolves them by the index name.
-  public var scope: FullTextScope?
+  package var scope: FullTextScope?
 
   /// Creates a search of an index.
-  public init(_ query: FullTextQuery, index: String? = nil, scope: FullTextScope? = nil) {
+  package init(_ query: FullTextQuery, index: String? = nil, scope: FullTextScope? = nil) {
     self.query = query
     self.index = index
     self.scope = scope
@@ -106,12 +106,12 @@ public struct FullTextSearch: Sendable, Hashable {
 }
 
 /// The ranking of full-text results by relevance, best first.
-public struct FullTextRanking: Sendable, Hashable {
+package struct FullTextRanking: Sendable, Hashable {
   /// The weight of matches in each field; 1 for fields not listed.
-  public var weights: [FieldPath: Double]
+  package var weights: [FieldPath: Double]
 
   /// Creates a ranking with field weights.
-  public init(weights: [FieldPath: Double] = [:]) { self.weights = weights }
+  package init(weights: [FieldPath: Double] = [:]) { self.weights = weights }
 }
 
 extension FullTextQuery {
@@ -126,7 +126,7 @@ extension FullTextQuery {
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if the query is too large, contains a negative
   ///   distance, or names a field that is not in the index; ``StoreError/Code/invalidPath``.
-  public func validate(in scope: FullTextScope? = nil) throws(StoreError) {
+  package func validate(in scope: FullTextScope? = nil) throws(StoreError) {
     var phrases = 0
     try validate(scope, depth: 0, &phrases)
   }

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// The scope of a full-text search: the fields whose texts are searched, and their tokenizer.
-public struct FullTextScope: Sendable, Hashable {
+package struct FullTextScope: Sendable, Hashable {
   /// The fields. Arrays of strings are traversed, as in conditions.
-  public var fields: [FieldPath]
+  package var fields: [FieldPath]
   /// The tokenizer.
-  public var tokens: Tokenizer
+  package var tokens: Tokenizer
 
   /// Creates a scope from fields and a tokenizer.
-  public init(_ fields: [FieldPath], tokens: Tokenizer = .words) {
+  package init(_ fields: [FieldPath], tokens: Tokenizer = .words) {
     self.fields = fields
     self.tokens = tokens
   }
 
   /// The separator between two texts of one field, so that no phrase matches across them. It contains a
   /// private-use character, which is a word of its own.
-  public static let separator = "\n\(border)\n"
+  package static let separator = "\n\(border)\n"
 
   /// The private-use character that separates texts.
-  public static let border: Unicode.Scalar = "\u{E000}"
+  package static let border: Unicode.Scalar = "\u{E000}"
 
   /// Checks the fields.
   ///
   /// - Throws: ``StoreError/Code/invalidArgument`` if there is no field or a duplicate,
   ///   ``StoreError/Code/invalidPath``, ``StoreError/Code/unsupported`` if a path contains an array
   ///   index.
-  public func validate() throws(StoreError) {
+  package func validate() throws(StoreError) {
     guard !fields.isEmpty else {
       throw StoreError(.invalidArgument, "A full-text index needs at least one field")
     }

@@ -34,7 +34,7 @@ extension Ordering {
 
 extension QueryText: CustomStringConvertible {
   /// The query in normalized form, which parses to an equal query. May contain user data.
-  public var description: String {
+  package var description: String {
     var clauses = condition == .constant(true) ? [] : [condition.queryText]
     if !orderings.isEmpty {
       clauses.append("ORDER BY " + orderings.map(\.queryText).joined(separator: ", "))

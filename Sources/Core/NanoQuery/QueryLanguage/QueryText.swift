@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// A parsed query text with parameters.
 ///
@@ -12,13 +12,13 @@ public import NanoDocument
 /// let text = try QueryText("[address.country] = ? AND [age] > 30 ORDER BY [name] LIMIT 10")
 /// let query = try text.query(["US"])
 /// ```
-public struct QueryText: Sendable, Hashable {
+package struct QueryText: Sendable, Hashable {
   private let parts: Parts
   /// The number of positional arguments that ``query(_:named:)`` requires: the largest position of a
   /// `?`.
-  public let positionCount: Int
+  package let positionCount: Int
   /// The distinct names of `:name` parameters, sorted by UTF-8 bytes.
-  public var names: [String] { exactNames.sorted().map(\.text) }
+  package var names: [String] { exactNames.sorted().map(\.text) }
   let exactNames: Set<ExactName>
 
   struct Parts: Sendable, Hashable {
@@ -34,7 +34,7 @@ public struct QueryText: Sendable, Hashable {
   ///   path. `position` is the column in characters, starting at 1; `line` is present if the text has
   ///   several lines; `expected` describes what is valid there, and `text` (not logged) is the
   ///   offending text.
-  public init(_ text: String) throws(StoreError) {
+  package init(_ text: String) throws(StoreError) {
     var parser = QueryParser(text)
     parts = try parser.wholeText()
     var positionCount = 0
@@ -50,13 +50,13 @@ public struct QueryText: Sendable, Hashable {
   }
 
   /// The condition, with unbound parameters; true if the text has none.
-  public var condition: Condition { parts.condition }
+  package var condition: Condition { parts.condition }
   /// The `ORDER BY` terms, with unbound parameters.
-  public var orderings: [Ordering] { parts.orderings }
+  package var orderings: [Ordering] { parts.orderings }
   /// The limit: an integer or a parameter. `nil` or a negative number means no limit.
-  public var limit: QueryExpression? { parts.limit }
+  package var limit: QueryExpression? { parts.limit }
   /// The offset: an integer or a parameter. A negative number counts as zero.
-  public var offset: QueryExpression? { parts.offset }
+  package var offset: QueryExpression? { parts.offset }
 }
 
 extension QueryText {
@@ -68,7 +68,7 @@ extension QueryText {
   ///
   /// - Throws: ``StoreError/Code/invalidQuery`` or ``StoreError/Code/invalidPath``, as ``init(_:)``
   ///   does, and ``StoreError/Code/invalidQuery`` for a parameter, which could not be bound.
-  public static func orderings(_ text: String) throws(StoreError) -> [Ordering] {
+  package static func orderings(_ text: String) throws(StoreError) -> [Ordering] {
     var parser = QueryParser(text)
     let orderings = try parser.wholeOrderings()
     for token in parser.tokens {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 import NanoEngine
 
 extension Store {
@@ -39,7 +39,7 @@ extension Store {
   /// It costs a look at the row, so that writes of other stores and processes count too. False for a
   /// document that was changed, that comes from elsewhere, a write or a collection without cache
   /// included, whose row another program wrote last, and if the database cannot be asked.
-  public func isCurrent(_ document: Document) -> Bool {
+  package func isCurrent(_ document: Document) -> Bool {
     guard let collection = document.collection, let rowID = document.rowID,
       let cache = cache[collection],
       let known = cache.withContents({ $0.version(of: document, rowID) })
@@ -56,7 +56,7 @@ extension Store {
     if found?.state != nil { cache.withContents { $0.forget(document, rowID) } }
     return false
   }
-  public func isCurrent(_ document: Document) async -> Bool {
+  package func isCurrent(_ document: Document) async -> Bool {
     (try? await onReader { self.isCurrent(document) }) ?? false
   }
 }
@@ -67,7 +67,7 @@ public struct CacheUse: Sendable, Hashable {
   public var documents: Int
   /// Bytes of memory that they take.
   public var bytes: Int
-  public init(documents: Int = 0, bytes: Int = 0) {
+  package init(documents: Int = 0, bytes: Int = 0) {
     self.documents = documents
     self.bytes = bytes
   }

@@ -8,7 +8,7 @@ import NanoEngine
 /// Of many, some are gathered and handed to the engine together, which costs it less. Nobody sees the
 /// difference: what is gathered is written before code of the caller looks at the store, and an error
 /// is that of the first document that has one.
-public final class DocumentBatch {
+@usableFromInline package final class DocumentBatch {
   // Unchecked here and below: each is changed by one short step after the other, and checking took as long as
   // the steps.
   @exclusivity(unchecked) private(set) var rowIDs: [Int64] = []
@@ -72,7 +72,7 @@ public final class DocumentBatch {
   /// - Throws: As inserting or saving a single document does. Where the database refused the document, the
   ///   batch as a whole has failed, also if the error is caught; of documents that are gathered, one may be
   ///   refused by a later call or at the end.
-  public func add(
+  @usableFromInline package func add(
     _ writer: inout JSONWriter, key: DocumentKey? = nil, type: String? = nil,
     version: Int64? = nil, added given: Int64? = nil, rowID: Int64? = nil
   ) throws {
@@ -96,7 +96,7 @@ public final class DocumentBatch {
   /// - Parameter revision: The revision that the document must have; any if nil.
   /// - Returns: False if there is no document with this row id, or one of another revision. It stays what it is.
   /// - Throws: ``StoreError/Code/uniqueViolation`` and others. Nothing was replaced.
-  public func replace(
+  package func replace(
     _ writer: inout JSONWriter, rowID: Int64, revision: Int64?, version: Int64? = nil
   ) throws -> Bool {
     if let failure { throw failure }

@@ -145,7 +145,7 @@ extension DocumentCollection {
   /// - Returns: Their row ids, in order.
   /// - Throws: As for a single one, with the position in the batch, or what the closure throws. Nothing
   ///   was stored.
-  public func writeBatch(
+  @usableFromInline package func writeBatch(
     _ mode: WriteMode, capacity: Int = 0, atomic: Bool = true,
     _ fill: (DocumentBatch, inout JSONWriter) throws -> Void
   ) throws -> [Int64] {

@@ -60,10 +60,10 @@ extension DocumentCollection {
   }
 
   /// A text with the aliases of the collection replaced, as ``find(_:_:)`` sees it.
-  public func replacingAliases(in text: String) throws -> String {
+  package func replacingAliases(in text: String) throws -> String {
     QueryText.replacingAliases(try aliases(), in: text)
   }
-  public func replacingAliases(in text: String) async throws -> String {
+  package func replacingAliases(in text: String) async throws -> String {
     try await onReader { try self.replacingAliases(in: text) }
   }
 

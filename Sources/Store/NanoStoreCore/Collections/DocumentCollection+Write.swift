@@ -4,7 +4,7 @@ public import NanoDocument
 import NanoEngine
 
 /// What is done with a document that has a key.
-public enum WriteMode: Sendable {
+@usableFromInline package enum WriteMode: Sendable {
   /// No document may have the key already.
   case insert
   /// The one that has the key is replaced.
@@ -157,7 +157,7 @@ extension DocumentCollection {
   ///   - version: The version of the class; nil for its first.
   /// - Throws: As inserting or saving an object does, or what the closure throws. Nothing was stored.
   @discardableResult
-  public func write(
+  package func write(
     _ mode: WriteMode, key: DocumentKey?, type: String? = nil, version: Int64? = nil,
     _ fill: (inout JSONWriter) throws -> Void
   ) throws -> Document {

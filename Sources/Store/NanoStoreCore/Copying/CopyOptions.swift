@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-public import NanoDocument
+package import NanoDocument
 
 /// How a store is copied into another one.
 public struct CopyOptions: Sendable, Hashable {
@@ -27,7 +27,7 @@ public struct CopyOptions: Sendable, Hashable {
   }
 
   /// Throws if a batch takes nothing.
-  public func validate() throws(StoreError) {
+  package func validate() throws(StoreError) {
     guard batchDocuments > 0, batchBytes > 0 else {
       throw StoreError(
         .invalidArgument, "A batch takes at least one document and one byte",
@@ -51,7 +51,7 @@ public struct CopyProgress: Sendable, Hashable {
   /// All documents of the source, those of bags included.
   public var total: Int
 
-  public init(phase: Phase, collection: String? = nil, documents: Int = 0, total: Int = 0) {
+  package init(phase: Phase, collection: String? = nil, documents: Int = 0, total: Int = 0) {
     self.phase = phase
     self.collection = collection
     self.documents = documents

@@ -13,7 +13,7 @@ public struct CopyReport: Sendable, Hashable {
     /// 32 hexadecimal digits, made of row ids, keys, classes, versions, moments and bodies in the order of
     /// row ids. Not of revisions, which begin anew in a copy.
     public var checksum: String
-    public init(documents: Int, checksum: String) {
+    package init(documents: Int, checksum: String) {
       self.documents = documents
       self.checksum = checksum
     }
@@ -27,7 +27,7 @@ public struct CopyReport: Sendable, Hashable {
     /// Documents that this call wrote; fewer than there are if an earlier one had begun.
     public var copied: Int
     public var isEqual: Bool { source == target }
-    public init(name: String, source: Contents, target: Contents, copied: Int = 0) {
+    package init(name: String, source: Contents, target: Contents, copied: Int = 0) {
       self.name = name
       self.source = source
       self.target = target
@@ -42,7 +42,7 @@ public struct CopyReport: Sendable, Hashable {
     public var definition: String
     /// What the engine said.
     public var reason: String
-    public init(collection: String, definition: String, reason: String) {
+    package init(collection: String, definition: String, reason: String) {
       self.collection = collection
       self.definition = definition
       self.reason = reason
@@ -58,7 +58,7 @@ public struct CopyReport: Sendable, Hashable {
   /// Whether an earlier copy had begun that this one went on with.
   public var isContinued = false
 
-  public init() {}
+  package init() {}
 
   /// Whether all documents are the same.
   public var hasEqualDocuments: Bool { collections.allSatisfy(\.isEqual) }

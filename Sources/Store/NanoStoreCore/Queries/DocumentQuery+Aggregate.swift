@@ -40,10 +40,10 @@ extension DocumentQuery {
 
   /// Aggregates in groups, asked as one value.
   /// What a question of your own gives, with its own query instead of this one's.
-  public func rows(_ question: AggregateQuery) async throws -> [AggregateRow] {
+  package func rows(_ question: AggregateQuery) async throws -> [AggregateRow] {
     try await onReader { try $0.rows(question) }
   }
-  public func rows(_ question: AggregateQuery) throws -> [AggregateRow] {
+  package func rows(_ question: AggregateQuery) throws -> [AggregateRow] {
     try validate(question)
     return try collection.reading(.call) { try $0.aggregate(question, in: collection.name) }
   }

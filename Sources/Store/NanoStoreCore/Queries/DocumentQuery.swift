@@ -18,12 +18,12 @@ public struct DocumentQuery: Sendable {
   /// The collection that is asked.
   public let collection: DocumentCollection
   /// The question as engines get it.
-  public var query: Query
+  package var query: Query
   /// Names that a model declares, which are not looked for in documents to find misspelled ones; nil if no name
   /// is looked for.
   package var declaredNames: Set<ExactName>? = []
 
-  public init(_ collection: DocumentCollection, _ query: Query) {
+  package init(_ collection: DocumentCollection, _ query: Query) {
     self.collection = collection
     self.query = query
   }
@@ -108,7 +108,7 @@ extension DocumentCollection {
   }
 
   /// The documents that a query finds, which was put together elsewhere.
-  public func find(_ query: Query) -> DocumentQuery { DocumentQuery(self, query) }
+  package func find(_ query: Query) -> DocumentQuery { DocumentQuery(self, query) }
 
   /// The documents that fulfil a condition written as text, with values for its parameters.
   ///

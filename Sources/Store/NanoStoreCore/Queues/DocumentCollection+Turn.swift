@@ -39,7 +39,7 @@ extension DocumentCollection {
 
   /// Runs a block of plain calls that read, on a thread of the store; cancelling the task stops its
   /// statement. Every call with `await` is made of this one or ``onWriter(repeatable:_:)``.
-  public func onReader<Result: Sendable>(
+  package func onReader<Result: Sendable>(
     _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     guard store.queues.isBusy else { return try await store.scheduler.read(work) }
@@ -51,7 +51,7 @@ extension DocumentCollection {
   /// - Parameter repeatable: Whether the block may run once more if a commit that it shares with others
   ///   fails; if not, it has a transaction to itself.
   @discardableResult
-  public func onWriter<Result: Sendable>(
+  package func onWriter<Result: Sendable>(
     repeatable: Bool = true, _ work: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     guard store.queues.isBusy else {

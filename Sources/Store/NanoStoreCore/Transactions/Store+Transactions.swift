@@ -81,7 +81,9 @@ extension Store {
   }
 
   /// Whether the running code stands in a read or write block of this store.
-  public var isInTransaction: Bool { TransactionContext.current(of: self) != nil }
+  @usableFromInline package var isInTransaction: Bool {
+    TransactionContext.current(of: self) != nil
+  }
 
   static let insideRead = StoreError(
     .readOnly, "A read block cannot write", [.hint: "use a write block"])
