@@ -59,7 +59,7 @@ package struct Query: Sendable, Hashable {
   package var limit: Int?
   /// The number of results to skip, after sorting.
   package var offset: Int
-  /// Returns only documents after this position in the order.
+  /// The position after which results start, or `nil` to start at the first result.
   package var after: PagePosition?
   /// The fields to read from each document, or `nil` for the whole document.
   package var fields: [FieldPath]?

@@ -15,7 +15,11 @@
 ///   init(reading reader: inout JSONReader) throws(StoreError) {
 ///     var name: String?
 ///     try reader.fields { (reader: inout JSONReader, field) throws(StoreError) in
-///       if field.matches("name") { name = try reader.string() } else { try reader.skipValue() }
+///       if field.matches("name") {
+///         name = try reader.string()
+///       } else {
+///         _ = try DocumentValue(reading: &reader)
+///       }
 ///     }
 ///     guard let name else { throw reader.missingField("name") }
 ///     self.name = name

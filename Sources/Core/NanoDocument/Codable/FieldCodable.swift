@@ -14,7 +14,7 @@
 /// documents remain readable. Dictionaries are always stored as objects; the array of keys and values
 /// that Codable writes for keys other than strings and integers is read as well.
 public protocol FieldCodable: SendableMetatype {
-  /// Writes one value. Errors are reported by ``JSONWriter/failure``.
+  /// Writes one value. The writer records a value without a stored form as a failure.
   func write(to writer: inout JSONWriter)
 
   /// Reads one value and advances the cursor past it.

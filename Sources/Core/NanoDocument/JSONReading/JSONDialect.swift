@@ -24,7 +24,7 @@ extension DocumentValue {
   ///
   /// - Throws: ``StoreError/Code/invalidJSON`` with the byte offset of the error. Besides syntax
   ///   errors, these are rejected: duplicate names in an object, unpaired surrogates, integers that do
-  ///   not fit in 64 bits, numbers out of range for a double, and nesting deeper than ``maximumDepth``.
+  ///   not fit in 64 bits, numbers out of range for a double, and nesting deeper than 512 levels.
   public init(json text: String, dialect: JSONDialect = .extended) throws(StoreError) {
     self = try StrictParser.parse(text, dialect) { (parser) throws(StoreError) in
       try parser.text()

@@ -4,15 +4,8 @@
 ///
 /// The reader is optimized for documents that ``JSONWriter`` wrote and validates only what it must: it
 /// never reads out of bounds and never crashes on damaged bytes, but it does not detect every error in
-/// a value that it skips. Parse external text with ``DocumentValue/init(json:dialect:)``, which
-/// validates all of it.
-///
-/// ```swift
-/// var reader = JSONReader(bytes)
-/// if try reader.findField(StoredName("born")) {
-///   year = try reader.integer()
-/// }
-/// ```
+/// a value that it skips. Parse external text with ``DocumentValue/init(json:dialect:)-(String,_)``,
+/// which validates all of it. ``DocumentRepresentable`` has an example.
 ///
 /// A copy saves the position; assign it back to return there. After an error, the position is
 /// unspecified.

@@ -12,7 +12,8 @@ extension JSONWriter {
     digits(value.magnitude)
   }
 
-  /// Writes an integer of any type. A value that does not fit in 64 signed bits sets ``failure``.
+  /// Writes an integer of any type. A value that does not fit in 64 signed bits is
+  /// recorded as a failure.
   @inlinable @inline(__always)
   public mutating func integer<Integer: FixedWidthInteger>(_ value: Integer) {
     guard let value = Int64(exactly: value) else { return failBeyondInt64() }

@@ -6,7 +6,7 @@ extension JSONWriter {
   /// Writes `{"$date":"2026-11-20T21:17:00.123456789Z"}`, with the exact interval if nine digits do not
   /// restore the same date, as happens in the months around 2001-01-01.
   ///
-  /// A date outside the years 0 to 9999 sets ``failure``.
+  /// A date outside the years 0 to 9999 is recorded as a failure.
   public mutating func date(_ date: Date) {
     let interval = date.timeIntervalSinceReferenceDate
     guard let (seconds, nanoseconds) = DateText.split(interval) else {
@@ -58,7 +58,8 @@ extension JSONWriter {
   /// ``failure``.
   package mutating func value(_ value: DocumentValue) { self.value(value, depth: depth) }
 
-  /// Writes an object in its stored form. Excessive nesting or a date out of range sets ``failure``.
+  /// Writes an object in its stored form. Excessive nesting or a date out of range is
+  /// recorded as a failure.
   public mutating func object(_ object: DocumentObject) {
     self.object(object, depth: depth + 1)
   }

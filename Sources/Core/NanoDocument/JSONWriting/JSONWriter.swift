@@ -3,16 +3,17 @@
 /// Writes documents in their stored form into a reusable buffer.
 ///
 /// The writer does not add punctuation: braces, commas and colons are the caller's responsibility. A
-/// value without a stored form, such as a date in the year 10000, is written as `null` and recorded in
-/// ``failure``, so that no method throws. Check ``failure`` before you use the bytes.
+/// value without a stored form, such as a date in the year 10000, is written as `null` and recorded as
+/// a failure, so that no method throws. The call that saves the document throws the failure.
 ///
 /// ```swift
-/// var writer = JSONWriter()
-/// writer.literal(#"{"name":"#)
-/// writer.string("Ada")
-/// writer.literal(#","born":"#)
-/// writer.integer(1815)
-/// writer.literal("}")
+/// func write(to writer: inout JSONWriter) {
+///   writer.literal(#"{"name":"#)
+///   writer.string(name)
+///   writer.literal(#","born":"#)
+///   writer.integer(born)
+///   writer.literal("}")
+/// }
 /// ```
 @frozen
 public struct JSONWriter: ~Copyable {
@@ -140,7 +141,7 @@ extension JSONWriter {
 
   /// Marks the start of a value that can contain values of its own type, to stop at reference cycles.
   /// If the result is `false`, the nesting is too deep or an earlier value failed: write nothing;
-  /// ``failure`` is set. Otherwise, balance the call with ``leave()``.
+  /// a failure is recorded. Otherwise, balance the call with ``leave()``.
   ///
   /// Call it for each object and each array that is open in the text.
   @inlinable @inline(__always)

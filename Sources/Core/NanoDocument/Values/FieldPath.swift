@@ -16,7 +16,7 @@
 /// ```
 ///
 /// Malformed text (an empty component, an unclosed quote) creates an invalid path. Every call that
-/// takes a path throws ``StoreError/Code/invalidPath`` for it; ``validate()`` checks it explicitly.
+/// takes a path throws ``StoreError/Code/invalidPath`` for it.
 public struct FieldPath: Sendable, Hashable {
   /// The component names, outermost first. Never empty.
   public let components: [String]

@@ -80,7 +80,7 @@ package struct FullTextHighlighter: Sendable {
 
   /// Returns the matches as sorted, disjoint UTF-8 ranges.
   private func ranges(in text: String, _ bytes: [UInt8]) -> [Range<Int>] {
-    let contents = TextContents(FullTextScope([.element], tokens: tokens)) { _ in [text] }
+    let contents = FullTextContents(FullTextScope([.element], tokens: tokens)) { _ in [text] }
     let positions = contents.tokens[0]
     var found = phrases.flatMap { phrase in
       contents.spans(of: phrase, 0).map {

@@ -18,10 +18,10 @@ package struct FullTextMatcher: Sendable {
   /// - Parameter texts: Returns the texts of a field, in document order.
   package func matches(_ texts: (FieldPath) -> [String]) -> Bool {
     guard let query else { return false }
-    return matches(query, TextContents(scope, texts), nil)
+    return matches(query, FullTextContents(scope, texts), nil)
   }
 
-  func matches(_ query: FullTextQuery, _ contents: TextContents, _ field: FieldPath?) -> Bool {
+  func matches(_ query: FullTextQuery, _ contents: FullTextContents, _ field: FieldPath?) -> Bool {
     switch query {
     case .phrase(let text): return holds(text, isPrefix: false, contents, field)
     case .prefix(let text): return holds(text, isPrefix: true, contents, field)
@@ -44,7 +44,7 @@ package struct FullTextMatcher: Sendable {
   }
 
   private func holds(
-    _ text: String, isPrefix: Bool, _ contents: TextContents, _ field: FieldPath?
+    _ text: String, isPrefix: Bool, _ contents: FullTextContents, _ field: FieldPath?
   ) -> Bool {
     let positions = contents.fields(field)
     if scope.tokens == .substrings {
@@ -87,7 +87,7 @@ extension [Range<Int>] {
 }
 
 /// The tokenized texts of one document in the fields of a scope.
-struct TextContents {
+struct FullTextContents {
   let scope: FullTextScope
   /// The texts of each field.
   let texts: [[String]]

@@ -22,7 +22,7 @@ package struct FullTextPlan: Sendable, Hashable {
 
   /// Creates the plan for a nonempty query.
   package init(_ query: FullTextQuery, _ tokens: Tokenizer) {
-    self = TextPlanner(tokens: tokens).plan(query, nil)
+    self = FullTextPlanner(tokens: tokens).plan(query, nil)
   }
 
   fileprivate init(_ node: Node?, isExact: Bool) {
@@ -51,7 +51,7 @@ extension FullTextPlan.Node {
   }
 }
 
-private struct TextPlanner {
+private struct FullTextPlanner {
   let tokens: Tokenizer
 
   func plan(_ query: FullTextQuery, _ field: FieldPath?) -> FullTextPlan {

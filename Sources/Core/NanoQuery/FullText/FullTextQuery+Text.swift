@@ -16,12 +16,12 @@ extension FullTextQuery {
   ///
   /// - Parameter fields: The fields that can precede a colon. Any other colon is an ordinary character.
   public init(_ text: String, fields: [FieldPath] = []) {
-    var parser = TextQueryParser(text, fields)
+    var parser = FullTextQueryParser(text, fields)
     self = parser.query()
   }
 }
 
-private struct TextQueryParser {
+private struct FullTextQueryParser {
   private enum Item {
     case or, not
     case query(FullTextQuery, isExcluded: Bool)

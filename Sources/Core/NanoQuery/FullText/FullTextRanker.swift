@@ -16,7 +16,7 @@ package import NanoDocument
 package struct FullTextRanker {
   private let scope: FullTextScope
   private let weights: [Double]
-  private let documents: [TextContents]
+  private let documents: [FullTextContents]
   private let phrases: [FullTextPhrase]
   private let frequencies: [Double]
   private let meanLength: Double
@@ -29,7 +29,7 @@ package struct FullTextRanker {
     _ query: FullTextQuery, in scope: FullTextScope, _ ranking: FullTextRanking,
     documents: [(FieldPath) -> [String]]
   ) {
-    let contents = documents.map { TextContents(scope, $0) }
+    let contents = documents.map { FullTextContents(scope, $0) }
     self.init(
       query, scope, ranking, contents, count: contents.count,
       tokens: contents.reduce(0) { $0 + $1.length }
@@ -52,7 +52,7 @@ package struct FullTextRanker {
 
   private init(
     _ query: FullTextQuery, _ scope: FullTextScope, _ ranking: FullTextRanking,
-    _ contents: [TextContents],
+    _ contents: [FullTextContents],
     count: Int, tokens: Int, hits: (FullTextPhrase) throws -> Int
   ) rethrows {
     self.scope = scope
@@ -73,10 +73,10 @@ package struct FullTextRanker {
 
   /// Returns the rank of a document with these texts.
   package func rank(of texts: (FieldPath) -> [String]) -> Double {
-    rank(TextContents(scope, texts))
+    rank(FullTextContents(scope, texts))
   }
 
-  private func rank(_ contents: TextContents) -> Double {
+  private func rank(_ contents: FullTextContents) -> Double {
     let norm = Self.k * (1 - Self.b + Self.b * Double(contents.length) / meanLength)
     return zip(phrases, frequencies).reduce(0) { sum, phrase in
       let f = contents.count(of: phrase.0, weights)
@@ -96,7 +96,7 @@ extension FullTextPlan.Node {
   }
 }
 
-extension TextContents {
+extension FullTextContents {
   fileprivate var length: Int { tokens.reduce(0) { $0 + $1.count } }
 
   fileprivate func count(of phrase: FullTextPhrase, _ weights: [Double]? = nil) -> Double {
