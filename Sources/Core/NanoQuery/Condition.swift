@@ -37,8 +37,8 @@ public indirect enum Condition: Sendable, Hashable {
   /// element.
   case element(FieldPath, Condition)
   /// Some leaf, a value that is neither an object nor an array, satisfies the condition, at any path.
-  /// In the condition, ``FieldPath/element`` is the leaf and ``Attribute/leafPath`` its path, which
-  /// omits array indices.
+  /// In the condition, the element path (`[@]` in query text) is the leaf and ``Attribute/leafPath``
+  /// its path, which omits array indices.
   case leaf(Condition)
   /// The expression is true, or a number other than zero.
   case truth(QueryExpression)

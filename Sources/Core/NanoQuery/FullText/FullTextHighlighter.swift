@@ -13,7 +13,7 @@ package struct FullTextHighlighter: Sendable {
   package init(_ query: FullTextQuery, in scope: FullTextScope, field: FieldPath) {
     tokens = scope.tokens
     let (phrases, parts) = query.simplified(scope.tokens)?.marked(field, within: nil) ?? ([], [])
-    // In an index of substrings, a phrase may match inside a word.
+    // In an index of substrings, a phrase may be shorter than a token.
     let isByPart = scope.tokens == .substrings
     self.phrases = isByPart ? [] : phrases
     self.parts = (parts + (isByPart ? phrases.map(\.text) : [])).map { scope.tokens.folded($0) }
