@@ -43,7 +43,7 @@ struct FieldCollector {
     if _slowPath(names.count == Self.largeCount) { return appendLarge(ExactName(name), value) }
     names.append(ExactName(name))
     values.append(value)
-    seen |= trace == 0 ? .max : trace  // without a bit for this name, all later names must be compared
+    seen |= trace == 0 ? .max : trace  // no bit: compare all later names
     if _slowPath(names.count == Self.largeCount) { seen = .max }
   }
 

@@ -23,7 +23,7 @@ public struct JSONReader {
     if let base = bytes.baseAddress {
       start = base.assumingMemoryBound(to: UInt8.self)
     } else {
-      start = UnsafePointer(bitPattern: 8).unsafelyUnwrapped  // never read: `end` has the same address
+      start = UnsafePointer(bitPattern: 8).unsafelyUnwrapped  // never read: `end` is equal
     }
     end = start + bytes.count
     cursor = start

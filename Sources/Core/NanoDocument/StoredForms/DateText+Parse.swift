@@ -8,7 +8,7 @@ extension DateText {
     let date = load64(text) ^ 0x2D30_302D_3030_3030  // 0000-00-
     let time = load64(text + 8) ^ 0x3030_3A30_3054_3030  // 00T00:00
     let rest = load64(text + 16) ^ 0x3030_3030_2E30_303A  // :00.0000
-    let last = load64(text + 22) ^ 0x5A30_3030_3030_3030  // 0000000Z, repeating the first two digits
+    let last = load64(text + 22) ^ 0x5A30_3030_3030_3030  // 0000000Z, overlapping by two
     var wrong = date | (date &+ 0x7F76_767F_7676_7676)
     wrong |= time | (time &+ 0x7676_7F76_767F_7676)
     wrong |= rest | (rest &+ 0x7676_7676_7F76_767F)
