@@ -98,7 +98,7 @@ struct PublicCallTests {
 
   /// Calls that are async only.
   static let asynchronousOnly: Set = [
-    "ObjectActor.perform(_:)",
+    "ObjectActor.perform(_:)"
   ]
 
   @Test("Both forms of a call have the same parameters")

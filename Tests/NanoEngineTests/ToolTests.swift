@@ -59,7 +59,9 @@ struct ToolTests {
   func deterministic() throws {
     var (one, other) = (ScriptGenerator(seed: 7), ScriptGenerator(seed: 7))
     // As text, because NaN does not equal itself.
-    #expect(try "\(one.script(requestsPerState: 5).steps)" == "\(other.script(requestsPerState: 5).steps)")
+    #expect(
+      try "\(one.script(requestsPerState: 5).steps)" == "\(other.script(requestsPerState: 5).steps)"
+    )
   }
 
   @Test("The failing engine fails the specified call, and the transaction is rolled back")
