@@ -236,6 +236,7 @@ extension [Condition] {
 }
 
 extension Parameter: CustomStringConvertible {
+  /// The parameter as query text writes it, such as `?1` or `:name`.
   public var description: String {
     switch self {
     case .position(let number): "?\(number)"

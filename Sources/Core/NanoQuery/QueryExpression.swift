@@ -65,6 +65,7 @@ public enum Parameter: Sendable, Hashable {
   /// A named parameter, without its prefix character.
   case name(String)
 
+  /// Returns whether both parameters are equal. Names are compared by their UTF-8 bytes.
   public static func == (a: Parameter, b: Parameter) -> Bool {
     switch (a, b) {
     case (.position(let a), .position(let b)): a == b

@@ -15,11 +15,7 @@
 ///   init(reading reader: inout JSONReader) throws(StoreError) {
 ///     var name: String?
 ///     try reader.fields { (reader: inout JSONReader, field) throws(StoreError) in
-///       if field.matches("name") {
-///         name = try reader.string()
-///       } else {
-///         _ = try DocumentValue(reading: &reader)
-///       }
+///       if field.matches("name") { name = try reader.string() } else { try reader.skipValue() }
 ///     }
 ///     guard let name else { throw reader.missingField("name") }
 ///     self.name = name

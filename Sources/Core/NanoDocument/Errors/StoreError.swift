@@ -187,6 +187,7 @@ public struct StoreError: Error, Sendable, Hashable {
     self.details = details
   }
 
+  /// Returns whether both errors have the same code, message and details.
   public static func == (a: StoreError, b: StoreError) -> Bool {
     a.code == b.code && a.message == b.message
       && a.details.elementsEqual(b.details) { $0.name == $1.name && $0.value == $1.value }

@@ -74,9 +74,11 @@ public struct DocumentObject: Sendable, Hashable {
 }
 
 extension DocumentObject: RandomAccessCollection {
-  /// The field at an index.
+  /// The index of the first field, 0.
   @inlinable public var startIndex: Int { 0 }
+  /// The index after the last field.
   @inlinable public var endIndex: Int { fields.count }
+  /// The field at an index.
   @inlinable public subscript(index: Int) -> (name: String, value: DocumentValue) {
     let element = fields.elements[index]
     return (element.key.text, element.value)
@@ -84,5 +86,6 @@ extension DocumentObject: RandomAccessCollection {
 }
 
 extension DocumentObject: ExpressibleByDictionaryLiteral {
+  /// Creates an object from a literal. If a name occurs twice, the last value is used.
   public init(dictionaryLiteral elements: (String, DocumentValue)...) { self.init(elements) }
 }

@@ -37,6 +37,10 @@ public enum DocumentValue: Sendable, Hashable {
 }
 
 extension DocumentValue {
+  /// Returns whether both values have the same type and content.
+  ///
+  /// An integer never equals a double, and strings are compared by their UTF-8 bytes. Conditions compare
+  /// by value instead: there, `1` equals `1.0`.
   public static func == (a: DocumentValue, b: DocumentValue) -> Bool {
     switch (a, b) {
     case (.null, .null): true
@@ -117,12 +121,19 @@ extension DocumentValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
   ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
   ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+  /// Creates a null.
   public init(nilLiteral: ()) { self = .null }
+  /// Creates a Boolean value.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// Creates an integer.
   public init(integerLiteral value: Int64) { self = .int(value) }
+  /// Creates a double.
   public init(floatLiteral value: Double) { self = .double(value) }
+  /// Creates a string.
   public init(stringLiteral value: String) { self = .string(value) }
+  /// Creates an array.
   public init(arrayLiteral elements: DocumentValue...) { self = .array(elements) }
+  /// Creates an object. If a name occurs twice, the last value is used.
   public init(dictionaryLiteral elements: (String, DocumentValue)...) {
     self = .object(DocumentObject(elements))
   }

@@ -112,6 +112,7 @@ extension FieldPath {
 }
 
 extension FieldPath: CustomStringConvertible, ExpressibleByStringLiteral {
+  /// Parses a path written with periods and quotes; see ``init(_:)``.
   public init(stringLiteral text: String) { self.init(text) }
 
   /// The path in the form that ``init(_:)`` parses.

@@ -94,6 +94,7 @@ public struct FullTextSearch: Sendable, Hashable {
     self.scope = scope
   }
 
+  /// Returns whether both searches are equal. Texts and names are compared by their UTF-8 bytes.
   public static func == (a: FullTextSearch, b: FullTextSearch) -> Bool {
     a.query == b.query && a.index.isSame(as: b.index) && a.scope == b.scope
   }
