@@ -99,10 +99,10 @@ private func expectStoredFormReads(_ value: DocumentValue) throws {
 /// The errors for input that the store rejects for its own reasons (docs/SCHEMA.md) or because it is stricter.
 /// Foundation may accept such input.
 private let ownReasons: Set<String> = [
-  "An object has two fields of one name", "An integer is beyond 64 bits",
-  "A number is beyond the range of doubles", "A value is nested too deep",
-  "A text begins with a byte order mark", "A comma stands before a closing brace",
-  "A comma stands before a closing bracket",
+  "An object has two fields with the same name", "An integer does not fit in 64 bits",
+  "A number is out of range for a double", "A value is nested too deeply",
+  "The text begins with a byte order mark", "An object has a trailing comma",
+  "An array has a trailing comma",
 ]
 
 private func compareWithFoundation(

@@ -52,7 +52,7 @@ struct ImportTests {
   static let bad = [
     Bad(
       text: "{\"a\":1}\n{\"a\":2,}\n{\"a\":3}\n",
-      message: "line 2, byte 14: A comma stands before a closing brace: expected '}'"),
+      message: "line 2, byte 14: An object has a trailing comma: expected '}'"),
     Bad(
       text: "[\n{\"a\":1},\n{\"a\":\n tru}\n]",
       message: "line 4, byte 21: "),
@@ -71,7 +71,7 @@ struct ImportTests {
       arguments: ["--key", "a"]),
     Bad(
       text: "{\"a\":1}\n{\"d\":{\"$date\":\"yesterday\"}}\n",
-      message: "line 2, byte 22: A form for a special value holds something else: expected a date"),
+      message: "line 2, byte 22: The form of a special value has invalid content: expected a date"),
     Bad(
       text: "{\"$nanostore\":{\"key\":1},\"a\":1}\n",
       message: "line 1, byte 14: The header of an exported document"),

@@ -126,7 +126,7 @@ struct DateTextTests {
     let error = #expect(throws: StoreError.self) {
       try DocumentValue(json: #"{"$date":"\#(text)"}"#)
     }
-    #expect(error?.message == "A form for a special value holds something else")
+    #expect(error?.message == "The form of a special value has invalid content")
     #expect(error?[.field] == nil)
   }
 }

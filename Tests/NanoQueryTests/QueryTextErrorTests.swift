@@ -92,8 +92,8 @@ struct QueryTextErrorTests {
     ("length()", 1, "1", "length"), ("length(1, 2)", 1, "1", "length"),
     ("substr(1)", 1, "2 to 3", "substr"), ("contains([a])", 1, "2", "contains"),
     ("like('a')", 1, "2", "like"), ("json_array([a])", 1, "literals only", "json_array"),
-    ("json_object(1, 2)", 1, "a text and a value in turn", "json_object"),
-    ("json_object('a')", 1, "a text and a value in turn", "json_object"),
+    ("json_object(1, 2)", 1, "alternating names and values", "json_object"),
+    ("json_object('a')", 1, "alternating names and values", "json_object"),
     // Positions
     ("[a] = 1\n  AND [b] ~ 2", 11, after, "~"), ("[ä🙂e\u{301}] = = 1", 9, operand, "="),
     ("-- c\n\n[a] =\r\n# 1", 1, "a field, a literal, an operator or a parameter", "#"),

@@ -2,52 +2,67 @@
 
 public import NanoDocument
 
-/// What a document must fulfil to be found: true or false for every document, never unknown.
+/// A condition on documents: true or false for every document, never unknown.
 ///
-/// Usually written with ``Field`` and operators, or as text.
+/// Usually written with ``Field`` and operators, or as query text.
 ///
 /// ```swift
 /// Field("LastName") == "Doe" && Field("Address.Country") == "US"
 /// !(Field("tags").contains("draft")) || Field("age").isBetween(18, and: 30)
 /// ```
 public indirect enum Condition: Sendable, Hashable {
+  /// Always true or always false.
   case constant(Bool)
+  /// All conditions are true. Empty: true.
   case all([Condition])
+  /// At least one condition is true. Empty: false.
   case any([Condition])
+  /// The condition is false.
   case not(Condition)
-  /// Some value of the left side stands in this relation to some value of the right side.
+  /// Some value of the left side compares as specified with some value of the right side.
   case comparison(QueryExpression, Comparison, QueryExpression)
+  /// Some string of the left side matches some pattern of the right side.
   case text(QueryExpression, TextMatch, QueryExpression)
+  /// Some value of the expression equals some value of the list.
   case membership(QueryExpression, [QueryExpression])
+  /// Some value of the expression is between the bounds, inclusive.
   case between(QueryExpression, QueryExpression, QueryExpression)
   /// Some value is null, or there is none.
   case isNull(QueryExpression)
   /// Both sides are equal, or both are null.
   case same(QueryExpression, QueryExpression)
-  /// The field is there, even if it is null.
+  /// The field exists, even if it is null.
   case exists(FieldPath)
-  /// One element of the array at the path satisfies the condition, whose paths start there.
+  /// One element of the array at the path satisfies the condition, whose paths are relative to the
+  /// element.
   case element(FieldPath, Condition)
-  /// Some leaf, a value that is neither object nor array, satisfies the condition wherever it
-  /// stands. In the condition ``FieldPath/element`` is the leaf and ``Attribute/leafPath`` its path,
-  /// in which arrays add nothing.
+  /// Some leaf, a value that is neither an object nor an array, satisfies the condition, at any path.
+  /// In the condition, the element path (`[@]` in query text) is the leaf and ``Attribute/leafPath``
+  /// its path, which omits array indices.
   case leaf(Condition)
   /// The expression is true, or a number other than zero.
   case truth(QueryExpression)
-  /// The texts of the fields of a text index are what is searched for. It stands in all, any and not only.
+  /// The full-text query matches the indexed fields. Allowed only in `all`, `any` and `not`.
   case search(FullTextSearch)
 }
 
-/// How two values of one rank stand to each other.
+/// A comparison operator. Values compare only within their rank, such as numbers or strings
+/// (docs/QUERY-SEMANTICS.md, rule 13); between ranks, every comparison is false.
 public enum Comparison: String, Sendable, Hashable, CaseIterable {
+  /// Equal to.
   case equal = "="
+  /// Not equal to, and of the same rank.
   case notEqual = "!="
+  /// Less than.
   case less = "<"
+  /// Less than or equal to.
   case lessOrEqual = "<="
+  /// Greater than.
   case greater = ">"
+  /// Greater than or equal to.
   case greaterOrEqual = ">="
 
-  /// The comparison that says the same with the sides exchanged.
+  /// The equivalent comparison with the operands exchanged.
   package var mirrored: Comparison {
     switch self {
     case .equal, .notEqual: self
@@ -59,18 +74,31 @@ public enum Comparison: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// How a text is compared with a pattern. All but the last three take the pattern literally.
+/// A string match with a pattern. All cases except `like`, `glob` and `regexp` take the pattern
+/// literally.
 public enum TextMatch: String, Sendable, Hashable, CaseIterable {
-  case beginsWith, contains, endsWith
-  case insensitiveEqualTo, insensitiveBeginsWith, insensitiveContains, insensitiveEndsWith
-  /// `%` stands for any text, `_` for one character; ASCII letters match in either case.
+  /// The string begins with the pattern.
+  case beginsWith
+  /// The string contains the pattern.
+  case contains
+  /// The string ends with the pattern.
+  case endsWith
+  /// The string equals the pattern, ignoring case.
+  case insensitiveEqualTo
+  /// The string begins with the pattern, ignoring case.
+  case insensitiveBeginsWith
+  /// The string contains the pattern, ignoring case.
+  case insensitiveContains
+  /// The string ends with the pattern, ignoring case.
+  case insensitiveEndsWith
+  /// SQL `LIKE`: `%` matches any text, `_` any one character; ASCII letters match in either case.
   case like
-  /// `*`, `?` and `[a-z]`, case-sensitive.
+  /// SQL `GLOB`: `*`, `?` and `[a-z]`, case-sensitive.
   case glob
-  /// A regular expression found anywhere in the text.
+  /// A regular expression that matches anywhere in the string.
   case regexp
 
-  /// Whether both sides are folded before they are compared.
+  /// Whether both sides are case-folded before the comparison.
   public var ignoresCase: Bool {
     switch self {
     case .insensitiveEqualTo, .insensitiveBeginsWith, .insensitiveContains, .insensitiveEndsWith:
@@ -80,19 +108,38 @@ public enum TextMatch: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// The eleven ways in which a value is matched, for use with ``Field/matches(_:_:)``.
+/// The eleven match operators of ``Field/matches(_:_:)``.
 public enum Match: String, Sendable, Hashable, CaseIterable {
-  case equalTo, beginsWith, contains, endsWith
-  case insensitiveEqualTo, insensitiveBeginsWith, insensitiveContains, insensitiveEndsWith
-  case greaterThan, lessThan, notEqualTo
+  /// The value equals the given one; null also matches a missing field.
+  case equalTo
+  /// The string begins with the given one.
+  case beginsWith
+  /// The string contains the given one.
+  case contains
+  /// The string ends with the given one.
+  case endsWith
+  /// The string equals the given one, ignoring case.
+  case insensitiveEqualTo
+  /// The string begins with the given one, ignoring case.
+  case insensitiveBeginsWith
+  /// The string contains the given one, ignoring case.
+  case insensitiveContains
+  /// The string ends with the given one, ignoring case.
+  case insensitiveEndsWith
+  /// The value is greater than the given one and of the same rank.
+  case greaterThan
+  /// The value is less than the given one and of the same rank.
+  case lessThan
+  /// The value differs from the given one and is of the same rank; with null, the field has a value and none is null.
+  case notEqualTo
 }
 
 extension Condition {
-  /// Every path in this condition, in order of appearance, repetitions included; paths inside
-  /// ``element(_:_:)`` count from the document.
+  /// All paths in the condition, in order of appearance, including duplicates. Paths inside
+  /// ``element(_:_:)`` are relative to the document.
   package var fields: [FieldPath] {
     switch self {
-    // A leaf stands anywhere, so no path is named.
+    // A leaf condition applies at any path, so it names none.
     case .constant, .leaf: []
     case .all(let parts), .any(let parts): parts.flatMap(\.fields)
     case .not(let part): part.fields
@@ -109,7 +156,8 @@ extension Condition {
     }
   }
 
-  /// The same condition with other leaves in its expressions, where the closure gives one.
+  /// Returns the condition with terminal expressions (fields, attributes, values, parameters) replaced
+  /// where the closure returns a replacement.
   package func replacingLeaves<E: Error>(
     _ replacement: (QueryExpression) throws(E) -> QueryExpression?
   ) throws(E) -> Condition {
@@ -141,7 +189,9 @@ extension Condition {
     }
   }
 
-  /// Throws if a path is not a path or a parameter has no argument.
+  /// Checks that all paths and searches are valid and no parameter is unbound.
+  ///
+  /// - Throws: ``StoreError/Code/invalidPath``, ``StoreError/Code/invalidArgument``.
   package func validate() throws(StoreError) {
     for path in fields { try path.validate() }
     _ = try replacingLeaves { (leaf) throws(StoreError) in
@@ -155,7 +205,7 @@ extension Condition {
 }
 
 extension Condition {
-  /// Whether the condition asks for leaves wherever they stand.
+  /// Whether the condition contains a ``leaf(_:)`` condition.
   package var asksForLeaves: Bool {
     switch self {
     case .leaf: true
@@ -186,6 +236,7 @@ extension [Condition] {
 }
 
 extension Parameter: CustomStringConvertible {
+  /// The parameter as query text writes it, such as `?1` or `:name`.
   public var description: String {
     switch self {
     case .position(let number): "?\(number)"

@@ -3,7 +3,7 @@
 public import Foundation
 public import NanoDocument
 
-/// A field of a document, to write conditions with.
+/// A field of a document, for writing conditions.
 ///
 /// ```swift
 /// Field("LastName") == "Doe"
@@ -12,75 +12,80 @@ public import NanoDocument
 /// Field("born") == nil                            // null or missing
 /// ```
 public struct Field: Sendable, Hashable {
-  /// Where the field stands.
+  /// The path of the field.
   public let path: FieldPath
+  /// Creates a field with a path.
   public init(_ path: FieldPath) { self.path = path }
+  /// Creates a field with a path in text form; see ``FieldPath/init(_:)``.
   public init(_ path: String) { self.path = FieldPath(path) }
 
   var expression: QueryExpression { .field(path) }
 
-  /// One of the eleven matches; greater and less hold within a type only.
+  /// Returns a condition with one of the eleven match operators. `greaterThan` and `lessThan` compare
+  /// only values of the same rank.
   public func matches(_ match: Match, _ value: some DocumentValueConvertible) -> Condition {
     .match(expression, match, value.documentValue)
   }
-  /// The text begins with this one, literally.
+  /// Returns a condition that some string begins with the text, taken literally.
   public func hasPrefix(_ text: String) -> Condition { matches(.beginsWith, text) }
-  /// The text contains this one, literally.
+  /// Returns a condition that some string contains the text, taken literally.
   public func contains(_ text: String) -> Condition { matches(.contains, text) }
-  /// The text ends with this one, literally.
+  /// Returns a condition that some string ends with the text, taken literally.
   public func hasSuffix(_ text: String) -> Condition { matches(.endsWith, text) }
 
-  /// Some value equals some value of the list.
+  /// Returns a condition that some value equals some value of the list.
   public func isIn(_ values: [some DocumentValueConvertible]) -> Condition {
     .membership(expression, values.map { .value($0.documentValue) })
   }
-  /// Some value equals some value of the list.
+  /// Returns a condition that some value equals some value of the list.
   public func isIn(_ values: DocumentValue...) -> Condition { isIn(values) }
 
-  /// Some value is of the type of the bounds and stands between them, both included.
+  /// Returns a condition that some value is of the rank of the bounds and between them, inclusive.
   public func isBetween(
     _ low: some DocumentValueConvertible, and high: some DocumentValueConvertible
   ) -> Condition {
     .between(expression, .value(low.documentValue), .value(high.documentValue))
   }
 
-  /// The field is there, even if it is null.
+  /// A condition that the field exists, even if it is null.
   public var exists: Condition { .exists(path) }
-  /// The field is null or missing.
+  /// A condition that the field is null or missing.
   public var isNull: Condition { .isNull(expression) }
 
-  /// The text matches a pattern with `%` and `_`; see ``TextMatch/like``.
+  /// Returns a condition that some string matches a pattern with `%` and `_`; see ``TextMatch/like``.
   public func like(_ pattern: String) -> Condition {
     .text(expression, .like, .value(.string(pattern)))
   }
-  /// The text matches a pattern with `*`, `?` and `[…]`; see ``TextMatch/glob``.
+  /// Returns a condition that some string matches a pattern with `*`, `?` and `[…]`; see
+  /// ``TextMatch/glob``.
   public func glob(_ pattern: String) -> Condition {
     .text(expression, .glob, .value(.string(pattern)))
   }
-  /// A regular expression is found in the text.
+  /// Returns a condition that a regular expression matches anywhere in some string.
   public func regexp(_ pattern: String) -> Condition {
     .text(expression, .regexp, .value(.string(pattern)))
   }
 
-  /// One element of the array satisfies the whole condition. Paths in it start at the element;
-  /// ``Element/value`` is the element itself.
+  /// Returns a condition that one element of the array satisfies the whole condition. Its paths are
+  /// relative to the element; ``Element/value`` is the element itself.
   public func element(_ condition: (Element) -> Condition) -> Condition {
     .element(path, condition(Element()))
   }
 
-  /// Makes fields that start at an element of an array.
+  /// Creates fields relative to an array element.
   public struct Element: Sendable {
-    /// A field of the element.
+    /// Returns a field of the element.
     public func callAsFunction(_ path: String) -> Field { Field(path) }
-    /// The element itself, for arrays of plain values.
+    /// The element itself, for arrays of scalars.
     public var value: Field { Field(FieldPath.element) }
   }
 }
 
 extension FieldPath {
-  /// Inside ``Condition/element(_:_:)``: the element itself. No document can have such a name.
+  /// The element itself, inside ``Condition/element(_:_:)``, or the leaf inside ``Condition/leaf(_:)``.
+  /// No document can have a field of this name.
   package static let element = FieldPath(components: ["\u{0}"])
-  /// Whether this is the path that stands for the element itself.
+  /// Whether this is the path that represents the element itself.
   package var isElement: Bool { components == ["\u{0}"] }
 }
 
@@ -103,7 +108,7 @@ extension Condition {
     }
   }
 
-  /// Equality with null asks whether there is no value.
+  /// Equality with null checks for a null or missing value.
   static func equality(_ operand: QueryExpression, _ value: DocumentValue) -> Condition {
     value.isNull ? .isNull(operand) : .comparison(operand, .equal, .value(value))
   }
@@ -112,99 +117,107 @@ extension Condition {
     value.isNull ? .not(.isNull(operand)) : .comparison(operand, .notEqual, .value(value))
   }
 
-  /// The key of the document, matched as text.
+  /// Returns a condition on the document's key as a string.
   public static func key(_ match: Match, _ key: String) -> Condition {
     .match(.attribute(.key), match, .string(key))
   }
-  /// The document has one of these keys.
+  /// Returns a condition that the document's key is in the list.
   public static func key(in keys: some Sequence<String>) -> Condition {
     .membership(.attribute(.key), keys.map { .value(.string($0)) })
   }
-  /// The document has one of these row ids.
+  /// Returns a condition that the document's row ID is in the list.
   public static func rowID(in ids: some Sequence<Int64>) -> Condition {
     .membership(.attribute(.rowID), ids.map { .value(.int($0)) })
   }
-  /// The document was stored with this class name.
+  /// Returns a condition that the document was stored with the class name.
   public static func type(_ name: String) -> Condition {
     .comparison(.attribute(.type), .equal, .value(.string(name)))
   }
-  /// The document was added before, or at or after, a moment.
+  /// Returns a condition that the document was added before a date.
   public static func added(before moment: Date) -> Condition {
     .comparison(.attribute(.added), .less, .value(.date(moment)))
   }
-  /// The document was added at or after a moment.
+  /// Returns a condition that the document was added at or after a date.
   public static func added(since moment: Date) -> Condition {
     .comparison(.attribute(.added), .greaterOrEqual, .value(.date(moment)))
   }
 }
 
-// Disfavoured, so that a literal is a `DocumentValue`.
+// Disfavored, so that a literal becomes a `DocumentValue`.
+/// Returns a condition that some value equals the given one. With `nil` or null: the field is null or
+/// missing.
 @_disfavoredOverload
 public func == (field: Field, value: some DocumentValueConvertible) -> Condition {
   .equality(field.expression, value.documentValue)
 }
-/// Some value equals this one. With nil or null: the field is null or missing.
+/// Returns a condition that some value equals the given one. With `nil` or null: the field is null or
+/// missing.
 public func == (field: Field, value: DocumentValue) -> Condition {
   .equality(field.expression, value)
 }
-/// Some value of the one field equals some value of the other.
+/// Returns a condition that some value of one field equals some value of the other.
 public func == (left: Field, right: Field) -> Condition {
   .comparison(left.expression, .equal, right.expression)
 }
-// Disfavoured, so that a literal is a `DocumentValue`.
+// Disfavored, so that a literal becomes a `DocumentValue`.
+/// Returns a condition that some value of the same rank differs from the given one. With `nil` or null:
+/// the complement of `==`.
 @_disfavoredOverload
 public func != (field: Field, value: some DocumentValueConvertible) -> Condition {
   .inequality(field.expression, value.documentValue)
 }
-/// Some value of the same rank is another one. With nil or null: the complement of `==`.
+/// Returns a condition that some value of the same rank differs from the given one. With `nil` or null:
+/// the complement of `==`.
 public func != (field: Field, value: DocumentValue) -> Condition {
   .inequality(field.expression, value)
 }
-/// Some value of the one field is of the same rank as one of the other and differs from it.
+/// Returns a condition that some value of one field differs from a value of the other of the same rank.
 public func != (left: Field, right: Field) -> Condition {
   .comparison(left.expression, .notEqual, right.expression)
 }
-/// Some value is less than this one and of its rank.
+/// Returns a condition that some value of the same rank is less than the given one.
 public func < (field: Field, value: some DocumentValueConvertible) -> Condition {
   .comparison(field.expression, .less, .value(value.documentValue))
 }
-/// Some value of the left field is less than one of the right field.
+/// Returns a condition that some value of the left field is less than some value of the right field.
 public func < (left: Field, right: Field) -> Condition {
   .comparison(left.expression, .less, right.expression)
 }
-/// Some value is at most this one and of its rank.
+/// Returns a condition that some value of the same rank is less than or equal to the given one.
 public func <= (field: Field, value: some DocumentValueConvertible) -> Condition {
   .comparison(field.expression, .lessOrEqual, .value(value.documentValue))
 }
-/// Some value of the left field is at most one of the right field.
+/// Returns a condition that some value of the left field is less than or equal to some value of the
+/// right field.
 public func <= (left: Field, right: Field) -> Condition {
   .comparison(left.expression, .lessOrEqual, right.expression)
 }
-/// Some value is greater than this one and of its rank.
+/// Returns a condition that some value of the same rank is greater than the given one.
 public func > (field: Field, value: some DocumentValueConvertible) -> Condition {
   .comparison(field.expression, .greater, .value(value.documentValue))
 }
-/// Some value of the left field is greater than one of the right field.
+/// Returns a condition that some value of the left field is greater than some value of the right field.
 public func > (left: Field, right: Field) -> Condition {
   .comparison(left.expression, .greater, right.expression)
 }
-/// Some value is at least this one and of its rank.
+/// Returns a condition that some value of the same rank is greater than or equal to the given one.
 public func >= (field: Field, value: some DocumentValueConvertible) -> Condition {
   .comparison(field.expression, .greaterOrEqual, .value(value.documentValue))
 }
-/// Some value of the left field is at least one of the right field.
+/// Returns a condition that some value of the left field is greater than or equal to some value of the
+/// right field.
 public func >= (left: Field, right: Field) -> Condition {
   .comparison(left.expression, .greaterOrEqual, right.expression)
 }
-/// Both hold.
+/// Returns a condition that both conditions are true.
 public func && (left: Condition, right: Condition) -> Condition {
   if case .all(let parts) = left { return .all(parts + [right]) }
   return .all([left, right])
 }
-/// At least one holds.
+/// Returns a condition that at least one of the conditions is true.
 public func || (left: Condition, right: Condition) -> Condition {
   if case .any(let parts) = left { return .any(parts + [right]) }
   return .any([left, right])
 }
-/// The condition does not hold: its exact complement.
+/// Returns the exact complement of the condition.
 public prefix func ! (condition: Condition) -> Condition { .not(condition) }

@@ -3,20 +3,23 @@
 public import Foundation
 public import NanoDocument
 
-/// By what results are sorted: an expression (usually a field) and a direction.
+/// A sort key of a query: an expression, usually a field, and a direction.
 ///
-/// Missing and null come first, then booleans, numbers, dates, texts, data, arrays and objects.
-/// A field that reaches several values counts with its smallest one, descending with its largest.
+/// Missing and null values sort first, followed by Booleans, numbers, dates, strings, data, arrays and
+/// objects. A field with several values sorts by the smallest one, or by the largest one in descending
+/// order.
 public struct Ordering: Sendable, Hashable {
-  /// What documents are sorted by.
+  /// The expression to sort by.
   public var expression: QueryExpression
-  /// Whether the smallest or the largest comes first.
+  /// The sort direction.
   public var order: SortOrder
 
+  /// Creates an ordering by an expression.
   public init(_ expression: QueryExpression, order: SortOrder = .forward) {
     self.expression = expression
     self.order = order
   }
+  /// Creates an ordering by a field.
   public init(_ path: FieldPath, order: SortOrder = .forward) {
     self.init(.field(path), order: order)
   }
@@ -27,10 +30,10 @@ public struct Ordering: Sendable, Hashable {
     self.init(.field(path), descending: descending)
   }
 
-  /// Whether the largest comes first.
+  /// Whether the order is descending.
   package var descending: Bool { order == .reverse }
 
-  /// A path, descending if a hyphen stands before it.
+  /// Creates an ordering from a path, descending if it is preceded by a hyphen.
   package init(signed path: String) {
     let descending = path.utf8.first == UInt8(ascii: "-")
     self.init(
@@ -38,31 +41,32 @@ public struct Ordering: Sendable, Hashable {
       order: descending ? .reverse : .forward)
   }
 
-  /// By a field, the smallest first.
+  /// Returns an ascending ordering by a field.
   public static func forward(_ path: FieldPath) -> Ordering { Ordering(path) }
-  /// By a field, the largest first.
+  /// Returns a descending ordering by a field.
   public static func reverse(_ path: FieldPath) -> Ordering { Ordering(path, order: .reverse) }
 }
 
-/// Which documents of a collection, in which order, from where to where.
+/// A query: the documents of a collection that satisfy a condition, their order, and a page of them.
 ///
-/// The page is cut after sorting. Ties are broken by row id, so that every order is total.
+/// The page is taken after sorting. Ties are broken by row ID, so that every order is total.
 package struct Query: Sendable, Hashable {
-  /// What documents must fulfil.
+  /// The condition that documents must satisfy.
   package var condition: Condition
-  /// By what they are sorted, most important first; then by row id.
+  /// The sort keys, most significant first, followed by the row ID.
   package var orderings: [Ordering]
-  /// How many at most; nil for all.
+  /// The maximum number of results, or `nil` for all.
   package var limit: Int?
-  /// How many are left out at the beginning, counted after sorting.
+  /// The number of results to skip, after sorting.
   package var offset: Int
-  /// Only what comes after this document in the order.
+  /// The position after which results start, or `nil` to start at the first result.
   package var after: PagePosition?
-  /// Only these fields of each document; nil for the whole of it.
+  /// The fields to read from each document, or `nil` for the whole document.
   package var fields: [FieldPath]?
-  /// Where there are no orderings: the best fits of the condition's search by text come first.
+  /// The relevance ranking of the condition's full-text search. It applies if there are no orderings.
   package var ranking: FullTextRanking?
 
+  /// Creates a query. By default, it returns all documents by row ID.
   package init(
     _ condition: Condition = .constant(true), orderings: [Ordering] = [], limit: Int? = nil,
     offset: Int = 0, after: PagePosition? = nil, fields: [FieldPath]? = nil,
@@ -77,7 +81,11 @@ package struct Query: Sendable, Hashable {
     self.fields = fields
   }
 
-  /// Throws if a path is not a path, a parameter is open, or the page is impossible.
+  /// Checks the condition, paths and page.
+  ///
+  /// - Throws: ``StoreError/Code/invalidPath``; ``StoreError/Code/invalidArgument`` if a parameter is
+  ///   unbound, the limit or offset is negative, a full-text search or ranking is not valid, or the
+  ///   page position belongs to a query with different orderings.
   package func validate() throws(StoreError) {
     try condition.validate()
     for ordering in orderings { try Condition.truth(ordering.expression).validate() }
@@ -91,42 +99,45 @@ package struct Query: Sendable, Hashable {
     if let ranking { try validate(ranking) }
     if let after, after.values.count != orderings.count {
       throw StoreError(
-        .invalidArgument, "A page position belongs to a query with other orderings",
+        .invalidArgument, "A page position belongs to a query with different orderings",
         [.expected: "\(orderings.count) orderings", .actual: "\(after.values.count)"])
     }
   }
 }
 
-/// Where a page ended: the values by which its last document was sorted, and its row id.
+/// The end of a page: the sort values and the row ID of its last document.
 ///
-/// It stays right when documents are added or removed meanwhile, unlike an offset.
+/// Unlike an offset, it remains valid when documents are added or removed between pages.
 public struct PagePosition: Sendable, Hashable {
-  /// One for each ordering; null where the document had no value.
+  /// The sort value for each ordering; null if the document had no value.
   public let values: [DocumentValue]
-  /// The row id of the last document.
+  /// The row ID of the last document.
   public let rowID: Int64
 
+  /// Creates a position from sort values and a row ID.
   package init(values: [DocumentValue], rowID: Int64) {
     self.values = values
     self.rowID = rowID
   }
 }
 
-/// What is computed over documents.
+/// An aggregate function.
 public enum Aggregate: Sendable, Hashable {
   /// The number of documents.
   case count
-  /// The number of values that a field reaches, nulls included.
+  /// The number of values of a field, including nulls.
   case countOf(FieldPath)
-  /// The smallest value in sort order; null if there is none.
+  /// The smallest value in sort order, or null if there is none.
   case min(FieldPath)
+  /// The largest value in sort order, or null if there is none.
   case max(FieldPath)
-  /// The mean of the numbers among the values; null if there is none.
+  /// The mean of the numeric values, or null if there is none.
   case average(FieldPath)
-  /// The sum of the numbers: an integer if all are and it fits into 64 bits, else a double.
+  /// The sum of the numeric values: an integer if all are integers and the sum fits in 64 bits,
+  /// otherwise a double.
   case sum(FieldPath)
 
-  /// The field whose values are taken; nil for the number of documents.
+  /// The aggregated field, or `nil` for the number of documents.
   public var field: FieldPath? {
     switch self {
     case .count: nil
@@ -137,36 +148,40 @@ public enum Aggregate: Sendable, Hashable {
   }
 }
 
-/// Aggregates over the documents of a query, in groups or over all of them.
+/// Aggregates over the documents of a query, per group or over all documents.
 ///
-/// A document whose grouping field reaches several values counts in each of their groups, once.
+/// A document whose grouping field has several values counts once in the group of each value.
 package struct AggregateQuery: Sendable, Hashable {
-  /// Which documents; its limit and offset cut before the aggregates are taken.
+  /// The documents to aggregate. The query's limit and offset apply before aggregation.
   package var query: Query
-  /// The fields by whose values documents are grouped; none for one group of all.
+  /// The fields to group by. Empty: one group of all documents.
   package var groups: [FieldPath]
-  /// What is computed for each group.
+  /// The aggregates to compute for each group.
   package var aggregates: [Aggregate]
 
+  /// Creates an aggregate query.
   package init(_ query: Query = Query(), groups: [FieldPath] = [], aggregates: [Aggregate]) {
     self.query = query
     self.groups = groups
     self.aggregates = aggregates
   }
 
-  /// Throws if the query is not valid or a path is none.
+  /// Checks the query and the paths.
+  ///
+  /// - Throws: The errors of ``Query/validate()``.
   package func validate() throws(StoreError) {
     try query.validate()
     for path in groups + aggregates.compactMap(\.field) { try path.validate() }
   }
 }
 
-/// One group: the values it is grouped by and the results, in the order in which both were asked.
+/// The results of one group. Values are in the order of the query's groups and aggregates.
 public struct AggregateRow: Sendable, Hashable {
-  /// The values that the documents of this group have in common.
+  /// The values of the grouping fields.
   public let group: [DocumentValue]
-  /// The results.
+  /// The results of the aggregates.
   public let values: [DocumentValue]
+  /// Creates a row from its group values and results.
   package init(group: [DocumentValue], values: [DocumentValue]) {
     self.group = group
     self.values = values
@@ -174,27 +189,27 @@ public struct AggregateRow: Sendable, Hashable {
 }
 
 extension Query {
-  /// Whether the best fits come first.
+  /// Whether results are sorted by relevance.
   package var isRanked: Bool { ranking != nil && orderings.isEmpty }
 
   private func validate(_ ranking: FullTextRanking) throws(StoreError) {
     for (path, weight) in ranking.weights where !weight.isFinite {
       throw StoreError(
-        .invalidArgument, "A weight is no number",
+        .invalidArgument, "A weight is not a finite number",
         [.field: path.description, .actual: "\(weight)"])
     }
     guard orderings.isEmpty else { return }
     guard condition.rankingSearch != nil else {
-      throw StoreError(.invalidArgument, "There is nothing to rank without a search by text")
+      throw StoreError(.invalidArgument, "Ranking requires a full-text search")
     }
     guard after == nil else {
       throw StoreError(
-        .invalidArgument, "What is ranked has no page positions",
+        .invalidArgument, "Ranked results do not support page positions",
         [.hint: "use limit and offset, or sort by a field"])
     }
   }
 
-  /// Whether everything is found, by row id: nothing depends on an order but the order itself.
+  /// Whether the query returns all documents that satisfy its condition, by row ID.
   package var isWholeByRowID: Bool {
     orderings.isEmpty && limit == nil && offset == 0 && after == nil && ranking == nil
   }

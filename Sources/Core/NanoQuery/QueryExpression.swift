@@ -2,28 +2,39 @@
 
 public import NanoDocument
 
-/// Something a condition compares: a constant, a field, or a computation over them.
+/// An expression in a condition: a constant, a field, or a computation.
 ///
-/// A field may reach several values (an array is entered), and an expression over it has one value
-/// for each of them. What the parts mean is written down in docs/QUERY-SEMANTICS.md.
+/// A field can have several values, because arrays are traversed, and an expression over it has one
+/// value for each of them. docs/QUERY-SEMANTICS.md defines the semantics.
 public indirect enum QueryExpression: Sendable, Hashable {
+  /// A constant.
   case value(DocumentValue)
+  /// The values of a field.
   case field(FieldPath)
+  /// A document's metadata.
   case attribute(Attribute)
-  /// A place that an argument fills before the query runs.
+  /// A parameter, replaced by an argument before the query runs.
   case parameter(Parameter)
+  /// The operand with its sign inverted.
   case negated(QueryExpression)
+  /// A binary operator.
   case arithmetic(QueryExpression, Arithmetic, QueryExpression)
+  /// A function call.
   case function(Function, [QueryExpression])
+  /// A conversion to a type.
   case cast(QueryExpression, CastType)
+  /// A `CASE` expression: the value of the first branch whose condition is true.
   case choice([Branch], otherwise: QueryExpression)
-  /// A condition as a value: true or false.
+  /// A condition as a Boolean value.
   case truth(Condition)
 
-  /// One `WHEN … THEN …` of a choice.
+  /// A `WHEN … THEN …` branch of a `CASE` expression.
   public struct Branch: Sendable, Hashable {
+    /// The condition that selects the branch.
     public var condition: Condition
+    /// The value of the branch.
     public var value: QueryExpression
+    /// Creates a branch.
     public init(when condition: Condition, then value: QueryExpression) {
       self.condition = condition
       self.value = value
@@ -31,18 +42,30 @@ public indirect enum QueryExpression: Sendable, Hashable {
   }
 }
 
-/// What is known of a document beside its fields.
+/// The document metadata that queries can use.
 public enum Attribute: String, Sendable, Hashable, CaseIterable {
-  case key, rowID, type, version, added
+  /// The document's key.
+  case key
+  /// The document's row ID.
+  case rowID
+  /// The class name that the document was stored with.
+  case type
+  /// The version of the class.
+  case version
+  /// The date when the document was first stored.
+  case added
   /// The path of the leaf, inside ``Condition/leaf(_:)``; null elsewhere.
   case leafPath
 }
 
-/// A place for an argument: by position, counted from one, or by name.
+/// A parameter: by position, starting at 1, or by name.
 public enum Parameter: Sendable, Hashable {
+  /// A positional parameter, starting at 1.
   case position(Int)
+  /// A named parameter, without its prefix character.
   case name(String)
 
+  /// Returns whether both parameters are equal. Names are compared by their UTF-8 bytes.
   public static func == (a: Parameter, b: Parameter) -> Bool {
     switch (a, b) {
     case (.position(let a), .position(let b)): a == b
@@ -59,27 +82,44 @@ public enum Parameter: Sendable, Hashable {
   }
 }
 
-/// An operator between two values.
+/// A binary operator.
 public enum Arithmetic: String, Sendable, Hashable, CaseIterable {
+  /// Addition.
   case add = "+"
+  /// Subtraction.
   case subtract = "-"
+  /// Multiplication.
   case multiply = "*"
+  /// Division. Integer division truncates; division by zero is null.
   case divide = "/"
+  /// Remainder, with the sign of the left operand; null for a zero divisor.
   case remainder = "%"
+  /// String concatenation.
   case concatenate = "||"
+  /// Bitwise AND.
   case bitAnd = "&"
+  /// Bitwise OR.
   case bitOr = "|"
+  /// Left shift.
   case shiftLeft = "<<"
+  /// Right shift.
   case shiftRight = ">>"
 }
 
-/// What `CAST(… AS type)` can make.
+/// A target type of `CAST(… AS type)`.
 public enum CastType: String, Sendable, Hashable, CaseIterable {
-  case integer, real, text, boolean
+  /// A 64-bit integer.
+  case integer
+  /// A double.
+  case real
+  /// A string.
+  case text
+  /// A Boolean value.
+  case boolean
 }
 
 extension QueryExpression {
-  /// Every path in this expression, in order of appearance, repetitions included.
+  /// All paths in the expression, in order of appearance, including duplicates.
   package var fields: [FieldPath] {
     switch self {
     case .value, .attribute, .parameter: []
@@ -93,7 +133,8 @@ extension QueryExpression {
     }
   }
 
-  /// The same expression with other leaves, where the closure gives one.
+  /// Returns the expression with subexpressions replaced where the closure returns a replacement. The
+  /// closure is called for each expression before its operands.
   package func replacingLeaves<E: Error>(
     _ replacement: (QueryExpression) throws(E) -> QueryExpression?
   ) throws(E) -> QueryExpression {

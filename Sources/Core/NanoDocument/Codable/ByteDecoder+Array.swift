@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// An array being read.
+/// An unkeyed container that decodes the elements of a JSON array.
 struct ByteArray: UnkeyedDecodingContainer {
   let state: DecodingState
-  /// Behind the opening bracket.
-  let array: DecodingCore.Place
+  /// The byte after the opening bracket.
+  let array: DecodingCore.Position
   let depth: Int
   private(set) var currentIndex = 0
-  /// At the next element or the closing bracket.
-  private var cursor: DecodingCore.Place
+  /// The start of the next element, or the closing bracket.
+  private var cursor: DecodingCore.Position
 
-  init(state: DecodingState, array: DecodingCore.Place, depth: Int) {
+  init(state: DecodingState, array: DecodingCore.Position, depth: Int) {
     self.state = state
     self.array = array
     self.depth = depth
@@ -23,7 +23,7 @@ struct ByteArray: UnkeyedDecodingContainer {
 
   var codingPath: [any CodingKey] { core.pointee.codingPath(to: array - 1) }
 
-  /// Counted anew each time.
+  /// Scans the array on every access.
   var count: Int? {
     var reader = core.pointee.reader(at: array)
     if reader.peekConsume(ASCII.closeBracket) { return 0 }
@@ -44,7 +44,7 @@ struct ByteArray: UnkeyedDecodingContainer {
     return true
   }
 
-  /// The reader at the next element.
+  /// Returns a reader positioned at the next element.
   private func reader(_ type: Any.Type) throws -> JSONReader {
     guard isAtEnd else { return core.pointee.reader(at: cursor) }
     throw DecodingError.valueNotFound(
@@ -54,7 +54,7 @@ struct ByteArray: UnkeyedDecodingContainer {
         debugDescription: "The array has no more elements"))
   }
 
-  /// Goes on to what follows the element that was read.
+  /// Moves past the element that was read and the comma that follows it.
   @inline(__always)
   private mutating func advance(_ reader: inout JSONReader) throws {
     if reader.peekConsume(ASCII.comma) {
@@ -105,7 +105,7 @@ struct ByteArray: UnkeyedDecodingContainer {
   }
 
   private func decoder() -> ByteDecoder {
-    ByteDecoder(state: state, place: cursor, depth: depth + 1)
+    ByteDecoder(state: state, position: cursor, depth: depth + 1)
   }
 
   private mutating func skip(_ reader: inout JSONReader) throws {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-/// An object being read.
+/// A keyed container that decodes the fields of a JSON object.
 struct ByteObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let state: DecodingState
-  /// Behind the opening brace.
-  let object: DecodingCore.Place
+  /// The byte after the opening brace.
+  let object: DecodingCore.Position
   let depth: Int
 
   private var core: UnsafeMutablePointer<DecodingCore> { state.core }
@@ -24,17 +24,17 @@ struct ByteObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return keys
   }
 
-  func contains(_ key: Key) -> Bool { (try? place(of: key.stringValue)) != nil }
+  func contains(_ key: Key) -> Bool { (try? position(of: key.stringValue)) != nil }
 
   @inline(__always)
-  private func place(of name: String) throws(StoreError) -> DecodingCore.Place? {
+  private func position(of name: String) throws(StoreError) -> DecodingCore.Position? {
     try core.pointee.find(name, in: object, depth: depth)
   }
 
   @inline(__always)
   func reader(_ key: some CodingKey) throws -> JSONReader {
-    guard let place = try place(of: key.stringValue) else { throw keyNotFound(key) }
-    return core.pointee.reader(at: place)
+    guard let position = try position(of: key.stringValue) else { throw keyNotFound(key) }
+    return core.pointee.reader(at: position)
   }
 
   @inline(never)
@@ -45,11 +45,11 @@ struct ByteObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
         codingPath: codingPath, debugDescription: "No field has the name \(key.stringValue)"))
   }
 
-  /// Remembers where the value ends that was found last, unless another was found meanwhile.
+  /// Stores where the last field's value ends, unless a different field was looked up in the meantime.
   @inline(__always)
-  private func finished(_ reader: JSONReader, from place: DecodingCore.Place) {
+  private func finished(_ reader: JSONReader, from position: DecodingCore.Position) {
     let hint = core.pointee.hint(depth)
-    if hint.pointee.object == object, hint.pointee.value == place {
+    if hint.pointee.object == object, hint.pointee.value == position {
       hint.pointee.after = reader.cursor
     }
   }
@@ -59,9 +59,9 @@ struct ByteObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
     _ key: Key, _ body: (inout JSONReader) throws(StoreError) -> Value
   ) throws -> Value {
     var reader = try reader(key)
-    let place = reader.cursor
+    let position = reader.cursor
     let value = try state.read(&reader, Value.self, body)
-    finished(reader, from: place)
+    finished(reader, from: position)
     return value
   }
 
@@ -69,10 +69,10 @@ struct ByteObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func readIfPresent<Value>(
     _ key: Key, _ body: (inout JSONReader) throws(StoreError) -> Value
   ) throws -> Value? {
-    guard let place = try place(of: key.stringValue) else { return nil }
-    var reader = core.pointee.reader(at: place)
+    guard let position = try position(of: key.stringValue) else { return nil }
+    var reader = core.pointee.reader(at: position)
     let value = reader.consumeNull() ? nil : try state.read(&reader, Value.self, body)
-    finished(reader, from: place)
+    finished(reader, from: position)
     return value
   }
 
@@ -80,17 +80,17 @@ struct ByteObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
     var reader = try reader(key)
-    let place = reader.cursor
+    let position = reader.cursor
     let value = try state.decode(type, &reader, depth: depth + 1)
-    finished(reader, from: place)
+    finished(reader, from: position)
     return value
   }
 
   func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-    guard let place = try place(of: key.stringValue) else { return nil }
-    var reader = core.pointee.reader(at: place)
+    guard let position = try position(of: key.stringValue) else { return nil }
+    var reader = core.pointee.reader(at: position)
     let value = reader.consumeNull() ? nil : try state.decode(type, &reader, depth: depth + 1)
-    finished(reader, from: place)
+    finished(reader, from: position)
     return value
   }
 
@@ -111,6 +111,6 @@ struct ByteObject<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private func decoder(_ key: some CodingKey) throws -> ByteDecoder {
     var reader = try reader(key)
     reader.skipWhitespace()
-    return ByteDecoder(state: state, place: reader.cursor, depth: depth + 1)
+    return ByteDecoder(state: state, position: reader.cursor, depth: depth + 1)
   }
 }

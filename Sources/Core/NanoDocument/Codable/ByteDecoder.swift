@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// The decoder that a type's `init(from:)` gets: one place in the bytes.
+/// The decoder passed to a type's `init(from:)`: one value in the bytes.
 struct ByteDecoder: Decoder {
   let state: DecodingState
-  let place: DecodingCore.Place
-  /// How many objects and arrays are open in the value here, if it is one of them.
+  let position: DecodingCore.Position
+  /// The nesting depth inside this value, if it is an object or an array.
   let depth: Int
 
-  var codingPath: [any CodingKey] { state.core.pointee.codingPath(to: place) }
+  var codingPath: [any CodingKey] { state.core.pointee.codingPath(to: position) }
   var userInfo: [CodingUserInfoKey: Any] { state.userInfo }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -22,13 +22,13 @@ struct ByteDecoder: Decoder {
 
   func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-  /// The place behind a bracket that must stand here.
+  /// Returns the position after the expected opening bracket.
   private func open(
     _ bracket: UInt8, _ type: Any.Type, _ expected: StaticString
-  ) throws -> DecodingCore.Place {
-    var reader = state.core.pointee.reader(at: place)
+  ) throws -> DecodingCore.Position {
+    var reader = state.core.pointee.reader(at: position)
     guard reader.peekConsume(bracket) else {
-      throw state.mismatch(reader.mismatch(expected), type, at: place)
+      throw state.mismatch(reader.mismatch(expected), type, at: position)
     }
     guard depth <= DocumentValue.maximumDepth else { throw JSONReader.tooDeep(at: reader.offset) }
     return reader.cursor
@@ -36,12 +36,12 @@ struct ByteDecoder: Decoder {
 }
 
 extension ByteDecoder: SingleValueDecodingContainer {
-  func decodeNil() -> Bool { state.core.pointee.reader(at: place).isNull }
+  func decodeNil() -> Bool { state.core.pointee.reader(at: position).isNull }
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    var reader = state.core.pointee.reader(at: place)
+    var reader = state.core.pointee.reader(at: position)
     let value = try state.decode(type, &reader, depth: depth)
-    state.core.pointee.spanStart = place
+    state.core.pointee.spanStart = position
     state.core.pointee.spanEnd = reader.cursor
     return value
   }
@@ -49,9 +49,9 @@ extension ByteDecoder: SingleValueDecodingContainer {
   private func read<Value>(
     _ body: (inout JSONReader) throws(StoreError) -> Value
   ) throws -> Value {
-    var reader = state.core.pointee.reader(at: place)
+    var reader = state.core.pointee.reader(at: position)
     let value = try state.read(&reader, Value.self, body)
-    state.core.pointee.spanStart = place
+    state.core.pointee.spanStart = position
     state.core.pointee.spanEnd = reader.cursor
     return value
   }
@@ -122,7 +122,7 @@ extension ByteDecoder: SingleValueDecodingContainer {
 }
 
 extension JSONReader {
-  /// The nearest float; too large a double is none.
+  /// Reads the nearest `Float`; throws if a finite number overflows to infinity.
   mutating func float() throws(StoreError) -> Float {
     let before = self
     let double = try double()

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: MIT
 
-/// The bytes being decoded, and what was found out about them on the way.
+/// The bytes being decoded, with hints about the positions of fields.
 ///
-/// Everything but the bounds is a hint that only saves time: containers may be used in any order.
+/// All state except the bounds is an optimization; containers may be used in any order.
 struct DecodingCore: ~Copyable {
-  typealias Place = UnsafePointer<UInt8>
+  typealias Position = UnsafePointer<UInt8>
 
-  /// Where an object was read last, so that the next field is found at once if fields are asked for
-  /// in the order in which they stand.
+  /// The position of the last field read from an object. Fields that are decoded in stored order are
+  /// found without a search.
   struct Hint {
-    /// The object, by the place behind its opening brace. Another object's hint is no use.
-    var object: Place?
-    /// The field found last: its name's opening quote, and its value.
-    var name: Place?
-    var value: Place?
-    /// Behind that value, if somebody has been there.
-    var after: Place?
+    /// The object, identified by the position after its opening brace. The hint applies to no other
+    /// object.
+    var object: Position?
+    /// The opening quote of the last field's name, and the start of its value.
+    var name: Position?
+    var value: Position?
+    /// The end of that value, if it is known.
+    var after: Position?
   }
 
-  /// Hints are kept for one object of each depth; deeper ones share them. Arbitrary.
+  /// One hint per nesting depth; deeper objects share hints. The number is arbitrary.
   static let hintCount = 32
 
-  private(set) var start: Place
-  private(set) var end: Place
+  private(set) var start: Position
+  private(set) var end: Position
   let hints: UnsafeMutablePointer<Hint>
 
-  /// A value that was read to its end, so that nobody need skip it again.
-  var spanStart: Place?
-  var spanEnd: Place?
+  /// The last value read to its end, so that it is not skipped a second time.
+  var spanStart: Position?
+  var spanEnd: Position?
 
   init() {
     let reader = JSONReader(UnsafeRawBufferPointer(start: nil, count: 0))
@@ -40,7 +41,7 @@ struct DecodingCore: ~Copyable {
 
   mutating func begin(_ reader: JSONReader) { (start, end) = (reader.start, reader.end) }
 
-  /// Forgets the bytes. No container reads behind the end, and so none reads them any more.
+  /// Drops the bytes. A container that outlives the call finds empty input and reads no freed memory.
   mutating func finish() {
     let reader = JSONReader(UnsafeRawBufferPointer(start: nil, count: 0))
     (start, end) = (reader.start, reader.end)
@@ -52,22 +53,24 @@ struct DecodingCore: ~Copyable {
   func hint(_ depth: Int) -> UnsafeMutablePointer<Hint> { hints + (depth & (Self.hintCount - 1)) }
 
   @inline(__always)
-  func reader(at place: Place) -> JSONReader { JSONReader(start: start, cursor: place, end: end) }
+  func reader(at position: Position) -> JSONReader {
+    JSONReader(start: start, cursor: position, end: end)
+  }
 
-  /// The place behind a value, found without reading again what was read.
+  /// Returns the position after a value, skipping what was already read.
   @inline(__always)
-  func endOfValue(_ place: Place, depth: Int) throws(StoreError) -> Place {
-    if spanStart == place, let spanEnd { return spanEnd }
-    var reader = reader(at: place)
+  func endOfValue(_ position: Position, depth: Int) throws(StoreError) -> Position {
+    if spanStart == position, let spanEnd { return spanEnd }
+    var reader = reader(at: position)
     let hint = hint(depth)
-    if hint.pointee.object == place + 1 {
+    if hint.pointee.object == position + 1 {
       if let after = hint.pointee.after {
         reader.cursor = after
       } else if let value = hint.pointee.value {
         reader.cursor = value
         try reader.skipValue()
       } else {
-        reader.cursor = place + 1
+        reader.cursor = position + 1
       }
       if reader.next == ASCII.closeBrace { return reader.cursor + 1 }
       try reader.leave(1)
@@ -79,9 +82,10 @@ struct DecodingCore: ~Copyable {
 
   // MARK: Fields
 
-  /// The value of a field of the object that begins before a place; nil if there is none.
+  /// Returns the position of a field's value in the object whose content starts at `object`, or `nil`
+  /// if there is no such field.
   @inline(__always)
-  func find(_ name: String, in object: Place, depth: Int) throws(StoreError) -> Place? {
+  func find(_ name: String, in object: Position, depth: Int) throws(StoreError) -> Position? {
     let found = name.utf8.withContiguousStorageIfAvailable { utf8 in
       Result { () throws(StoreError) in try find(utf8, in: object, depth: depth) }
     }
@@ -91,8 +95,8 @@ struct DecodingCore: ~Copyable {
 
   @inline(__always)
   private func find(
-    _ name: UnsafeBufferPointer<UInt8>, in object: Place, depth: Int
-  ) throws(StoreError) -> Place? {
+    _ name: UnsafeBufferPointer<UInt8>, in object: Position, depth: Int
+  ) throws(StoreError) -> Position? {
     if _slowPath(needsEscape(name)) {
       return try findEscaped(String(decoding: name, as: UTF8.self), in: object, depth: depth)
     }
@@ -101,10 +105,10 @@ struct DecodingCore: ~Copyable {
 
   @inline(never)
   private func findEscaped(
-    _ name: String, in object: Place, depth: Int
-  ) throws(StoreError) -> Place? {
+    _ name: String, in object: Position, depth: Int
+  ) throws(StoreError) -> Position? {
     let stored = StoredName(name)
-    return try stored.utf8.withUnsafeBufferPointer { (utf8) throws(StoreError) -> Place? in
+    return try stored.utf8.withUnsafeBufferPointer { (utf8) throws(StoreError) -> Position? in
       try findStored(utf8, in: object, depth: depth)
     }
   }
@@ -126,21 +130,22 @@ struct DecodingCore: ~Copyable {
   }
 
   private func findStored(
-    _ name: UnsafeBufferPointer<UInt8>, in object: Place, depth: Int
-  ) throws(StoreError) -> Place? {
+    _ name: UnsafeBufferPointer<UInt8>, in object: Position, depth: Int
+  ) throws(StoreError) -> Position? {
     let hint = hint(depth)
     if hint.pointee.object != object { hint.pointee = Hint(object: object) }
     var next = object
     if let after = hint.pointee.after {
       next = after
     } else if let value = hint.pointee.value, let last = hint.pointee.name {
-      // The field found last was only looked at: it is probably wanted now.
+      // The last field was located but not read (`contains`, for example), so it is the likely next
+      // one.
       if isName(name, at: last) { return value }
       next = try endOfValue(value, depth: depth + 1)
       hint.pointee.after = next
     }
     if next < end {
-      if _slowPath(next.pointee <= ASCII.space) { next = behindSpace(next) }
+      if _slowPath(next.pointee <= ASCII.space) { next = skippingWhitespace(next) }
       if next.pointee == ASCII.comma { next += 1 }
     }
     if isName(name, at: next) {
@@ -152,31 +157,32 @@ struct DecodingCore: ~Copyable {
     return try search(name, in: object, from: next, hint)
   }
 
-  /// As other programs write it, also before a comma.
+  /// Skips whitespace, which other programs may write, even before a comma.
   @inline(never)
-  private func behindSpace(_ place: Place) -> Place {
-    var reader = reader(at: place)
+  private func skippingWhitespace(_ position: Position) -> Position {
+    var reader = reader(at: position)
     reader.skipWhitespace()
-    return reader.cursor < end ? reader.cursor : place
+    return reader.cursor < end ? reader.cursor : position
   }
 
-  /// Whether a name and a colon stand at a place, in the usual way.
+  /// Returns whether the unescaped name, followed directly by a colon, is at the position.
   @inline(__always)
-  private func isName(_ name: UnsafeBufferPointer<UInt8>, at place: Place) -> Bool {
+  private func isName(_ name: UnsafeBufferPointer<UInt8>, at position: Position) -> Bool {
     let count = name.count
-    guard end - place > count + 3, place[0] == ASCII.quote, place[count + 1] == ASCII.quote,
-      place[count + 2] == ASCII.colon
+    guard end - position > count + 3, position[0] == ASCII.quote,
+      position[count + 1] == ASCII.quote,
+      position[count + 2] == ASCII.colon
     else { return false }
     guard let base = name.baseAddress else { return true }
-    return equalBytes(place + 1, base, count)
+    return equalBytes(position + 1, base, count)
   }
 
-  /// From the predicted place to the end of the object, then from its beginning.
+  /// Searches from the predicted position to the end of the object, then from its start.
   @inline(never)
   private func search(
-    _ name: UnsafeBufferPointer<UInt8>, in object: Place, from predicted: Place,
+    _ name: UnsafeBufferPointer<UInt8>, in object: Position, from predicted: Position,
     _ hint: UnsafeMutablePointer<Hint>
-  ) throws(StoreError) -> Place? {
+  ) throws(StoreError) -> Position? {
     let name = UnsafeRawBufferPointer(name)
     for (first, stop) in [(predicted, end), (object, predicted)] {
       var reader = reader(at: first)
@@ -184,12 +190,12 @@ struct DecodingCore: ~Copyable {
       if reader.next == ASCII.closeBrace { continue }
       while reader.cursor < stop {
         reader.skipWhitespace()
-        let place = reader.cursor
+        let position = reader.cursor
         let found = try reader.rawName()
         reader.skipWhitespace()
         let value = reader.cursor
         if found.matches(name) {
-          hint.pointee.name = place
+          hint.pointee.name = position
           hint.pointee.value = value
           hint.pointee.after = nil
           return value

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What all containers of one decoding share. See ``EncodingState`` for why there is a pointer.
+/// The state shared by all containers of one decoding pass. ``EncodingState`` explains the pointer.
 final class DecodingState {
   let core: UnsafeMutablePointer<DecodingCore>
   var userInfo: [CodingUserInfoKey: Any] = [:]
@@ -17,13 +17,13 @@ final class DecodingState {
     core.deallocate()
   }
 
-  /// Reads a value of any type, and leaves the reader behind it.
+  /// Decodes a value of any type and advances the reader past it.
   ///
-  /// - Parameter depth: How many objects and arrays are open in the value, if it is one of them.
+  /// - Parameter depth: The nesting depth inside the value, if it is an object or an array.
   func decode<Value: Decodable>(
     _ type: Value.Type, _ reader: inout JSONReader, depth: Int
   ) throws -> Value {
-    /// A value of a type that has a form of its own.
+    /// Decodes a type that has its own stored form.
     @inline(__always)
     func native<Native>(
       _ body: (inout JSONReader) throws(StoreError) -> Native
@@ -45,33 +45,36 @@ final class DecodingState {
     if type == DocumentObject.self {
       return try native { (r) throws(StoreError) in try r.object() }
     }
-    let place = reader.cursor
-    let value = try Value(from: ByteDecoder(state: self, place: place, depth: depth))
-    reader.cursor = try core.pointee.endOfValue(place, depth: depth)
+    let position = reader.cursor
+    let value = try Value(from: ByteDecoder(state: self, position: position, depth: depth))
+    reader.cursor = try core.pointee.endOfValue(position, depth: depth)
     return value
   }
 
-  /// Reads with an error as Codable knows it if the value is of another type.
+  /// Runs `body`, converting a type mismatch to the corresponding `DecodingError`.
   @inline(__always)
   func read<Value>(
     _ reader: inout JSONReader, _ type: Any.Type,
     _ body: (inout JSONReader) throws(StoreError) -> Value
   ) throws -> Value {
-    let place = reader.cursor
+    let position = reader.cursor
     do throws(StoreError) {
       return try body(&reader)
     } catch {
-      throw mismatch(error, type, at: place)
+      throw mismatch(error, type, at: position)
     }
   }
 
   @inline(never)
-  func mismatch(_ error: StoreError, _ type: Any.Type, at place: DecodingCore.Place) -> any Error {
+  func mismatch(_ error: StoreError, _ type: Any.Type, at position: DecodingCore.Position)
+    -> any Error
+  {
     guard error.code == .typeMismatch else { return error }
     let context = DecodingError.Context(
-      codingPath: core.pointee.codingPath(to: place),
-      debugDescription: "Expected \(error[.expected] ?? "another value")", underlyingError: error)
-    return core.pointee.reader(at: place).isNull
+      codingPath: core.pointee.codingPath(to: position),
+      debugDescription: "Expected \(error[.expected] ?? "a different value")",
+      underlyingError: error)
+    return core.pointee.reader(at: position).isNull
       ? DecodingError.valueNotFound(type, context) : DecodingError.typeMismatch(type, context)
   }
 }
@@ -103,14 +106,14 @@ extension JSONReader {
 }
 
 extension JSONReader {
-  /// The names and indices that lead to the value in which a byte of a document stands; none for the
+  /// Returns the field names and array indices that lead to the value at a byte offset; empty for the
   /// document itself.
   package static func path(toByte offset: Int, in bytes: UnsafeRawBufferPointer) -> [String] {
     var reader = JSONReader(bytes)
     guard offset <= bytes.count else { return [] }
-    let place = reader.start + offset
+    let position = reader.start + offset
     var path: [String] = []
-    while let key = reader.descend(towards: place) {
+    while let key = reader.descend(towards: position) {
       path.append(key.intValue.map { "\($0)" } ?? key.stringValue)
     }
     return path
@@ -118,20 +121,21 @@ extension JSONReader {
 }
 
 extension DecodingCore {
-  /// The names and indices that lead to a place, found by going there from the beginning.
-  func codingPath(to place: Place) -> [any CodingKey] {
+  /// Returns the names and indices that lead to a position, by walking the document from its start.
+  func codingPath(to position: Position) -> [any CodingKey] {
     var path: [any CodingKey] = []
     var reader = reader(at: start)
-    while let key = reader.descend(towards: place) { path.append(key) }
+    while let key = reader.descend(towards: position) { path.append(key) }
     return path
   }
 }
 
 extension JSONReader {
-  /// Goes into the field or element in which a place is; nil if the value here begins there.
-  fileprivate mutating func descend(towards place: UnsafePointer<UInt8>) -> (any CodingKey)? {
+  /// Descends into the field or element that contains the position; returns `nil` if the current value
+  /// starts there.
+  fileprivate mutating func descend(towards position: UnsafePointer<UInt8>) -> (any CodingKey)? {
     skipWhitespace()
-    guard cursor < place, let bracket = next else { return nil }
+    guard cursor < position, let bracket = next else { return nil }
     guard bracket == ASCII.openBrace || bracket == ASCII.openBracket else { return nil }
     cursor += 1
     var index = 0
@@ -145,7 +149,7 @@ extension JSONReader {
       }
       var ahead = self
       guard (try? ahead.skipValue()) != nil else { return key }
-      if place < ahead.cursor { return key }
+      if position < ahead.cursor { return key }
       self = ahead
       index += 1
     } while peekConsume(ASCII.comma)

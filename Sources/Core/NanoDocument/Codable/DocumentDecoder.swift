@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads any Decodable value from its stored form.
+/// Decodes any `Decodable` value from its stored form.
 ///
-/// A decoder keeps its memory for the next value: make one where it is needed and use it from one
-/// task at a time.
+/// A decoder reuses its buffers. Create one per task; do not share it between concurrent tasks.
 ///
 /// ```swift
 /// let person = try DocumentDecoder().decode(Person.self, from: bytes)
 /// ```
 public final class DocumentDecoder {
-  /// What types find in `decoder.userInfo`.
+  /// Contextual information that types read from `decoder.userInfo`.
   public var userInfo: [CodingUserInfoKey: Any] = [:]
 
   private var idle: DecodingState?
 
-  /// Makes a decoder; it allocates a little, so keep it for many documents.
+  /// Creates a decoder. Reuse it for many documents to avoid repeated allocation.
   public init() {}
 
-  /// Reads a value from the bytes of a stored document, or of a part of one. The bytes are not used
-  /// after the call, even if the type keeps its decoder.
+  /// Decodes a value from the bytes of a stored document, or of one value inside it.
   ///
-  /// - Throws: `DecodingError` if the value is not what the type expects,
-  ///   ``StoreError/Code/corruptDocument`` if it is damaged, or what the type throws.
+  /// The bytes are not accessed after the call returns, even if the type keeps its decoder.
+  ///
+  /// - Throws: `DecodingError` if the value does not match the type,
+  ///   ``StoreError/Code/corruptDocument`` if the bytes are damaged, or any error the type throws.
   public func decode<Value: Decodable>(
     _ type: Value.Type, from bytes: UnsafeRawBufferPointer
   ) throws -> Value {
     try decode(type, from: bytes, inside: 0)
   }
 
-  /// - Parameter nesting: How many objects and arrays are open around the value.
+  /// - Parameter nesting: The number of objects and arrays that enclose the value.
   func decode<Value: Decodable>(
     _ type: Value.Type, from bytes: UnsafeRawBufferPointer, inside nesting: Int
   ) throws -> Value {
@@ -39,7 +39,7 @@ public final class DocumentDecoder {
     state.core.pointee.begin(reader)
     defer {
       state.core.pointee.finish()
-      // Somebody who kept a container of these bytes must not read from the next ones.
+      // A container that outlives this call must not read the bytes of the next one.
       if isKnownUniquelyReferenced(&state) { idle = state }
     }
     let value = try state.decode(type, &reader, depth: nesting + 1)
@@ -47,10 +47,10 @@ public final class DocumentDecoder {
     return value
   }
 
-  /// Reads a value from a value in memory.
+  /// Decodes a value from a document value.
   ///
-  /// - Throws: `DecodingError` if the value is not what the type expects,
-  ///   ``StoreError/Code/valueNotStorable``, or what the type throws.
+  /// - Throws: `DecodingError` if the value does not match the type,
+  ///   ``StoreError/Code/valueNotStorable``, or any error the type throws.
   public func decode<Value: Decodable>(
     _ type: Value.Type, from value: DocumentValue
   ) throws -> Value {
@@ -62,18 +62,18 @@ public final class DocumentDecoder {
 }
 
 extension DocumentValue {
-  /// The value as a Decodable type.
+  /// Decodes the value as the specified type.
   ///
-  /// - Throws: As ``DocumentDecoder/decode(_:from:)-(_,DocumentValue)``.
+  /// - Throws: The errors of ``DocumentDecoder/decode(_:from:)-(_,DocumentValue)``.
   public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
     try DocumentDecoder().decode(type, from: self)
   }
 }
 
 extension DocumentObject {
-  /// The object as a Decodable type.
+  /// Decodes the object as the specified type.
   ///
-  /// - Throws: As ``DocumentDecoder/decode(_:from:)-(_,DocumentValue)``.
+  /// - Throws: The errors of ``DocumentDecoder/decode(_:from:)-(_,DocumentValue)``.
   public func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
     try DocumentValue.object(self).decoded(as: type)
   }

@@ -1,46 +1,47 @@
 // SPDX-License-Identifier: MIT
 
-/// Writes any Encodable value in the stored form.
+/// Encodes any `Encodable` value in its stored form.
 ///
-/// Dates, data and URLs get their own forms, `Decimal` and `UUID` are text, and a
-/// ``DocumentValue`` is written as the value it is. An encoder keeps its memory for the next
-/// value: make one where it is needed and use it from one task at a time.
+/// Dates, data and URLs have their own stored forms, `Decimal` and `UUID` are stored as strings, and a
+/// ``DocumentValue`` is stored as the value it represents. An encoder reuses its buffers. Create one
+/// per task; do not share it between concurrent tasks.
 ///
 /// ```swift
 /// var writer = JSONWriter()
 /// try DocumentEncoder().encode(person, into: &writer)
 /// ```
 ///
-/// A type that writes to several nested containers in turns, or one name twice, has its
-/// `encode(to:)` called a second time.
+/// If a type interleaves writes to several nested containers, or encodes the same key twice, its
+/// `encode(to:)` is called a second time.
 public final class DocumentEncoder {
-  /// What types find in `encoder.userInfo`.
+  /// Contextual information that types read from `encoder.userInfo`.
   public var userInfo: [CodingUserInfoKey: Any] = [:]
 
   private var idle: EncodingState?
 
-  /// Makes an encoder; it allocates a little, so keep it for many documents.
+  /// Creates an encoder. Reuse it for many documents to avoid repeated allocation.
   public init() {}
 
   /// Appends a document: a value that encodes as an object.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` if it encodes as something else,
-  ///   ``StoreError/Code/valueNotStorable``, or what the type throws. The writer is as before.
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the value does not encode as an object,
+  ///   ``StoreError/Code/valueNotStorable``, or any error the type throws. The writer's contents are
+  ///   unchanged.
   package func encode<Value: Encodable>(_ value: Value, into writer: inout JSONWriter) throws {
     let start = writer.count
     try encodeValue(value, into: &writer)
     guard writer.isObject(at: start) else {
       writer.truncate(to: start)
       throw StoreError(
-        .invalidArgument, "The value is not stored as an object",
+        .invalidArgument, "The value does not encode as an object",
         [.expected: "a type that encodes as an object", .actual: "\(Value.self)"])
     }
   }
 
   /// Appends a value of any kind.
   ///
-  /// - Throws: ``StoreError/Code/valueNotStorable``, or what the type throws. The writer is as
-  ///   before.
+  /// - Throws: ``StoreError/Code/valueNotStorable``, or any error the type throws. The writer's
+  ///   contents are unchanged.
   package func encodeValue<Value: Encodable>(_ value: Value, into writer: inout JSONWriter) throws {
     var state = idle ?? EncodingState()
     idle = nil
@@ -50,7 +51,7 @@ public final class DocumentEncoder {
     defer {
       swap(&core.pointee.writer, &writer)
       core.pointee.reset()
-      // Somebody who kept a container of this encoding must not write into the next one.
+      // A container that outlives this call must not write into the next one.
       if isKnownUniquelyReferenced(&state) { idle = state }
     }
     let start = core.pointee.writer.count
@@ -78,7 +79,7 @@ public final class DocumentEncoder {
 }
 
 extension JSONWriter {
-  /// Whether what was written from here on is an object, and not a form such as a date's.
+  /// Returns whether the text from `start` is an object, rather than a stored form such as a date.
   fileprivate borrowing func isObject(at start: Int) -> Bool {
     guard start < used, base[start] == ASCII.openBrace else { return false }
     let isForm =
@@ -88,9 +89,9 @@ extension JSONWriter {
 }
 
 extension DocumentValue {
-  /// The value that an Encodable one is stored as.
+  /// Creates the value that an `Encodable` value is stored as.
   ///
-  /// - Throws: ``StoreError/Code/valueNotStorable``, or what the type throws.
+  /// - Throws: ``StoreError/Code/valueNotStorable``, or any error the type throws.
   public init(encoding value: some Encodable) throws {
     var writer = JSONWriter()
     try DocumentEncoder().encodeValue(value, into: &writer)
@@ -100,10 +101,10 @@ extension DocumentValue {
 }
 
 extension DocumentObject {
-  /// The object that an Encodable value is stored as.
+  /// Creates the object that an `Encodable` value is stored as.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` if it is stored as something else,
-  ///   ``StoreError/Code/valueNotStorable``, or what the type throws.
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the value does not encode as an object,
+  ///   ``StoreError/Code/valueNotStorable``, or any error the type throws.
   public init(encoding value: some Encodable) throws {
     var writer = JSONWriter()
     try DocumentEncoder().encode(value, into: &writer)

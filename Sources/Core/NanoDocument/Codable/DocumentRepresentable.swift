@@ -25,9 +25,11 @@
 public protocol DocumentRepresentable: FieldCodable {}
 
 extension DocumentObject: DocumentRepresentable {
-  /// Writes the object; one nested too deep or with a date out of range is a failure.
+  /// Writes the object. Excessive nesting or a date out of range sets the writer's failure.
   public func write(to writer: inout JSONWriter) { writer.object(self) }
 
+  /// Reads the object.
+  ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
   public init(reading reader: inout JSONReader) throws(StoreError) { self = try reader.object() }
 }

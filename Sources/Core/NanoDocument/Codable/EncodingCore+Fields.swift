@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension EncodingCore {
-  /// Writes a name, and says what to go back to if its value fails; nil if the object is closed.
+  /// Writes a field name. Returns the mark to roll back to if the value fails, or `nil` if the object
+  /// is closed.
   @inline(__always)
   mutating func name(_ name: String, in frame: Reference) -> Mark? {
     guard reopen(frame) else { return nil }
@@ -14,12 +15,12 @@ extension EncodingCore {
     let first = object.pointee.name &+ 1
     let trace = FieldCollector.trace(
       UnsafeRawBufferPointer(start: writer.base + first, count: writer.count &- first &- 2))
-    if trace & ~object.pointee.seen == 0 { lookForTwin(name, Int(frame.index)) }
+    if trace & ~object.pointee.seen == 0 { checkForDuplicate(name, Int(frame.index)) }
     object.pointee.seen |= trace
     return mark
   }
 
-  /// Begins an element, and says what to go back to if it fails; nil if the array is closed.
+  /// Begins an element. Returns the mark to roll back to if it fails, or `nil` if the array is closed.
   @inline(__always)
   mutating func element(in frame: Reference) -> Mark? {
     guard reopen(frame) else { return nil }
@@ -30,7 +31,7 @@ extension EncodingCore {
     return mark
   }
 
-  /// Takes back the field or element that was begun at a mark.
+  /// Removes the field or element that was begun at the mark.
   mutating func rollBack(_ mark: Mark) {
     let index = Int(mark.frame.index)
     guard index < depth, frames[index].id == mark.frame.id else {
@@ -45,9 +46,10 @@ extension EncodingCore {
 
   func count(of frame: Reference) -> Int { frames[Int(frame.index)].count }
 
-  /// Other encoders let the last of two fields of one name count, in the place of the first.
+  /// Detects a duplicate name. Other encoders keep the last of two values, at the position of the
+  /// first.
   @inline(never)
-  private mutating func lookForTwin(_ name: String, _ index: Int) {
+  private mutating func checkForDuplicate(_ name: String, _ index: Int) {
     let frame = frames[index]
     if largeNames[index] != nil {
       if largeNames[index]?.insert(ExactName(name)).inserted != true { needsTree = true }
@@ -58,7 +60,7 @@ extension EncodingCore {
       end: UnsafePointer(writer.base + frame.name))
     let mine = UnsafeRawBufferPointer(
       start: writer.base + frame.name + 1, count: writer.count - frame.name - 3)
-    let isLarge = frame.count > 32  // arbitrary: from here on a set is worth its memory
+    let isLarge = frame.count > 32  // arbitrary: from this count on, a set is worth its memory
     var names: Set<ExactName> = []
     while let other = try? reader.rawName() {
       if other.matches(mine) { needsTree = true }
@@ -68,10 +70,10 @@ extension EncodingCore {
     guard isLarge else { return }
     names.insert(ExactName(name))
     largeNames[index] = names
-    frames[index].seen = .max  // from here on every name is looked for
+    frames[index].seen = .max  // from here on, every name is checked against the set
   }
 
-  /// The names and indices that lead to a value; empty if it is closed.
+  /// Returns the coding path of an open value; empty if it is closed.
   func codingPath(of frame: Reference) -> [any CodingKey] {
     let index = Int(frame.index)
     guard index < depth, frames[index].id == frame.id else { return [] }
@@ -80,12 +82,12 @@ extension EncodingCore {
     return path
   }
 
-  /// The path of the last field or element of a container.
+  /// Returns the coding path of the last field or element of a container.
   func codingPath(ofLastIn frame: Reference) -> [any CodingKey] {
     codingPath(of: frame) + key(Int(frame.index))
   }
 
-  /// The name or index that leads into an open value, if it has any.
+  /// Returns the name or index of the last field or element in an open container; empty for a scalar.
   private func key(_ index: Int) -> [any CodingKey] {
     guard index < depth else { return [] }
     switch frames[index].kind {

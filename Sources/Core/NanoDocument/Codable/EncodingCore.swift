@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: MIT
 
-/// The text written so far, and the values in it that are still open.
+/// The text written so far, and the stack of open values.
 ///
-/// Codable lets a type keep a container and write into it after others were opened. Text cannot be
-/// inserted into what is written, so a container that comes back after it was closed only sets
-/// ``needsTree``, and the value is encoded again, as a tree.
+/// Codable lets a type keep a container and write to it after opening others. Text cannot be inserted
+/// into the middle of the buffer, so a write to a closed container only sets ``needsTree``, and the
+/// value is encoded again as a tree.
 struct EncodingCore: ~Copyable {
-  /// One open value, from the inside of which the next text comes.
+  /// One open value on the stack.
   struct Frame {
     enum Kind: UInt8 { case empty, scalar, object, array }
 
     var id: UInt32 = 0
     var kind = Kind.empty
-    /// How many objects and arrays are open around the value.
+    /// The number of objects and arrays that enclose the value.
     var nesting = 0
     var count = 0
-    /// Where an object's first name is.
+    /// The offset of an object's first name.
     var opening = 0
-    /// Where an object's last name is.
+    /// The offset of an object's last name.
     var name = 0
-    /// Which names came, roughly; see ``FieldCollector/trace(_:)``.
+    /// A Bloom filter of the names written so far; see ``FieldCollector/trace(_:)``.
     var seen: UInt64 = 0
   }
 
-  /// An open value as a container remembers it. Another may have taken its place since.
+  /// A container's reference to an open value. The index may have been reused by a different value.
   struct Reference {
     var index: Int32
     var id: UInt32
     static let closed = Reference(index: 0, id: 0)
   }
 
-  /// The state before a field or an element was begun, to go back to if it cannot be encoded.
+  /// The state before a field or an element, restored if its value cannot be encoded.
   struct Mark {
     var frame: Reference
     var written: Int
@@ -38,14 +38,14 @@ struct EncodingCore: ~Copyable {
 
   var writer = JSONWriter(capacity: 64)
   var needsTree = false
-  /// What a type did that no encoder can make sense of.
+  /// An error for calls that no encoder supports.
   var misuse: (any Error)?
 
   var frames: UnsafeMutablePointer<Frame>
   private var capacity = 16
   private(set) var depth = 0
   private var lastID: UInt32 = 0
-  /// The names of objects so large that searching the text would take long, by frame.
+  /// The names of large objects, by frame, where searching the text would be too slow.
   var largeNames: [Int: Set<ExactName>] = [:]
 
   init() { frames = .allocate(capacity: capacity) }
@@ -60,7 +60,7 @@ struct EncodingCore: ~Copyable {
     if !largeNames.isEmpty { largeNames = [:] }
   }
 
-  /// How many objects and arrays are open where the writer stands.
+  /// The nesting depth at the current position.
   var nesting: Int { depth == 0 ? writer.depth : nestingInside(depth - 1) }
 
   private func nestingInside(_ index: Int) -> Int {
@@ -70,7 +70,7 @@ struct EncodingCore: ~Copyable {
 
   // MARK: Opening and closing
 
-  /// Opens a value where the writer stands.
+  /// Opens a value at the current position.
   mutating func push() throws(StoreError) -> Reference {
     guard nesting <= DocumentValue.maximumDepth else { throw .nestedTooDeep }
     return open()
@@ -93,13 +93,13 @@ struct EncodingCore: ~Copyable {
     capacity *= 2
   }
 
-  /// Closes a value and all in it.
+  /// Closes a value and everything open inside it.
   mutating func pop(_ frame: Reference) {
     guard reopen(frame) else { return }
     closeLast()
   }
 
-  /// Makes a value the innermost one that is open; false if it is closed already.
+  /// Closes everything inside a value; returns `false` if the value itself is already closed.
   @inline(__always)
   mutating func reopen(_ frame: Reference) -> Bool {
     let index = Int(frame.index)
@@ -114,7 +114,7 @@ struct EncodingCore: ~Copyable {
   mutating func closeLast() {
     depth -= 1
     switch frames[depth].kind {
-    case .empty: writer.literal("{}")  // as other encoders do for a value that wrote nothing
+    case .empty: writer.literal("{}")  // as other encoders do for a value that encodes nothing
     case .scalar: break
     case .object: writer.byte(ASCII.closeBrace)
     case .array: writer.byte(ASCII.closeBracket)
@@ -122,7 +122,7 @@ struct EncodingCore: ~Copyable {
     if !largeNames.isEmpty { largeNames[depth] = nil }
   }
 
-  /// Opens an object or array inside a value, or goes on with the one that it is already.
+  /// Opens an object or array inside a value, or returns the one that is already open.
   mutating func container(_ kind: Frame.Kind, in frame: Reference) -> Reference {
     guard reopen(frame) else { return .closed }
     let index = Int(frame.index)
@@ -138,13 +138,13 @@ struct EncodingCore: ~Copyable {
     return frame
   }
 
-  /// Opens a container where the writer stands.
+  /// Opens a container at the current position.
   mutating func nested(_ kind: Frame.Kind) -> Reference { container(kind, in: open()) }
 
-  /// Opens a value that some other encoder will write, or nobody.
+  /// Opens a value for a nested encoder, which may never write it.
   mutating func slot() -> Reference { open() }
 
-  /// Begins the only text of a value.
+  /// Begins the single scalar of a value.
   mutating func scalar(in frame: Reference) throws -> Bool {
     guard reopen(frame) else { return false }
     guard frames[Int(frame.index)].kind == .empty else {
@@ -158,10 +158,10 @@ struct EncodingCore: ~Copyable {
 }
 
 extension StoreError {
-  /// What a type's `encode(to:)` must not do.
+  /// The error for an `encode(to:)` that writes more than one value.
   static var encodedTwice: StoreError {
     StoreError(
-      .invalidArgument, "A type encodes two values into one place",
+      .invalidArgument, "A type encodes more than one value into a single container",
       [.expected: "one container for each value"])
   }
 }

@@ -2,10 +2,10 @@
 
 import Foundation
 
-/// What all containers of one encoding share.
+/// The state shared by all containers of one encoding pass.
 ///
-/// The containers hold on to this object and work through its pointer: access to the properties of
-/// a class is checked for exclusivity each time, which would be a third of all work.
+/// Containers retain this object and work through its pointer: exclusivity checks on class properties
+/// would cost a third of the encoding time.
 final class EncodingState {
   let core: UnsafeMutablePointer<EncodingCore>
   var userInfo: [CodingUserInfoKey: Any] = [:]
@@ -20,7 +20,7 @@ final class EncodingState {
     core.deallocate()
   }
 
-  /// Writes a value where the writer stands. After an error something of it may be there.
+  /// Encodes a value at the current position. After an error, partial output may remain.
   func encode<Value: Encodable>(_ value: Value) throws {
     if try encodeNative(value) { return }
     let frame = try core.pointee.push()
@@ -28,7 +28,7 @@ final class EncodingState {
     core.pointee.pop(frame)
   }
 
-  /// Writes a value of a type that has a form of its own, and says whether it is one.
+  /// Encodes a type that has its own stored form; returns `false` for other types.
   @inline(__always)
   private func encodeNative<Value: Encodable>(_ value: Value) throws -> Bool {
     if Value.self == String.self {
@@ -73,13 +73,13 @@ final class EncodingState {
   }
 }
 
-/// A value as the type that it was just found to be.
+/// Returns the value as a type that was just checked to be identical.
 @inline(__always)
 func same<From, To>(_ value: From, as type: To.Type = To.self) -> To {
   unsafeBitCast(value, to: To.self)
 }
 
-/// A name or an index on the way to a value.
+/// A field name or array index in a coding path.
 struct PathKey: CodingKey {
   let stringValue: String
   let intValue: Int?

@@ -2,12 +2,13 @@
 
 import Synchronization
 
-/// How fields of types are stored that only know Codable: an enum with payloads, a type of a library.
+/// Support for field types that only conform to Codable, such as enums with associated values and
+/// library types.
 extension JSONWriter {
-  /// Writes a value as its own `encode(to:)` says.
+  /// Writes a value through its `encode(to:)`.
   ///
-  /// A value that cannot be encoded is a ``failure``: ``StoreError/Code/valueNotStorable``, with the error
-  /// of the type as a detail that is not logged.
+  /// If the value cannot be encoded, ``failure`` is set to ``StoreError/Code/valueNotStorable``, with
+  /// the underlying error as a detail that is not logged.
   package mutating func codable(_ value: some Encodable) {
     let start = count
     do {
@@ -23,10 +24,10 @@ extension JSONWriter {
 }
 
 extension JSONReader {
-  /// Reads a value as its own `init(from:)` says.
+  /// Reads a value through its `init(from:)`.
   ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` if the type refuses it, with the place in the document;
-  ///   ``StoreError/Code/corruptDocument``.
+  /// - Throws: ``StoreError/Code/typeMismatch`` with the location in the document if the type rejects
+  ///   the value; ``StoreError/Code/corruptDocument``.
   package mutating func codable<Value: Decodable>(
     as type: Value.Type = Value.self
   ) throws(StoreError) -> Value {
@@ -43,7 +44,7 @@ extension JSONReader {
     }
   }
 
-  /// Where in the value the type stopped, and why.
+  /// Returns the error that reports where in the value decoding stopped, and why.
   @inline(never)
   private func refused(by type: String, _ error: any Error) -> StoreError {
     let context =
@@ -55,19 +56,19 @@ extension JSONReader {
       }
     let path = context.codingPath.map { $0.intValue.map { "\($0)" } ?? $0.stringValue }
     let refused = StoreError(
-      .typeMismatch, "A field holds a value that its type does not take",
+      .typeMismatch, "A field holds a value that its type does not accept",
       [.byteOffset: "\(offset)", .expected: type, .value: context.debugDescription])
     return path.isEmpty ? refused : refused.adding(.field, path.joined(separator: "."))
   }
 }
 
-/// Coders that are kept for the next value, since making one costs more than a small value.
+/// Shared coders. Creating a coder costs more than coding a small value.
 private enum CodingPool {
-  static let encoder = Idle { DocumentEncoder() }
-  static let decoder = Idle { DocumentDecoder() }
+  static let encoder = ReusableCoder { DocumentEncoder() }
+  static let decoder = ReusableCoder { DocumentDecoder() }
 
-  // @unchecked: `kept` belongs to whoever took it out under the mutex.
-  final class Idle<Coder>: @unchecked Sendable {
+  // @unchecked: `kept` is used only by the caller that took it under the mutex.
+  final class ReusableCoder<Coder>: @unchecked Sendable {
     private let isFree = Mutex(true)
     private let kept: Coder
     private let make: @Sendable () -> Coder
@@ -77,13 +78,13 @@ private enum CodingPool {
       kept = make()
     }
 
-    /// With the kept coder, or with a new one where that is in use.
+    /// Runs `work` with the shared coder, or with a new one if it is in use.
     func use<Result>(_ work: (Coder) throws -> Result) rethrows -> Result {
-      let isMine = isFree.withLock { isFree in
+      let isAcquired = isFree.withLock { isFree in
         defer { isFree = false }
         return isFree
       }
-      guard isMine else { return try work(make()) }
+      guard isAcquired else { return try work(make()) }
       defer { isFree.withLock { $0 = true } }
       return try work(kept)
     }

@@ -3,7 +3,8 @@
 public import Foundation
 
 extension Optional: FieldCodable where Wrapped: FieldCodable {
-  /// Nil is null where something must stand, and left out where a field can be.
+  /// Writes `null` for `nil`. Fields that are `nil` are omitted instead; see
+  /// ``FieldCodable/isMissing``.
   @inlinable @inline(__always)
   public func write(to writer: inout JSONWriter) {
     switch self {
@@ -11,24 +12,29 @@ extension Optional: FieldCodable where Wrapped: FieldCodable {
     case .none: writer.null()
     }
   }
+  /// Reads the wrapped value; `null` becomes `nil`.
   @inlinable @inline(__always)
   public init(reading reader: inout JSONReader) throws(StoreError) {
     self = reader.consumeNull() ? nil : try Wrapped(reading: &reader)
   }
+  /// `nil`: a missing field is read as `nil`.
   @inlinable @inline(__always)
   public static var missingValue: Wrapped?? { .some(nil) }
+  /// Whether the value is `nil`, in which case the field is omitted.
   @inlinable @inline(__always)
   public var isMissing: Bool { self == nil }
 }
 
 extension Array: FieldCodable where Element: FieldCodable {
+  /// Writes the elements as an array.
   @inlinable @inline(__always)
   public func write(to writer: inout JSONWriter) {
     guard writer.enter() else { return }
     writer.array(self) { (writer, element) in element.write(to: &writer) }
     writer.leave()
   }
-  /// A single value is an array of one, so that a field may become a list.
+  /// Reads an array. A single value is read as an array of one element, so that a field can become a
+  /// list.
   @inlinable @inline(__always)
   public init(reading reader: inout JSONReader) throws(StoreError) {
     guard reader.isAtArray else {
@@ -42,7 +48,7 @@ extension Array: FieldCodable where Element: FieldCodable {
 }
 
 extension JSONReader {
-  /// Whether an array stands here.
+  /// Whether the next value is an array.
   @inlinable @inline(__always)
   var isAtArray: Bool {
     mutating get {
@@ -59,19 +65,21 @@ extension JSONReader {
 }
 
 extension Set: FieldCodable where Element: FieldCodable {
-  /// Written in the order of the elements' bytes, so that equal sets are equal documents.
+  /// Writes the elements as an array sorted by encoded bytes, so that equal sets produce equal
+  /// documents.
   public func write(to writer: inout JSONWriter) {
     guard writer.enter() else { return }
     writer.sorted(map { element in { (writer: inout JSONWriter) in element.write(to: &writer) } })
     writer.leave()
   }
+  /// Reads an array, or a single value as a set of one element.
   public init(reading reader: inout JSONReader) throws(StoreError) {
     self = Set(try [Element](reading: &reader))
   }
 }
 
 extension JSONWriter {
-  /// Writes an array whose elements are sorted by their bytes.
+  /// Writes an array whose elements are sorted by their encoded bytes.
   fileprivate mutating func sorted(_ elements: [(inout JSONWriter) -> Void]) {
     var texts: [[UInt8]] = []
     for write in elements {
@@ -85,35 +93,43 @@ extension JSONWriter {
   }
 }
 
-/// A type whose values can be the names of fields, so that a dictionary of them is an object.
+/// A type whose values can be field names, so that a dictionary keyed by it is stored as an object.
 ///
-/// Types with raw values of such a type need no more than the name of the protocol.
+/// A `RawRepresentable` type whose raw value conforms needs only to declare the conformance.
 public protocol FieldNameConvertible: Hashable, SendableMetatype {
-  /// The name of the field.
+  /// The field name for this value.
   var fieldName: String { get }
-  /// Nil if no value has this name.
+  /// Creates the value for a field name, or returns `nil` if there is none.
   init?(fieldName: String)
 }
 
 extension String: FieldNameConvertible {
+  /// The string itself.
   public var fieldName: String { self }
+  /// Creates the string that equals the field name.
   public init?(fieldName: String) { self = fieldName }
 }
 
 extension FieldNameConvertible where Self: LosslessStringConvertible {
+  /// The value's `description`.
   public var fieldName: String { description }
+  /// Creates the value that the field name describes, or returns `nil` if there is none.
   public init?(fieldName: String) { self.init(fieldName) }
 }
 
 extension Int: FieldNameConvertible {}
 extension Int64: FieldNameConvertible {}
 extension UUID: FieldNameConvertible {
+  /// The UUID string, in uppercase.
   public var fieldName: String { uuidString }
+  /// Creates a UUID from its string form, or returns `nil` if the field name is not a UUID.
   public init?(fieldName: String) { self.init(uuidString: fieldName) }
 }
 
 extension FieldNameConvertible where Self: RawRepresentable, RawValue: FieldNameConvertible {
+  /// The field name of the raw value.
   public var fieldName: String { rawValue.fieldName }
+  /// Creates the value whose raw value has this field name, or returns `nil` if there is none.
   public init?(fieldName: String) {
     guard let raw = RawValue(fieldName: fieldName) else { return nil }
     self.init(rawValue: raw)
@@ -121,7 +137,8 @@ extension FieldNameConvertible where Self: RawRepresentable, RawValue: FieldName
 }
 
 extension Dictionary: FieldCodable where Key: FieldNameConvertible, Value: FieldCodable {
-  /// Written in the order of the names, so that equal dictionaries are equal documents.
+  /// Writes an object with its fields sorted by name, so that equal dictionaries produce equal
+  /// documents.
   public func write(to writer: inout JSONWriter) {
     guard writer.enter() else { return }
     let named = map { (name: $0.key.fieldName, value: $0.value) }.sorted {
@@ -139,11 +156,13 @@ extension Dictionary: FieldCodable where Key: FieldNameConvertible, Value: Field
     writer.leave()
   }
 
-  /// Of two fields with one name the first counts. An array of names and values in turns is read too, which
-  /// Codable writes for most types of keys.
+  /// Reads an object. If a name occurs twice, the first value is used.
   ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` also for a name that no key has, and for two names that are one
-  ///   key, as two Unicode forms of a text are for Swift.
+  /// Also reads an array of alternating keys and values, which Codable writes for most key types.
+  ///
+  /// - Throws: ``StoreError/Code/typeMismatch``, also for a name that is not a valid key, and for two
+  ///   names that are equal as keys, such as two Unicode normalization forms of one string;
+  ///   ``StoreError/Code/corruptDocument``.
   public init(reading reader: inout JSONReader) throws(StoreError) {
     try reader.enter()
     if reader.isAtArray {
@@ -164,7 +183,7 @@ extension Dictionary: FieldCodable where Key: FieldNameConvertible, Value: Field
 }
 
 extension JSONReader {
-  /// Reads an array in which a value stands behind each name.
+  /// Reads an array of alternating keys and values.
   @inline(never)
   fileprivate mutating func alternating<Key: FieldNameConvertible, Value: FieldCodable>()
     throws(StoreError) -> [Key: Value]
@@ -184,21 +203,22 @@ extension JSONReader {
     return read
   }
 
-  /// Of two fields with one name the first counts. Two names that Swift takes for one key, as two
-  /// Unicode forms of a text, do not fit into a dictionary: saving it would lose a field.
+  /// Adds a value. If a name occurs twice, the first value is kept. Two names that are equal as keys,
+  /// such as two Unicode normalization forms of one string, are rejected: saving the dictionary would
+  /// lose a field.
   @inline(__always)
   fileprivate func add<Key: FieldNameConvertible, Value>(
     _ value: Value, _ key: Key, to read: inout [Key: Value]
   ) throws(StoreError) {
-    guard let known = read.index(forKey: key) else {
+    guard let existing = read.index(forKey: key) else {
       read[key] = value
       return
     }
-    guard read[known].key.fieldName.isSame(as: key.fieldName) else {
-      throw mismatch("names that are different keys of a dictionary")
+    guard read[existing].key.fieldName.isSame(as: key.fieldName) else {
+      throw mismatch("names that are distinct dictionary keys")
     }
   }
 
   @inline(never)
-  fileprivate func unknownName() -> StoreError { mismatch("a field name that is a key") }
+  fileprivate func unknownName() -> StoreError { mismatch("a field name that is a valid key") }
 }

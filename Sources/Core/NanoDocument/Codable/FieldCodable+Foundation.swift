@@ -3,30 +3,38 @@
 public import Foundation
 
 extension Date: FieldCodable {
+  /// Writes the date in its stored form.
   @inlinable @inline(__always)
   public func write(to writer: inout JSONWriter) { writer.date(self) }
+  /// Reads a date in its stored form.
   @inlinable @inline(__always)
   public init(reading reader: inout JSONReader) throws(StoreError) { self = try reader.date() }
 }
 
 extension Data: FieldCodable {
+  /// Writes the data in its stored form.
   public func write(to writer: inout JSONWriter) { writer.data(self) }
+  /// Reads data in its stored form.
   public init(reading reader: inout JSONReader) throws(StoreError) { self = try reader.data() }
 }
 
 extension URL: FieldCodable {
+  /// Writes the URL in its stored form.
   public func write(to writer: inout JSONWriter) { writer.url(self) }
+  /// Reads a URL in its stored form.
   public init(reading reader: inout JSONReader) throws(StoreError) { self = try reader.url() }
 }
 
 extension UUID: FieldCodable {
+  /// Writes the UUID as an uppercase string.
   public func write(to writer: inout JSONWriter) { writer.string(uuidString) }
+  /// Reads a UUID from a string.
   public init(reading reader: inout JSONReader) throws(StoreError) { self = try reader.uuid() }
 }
 
 extension Decimal: FieldCodable {
-  /// Written as text, which keeps every digit.
+  /// Writes the number as a string, which preserves every digit.
   public func write(to writer: inout JSONWriter) { writer.string(description) }
-  /// A number is read too.
+  /// Reads a decimal from a string or a number.
   public init(reading reader: inout JSONReader) throws(StoreError) { self = try reader.decimal() }
 }

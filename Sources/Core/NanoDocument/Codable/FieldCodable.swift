@@ -2,35 +2,39 @@
 
 /// A type that writes and reads itself as one stored JSON value, without Codable.
 ///
-/// What a field of a model can hold: numbers, texts, dates and the like, optionals, arrays, sets and
-/// dictionaries of them, and models themselves. An enum with raw values needs no more than its name here:
+/// Conforming types can be fields of a model: numbers, strings, dates and other scalars; optionals,
+/// arrays, sets and dictionaries of these; and models themselves. An enum with raw values needs only to
+/// declare the conformance:
 ///
 /// ```swift
 /// enum Suit: String, FieldCodable { case clubs, diamonds, hearts, spades }
 /// ```
 ///
-/// The stored form is the one that Codable gives the same type, so that a type may change from Codable to a
-/// model and its documents stay readable. Dictionaries are always objects here; Codable writes an array of
-/// keys and values for keys that are neither texts nor integers, which is read too.
+/// The stored form is the same as Codable's, so a type can change from Codable to a model and its
+/// documents remain readable. Dictionaries are always stored as objects; the array of keys and values
+/// that Codable writes for keys other than strings and integers is read as well.
 public protocol FieldCodable: SendableMetatype {
-  /// Writes one value. What cannot be written is told by ``JSONWriter/failure``.
+  /// Writes one value. The writer records a value without a stored form as a failure.
   func write(to writer: inout JSONWriter)
 
-  /// Reads one value, and leaves the cursor behind it.
+  /// Reads one value and advances the cursor past it.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
   init(reading reader: inout JSONReader) throws(StoreError)
 
-  /// What a field has that a document does not hold; nil if it must be there. An optional has nil.
+  /// The value of a field that is absent from the document, or `nil` if the field is required. For an
+  /// optional, it is a wrapped `nil`.
   static var missingValue: Self? { get }
 
-  /// Whether the field is left out of the document, as an optional without a value is.
+  /// Whether the field is omitted from the document, as an optional without a value is.
   var isMissing: Bool { get }
 }
 
 extension FieldCodable {
+  /// `nil`: the field is required.
   @inlinable @inline(__always)
   public static var missingValue: Self? { nil }
+  /// `false`: the field is always written.
   @inlinable @inline(__always)
   public var isMissing: Bool { false }
 }
@@ -49,7 +53,7 @@ extension FieldCodable {
     }
   }
 
-  /// Makes it from a value as conditions compare it.
+  /// Creates an instance from a value in the form that conditions compare.
   ///
   /// - Throws: ``StoreError/Code/typeMismatch``, ``StoreError/Code/valueNotStorable``.
   public init(stored value: DocumentValue) throws(StoreError) {
@@ -62,10 +66,14 @@ extension FieldCodable {
 }
 
 extension FieldCodable where Self: RawRepresentable, RawValue: FieldCodable {
+  /// Writes the raw value.
   @inlinable
   public func write(to writer: inout JSONWriter) { rawValue.write(to: &writer) }
 
-  /// - Throws: ``StoreError/Code/typeMismatch`` also for a raw value that no case has.
+  /// Reads the raw value.
+  ///
+  /// - Throws: ``StoreError/Code/typeMismatch``, also for a raw value without a case;
+  ///   ``StoreError/Code/corruptDocument``.
   @inlinable
   public init(reading reader: inout JSONReader) throws(StoreError) {
     self = try reader.rawRepresentable()
@@ -75,7 +83,8 @@ extension FieldCodable where Self: RawRepresentable, RawValue: FieldCodable {
 extension JSONReader {
   /// Reads a value of a type with raw values.
   ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` also for a raw value that no case has.
+  /// - Throws: ``StoreError/Code/typeMismatch``, also for a raw value without a case;
+  ///   ``StoreError/Code/corruptDocument``.
   @inlinable
   public mutating func rawRepresentable<Value: RawRepresentable>(
     as type: Value.Type = Value.self
@@ -88,5 +97,5 @@ extension JSONReader {
   }
 
   @usableFromInline @inline(never)
-  func unknownCase() -> StoreError { mismatch("a value that the type has a case for") }
+  func unknownCase() -> StoreError { mismatch("a raw value of one of the type's cases") }
 }

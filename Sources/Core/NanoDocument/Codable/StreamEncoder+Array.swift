@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-/// An array being written.
+/// An unkeyed container that writes the elements of a JSON array.
 struct StreamArray: UnkeyedEncodingContainer {
   let state: EncodingState
   let frame: EncodingCore.Reference
 
-  /// Kept here as well, to be right even if the array was closed.
+  /// Tracked here too, so that it stays correct after the array is closed.
   private(set) var count = 0
 
   private var core: UnsafeMutablePointer<EncodingCore> { state.core }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// An object being written.
+/// A keyed container that writes the fields of a JSON object.
 struct StreamObject<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let state: EncodingState
   let frame: EncodingCore.Reference

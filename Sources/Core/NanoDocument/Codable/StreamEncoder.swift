@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The encoder that a type's `encode(to:)` gets: one place in the text.
+/// The encoder passed to a type's `encode(to:)`: one value in the text.
 struct StreamEncoder: Encoder {
   let state: EncodingState
   let frame: EncodingCore.Reference
@@ -66,19 +66,19 @@ extension StreamEncoder: SingleValueEncodingContainer {
 }
 
 extension EncodingState {
-  /// Writes what was begun at a mark, or takes it back.
+  /// Writes the value begun at the mark, or rolls it back if `body` throws.
   @inline(__always)
   func write(_ mark: EncodingCore.Mark?, _ body: () throws -> Void) throws {
     guard let mark else { return }
     do {
       try body()
     } catch {
-      throw takeBack(mark, error)
+      throw rollBack(mark, error)
     }
   }
 
   @inline(never)
-  private func takeBack(_ mark: EncodingCore.Mark, _ error: any Error) -> any Error {
+  private func rollBack(_ mark: EncodingCore.Mark, _ error: any Error) -> any Error {
     let path = core.pointee.codingPath(ofLastIn: mark.frame)
     core.pointee.rollBack(mark)
     guard let error = error as? StoreError else { return error }

@@ -3,8 +3,8 @@
 import Foundation
 import OrderedCollections
 
-/// Encodes into a tree, in whatever order containers are written to: for the types that
-/// ``StreamEncoder`` cannot do.
+/// An encoder that builds a tree and accepts writes to containers in any order, for types that
+/// ``StreamEncoder`` cannot encode.
 struct TreeEncoder: Encoder {
   let node: TreeNode
   let codingPath: [any CodingKey]
@@ -28,7 +28,7 @@ struct TreeEncoder: Encoder {
     }
   }
 
-  /// The value of a type that has a form of its own.
+  /// Returns the value of a type that has its own stored form.
   private func native<Value: Encodable>(_ value: Value) -> DocumentValue? {
     switch value {
     case let value as DocumentValue: value
@@ -50,7 +50,7 @@ struct TreeEncoder: Encoder {
     node.content = .value(.int(value))
   }
 
-  /// The encoder of a new node, which the caller puts in its place.
+  /// Returns an encoder with a new node, which the caller adds to its parent.
   func child(_ key: any CodingKey) -> TreeEncoder {
     TreeEncoder(node: TreeNode(), codingPath: codingPath + [key], userInfo: userInfo)
   }
@@ -89,7 +89,7 @@ extension TreeEncoder: SingleValueEncodingContainer {
   func encode<Value: Encodable>(_ value: Value) throws { try fill(value) }
 }
 
-/// One value of the tree, filled at any time.
+/// One mutable value of the tree.
 final class TreeNode {
   enum Content {
     case empty
@@ -102,7 +102,7 @@ final class TreeNode {
 
   var value: DocumentValue {
     switch content {
-    case .empty: [:]  // as other encoders do for a value that wrote nothing
+    case .empty: [:]  // as other encoders do for a value that encodes nothing
     case .value(let value): value
     case .object(let fields): .object(DocumentObject(fields: fields.mapValues(\.value)))
     case .array(let elements): .array(elements.map(\.value))
@@ -117,7 +117,7 @@ private struct TreeObject<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   private func put(_ child: TreeEncoder, _ name: String) {
     guard case .object(var fields) = encoder.node.content else { return }
-    encoder.node.content = .empty  // or the dictionary would be copied
+    encoder.node.content = .empty  // avoids a copy of the dictionary
     fields[ExactName(name)] = child.node
     encoder.node.content = .object(fields)
   }
@@ -160,7 +160,7 @@ private struct TreeArray: UnkeyedEncodingContainer {
 
   private func put(_ child: TreeEncoder) {
     guard case .array(var elements) = encoder.node.content else { return }
-    encoder.node.content = .empty  // or the array would be copied
+    encoder.node.content = .empty  // avoids a copy of the array
     elements.append(child.node)
     encoder.node.content = .array(elements)
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension StoreError {
-  /// The error with the path of the field in place of the byte at which it was found.
+  /// Returns the error with the path of the field instead of the byte offset.
   package func withField(in body: UnsafeRawBufferPointer) -> StoreError {
     guard let offset = self[.byteOffset].flatMap({ Int($0) }) else { return self }
     let names = JSONReader.path(toByte: offset, in: body)

@@ -2,10 +2,10 @@
 
 public import Foundation
 
-/// Without it `localizedDescription` would be "The operation could not be completed".
+/// Without this conformance, `localizedDescription` would be "The operation could not be completed".
 extension StoreError: LocalizedError {
-  /// The sentence with the details that hold no user data.
+  /// The message with the details that contain no user data.
   public var errorDescription: String? { description }
-  /// What to do about it; nil if there is nothing to suggest.
+  /// The suggested remedy, or `nil` if there is none.
   public var recoverySuggestion: String? { self[.hint] }
 }

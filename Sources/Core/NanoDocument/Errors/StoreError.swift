@@ -1,101 +1,143 @@
 // SPDX-License-Identifier: MIT
 
-/// What went wrong, in a form that a program can act on and a log can keep.
+/// An error of a store, with a code for the program and details for logs.
 ///
-/// `description` is a constant sentence with details that are safe to log (collection, index,
-/// byte offset). Details that may hold user data (a key, a value, a path of this machine) appear
-/// only in `debugDescription`.
+/// `description` is a constant message followed by details that are safe to log, such as the
+/// collection, the index or a byte offset. Details that may contain user data, such as a key, a value
+/// or a local path, appear only in `debugDescription`.
 ///
 /// ```swift
 /// do { try people.insert(["name": "Ada"], key: "ada") }
 /// catch let error as StoreError where error.code == .duplicateKey { … }
 /// ```
 public struct StoreError: Error, Sendable, Hashable {
-  /// What a caller may want to tell apart. A code exists only if callers would act differently.
+  /// The kinds of errors that callers handle differently.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// Text that should be JSON is not; `byteOffset` says where.
+    /// The text is not valid JSON; `byteOffset` is the position of the error.
     case invalidJSON
     /// A field path has an empty component or an unclosed quote.
     case invalidPath
-    /// Condition text does not parse; `position` says where, `expected` what was expected.
+    /// The query text does not parse; `position` is where, and `expected` what was expected there.
     case invalidQuery
-    /// A parameter is out of its range, missing or of the wrong kind.
+    /// An argument is out of range, missing or of the wrong kind.
     case invalidArgument
-    /// A key is empty, holds a NUL, or is too long.
+    /// A key is empty, contains a NUL character or is too long.
     case invalidKey
-    /// The name of a collection, index or metadata entry cannot be used.
+    /// The name of a collection, index or metadata entry is not valid.
     case invalidName
-    /// A value has no stored form, such as an integer beyond 64 bits.
+    /// A value has no stored form, such as an integer that does not fit in 64 bits.
     case valueNotStorable
-    /// The encoded document is over the limit.
+    /// The encoded document exceeds the size limit.
     case documentTooLarge
-    /// A document with this key exists already.
+    /// A document with this key already exists.
     case duplicateKey
-    /// A unique index has this value already; `index` names it.
+    /// A unique index already contains this value; `index` is its name.
     case uniqueViolation
-    /// A document has another revision than the one that was to be replaced or removed; `actual` says which.
+    /// The stored document does not have the expected revision; `actual` is the one it has. The
+    /// document was not replaced or removed.
     case revisionConflict
-    /// A delete rule keeps an object; `field` names the relationship.
+    /// A delete rule prevents the deletion of an object; `field` is the relationship.
     case deleteDenied
-    /// What an update or another call addresses does not exist.
+    /// The document or other object that a call refers to does not exist.
     case notFound
-    /// Something of this name exists already, with another definition.
+    /// An object of this name already exists with a different definition.
     case alreadyExists
-    /// A document holds a value of another type than was asked for.
+    /// A document contains a value of a type other than the requested one.
     case typeMismatch
-    /// Evaluating a query on a document would cost more than its budget; `limit` says of what.
+    /// Evaluating a query on a document would exceed its budget; `limit` names the limit.
     case tooComplex
-    /// A document with only some of its fields cannot replace the whole one.
+    /// A document that contains only some of its fields cannot replace the whole document.
     case partialDocument
-    /// A stored document does not decode.
+    /// A stored document cannot be decoded.
     case corruptDocument
-    /// The file is damaged.
+    /// The database file is damaged.
     case corruptFile
-    /// The file is not a database, or not one of ours.
+    /// The file is not a database, or not a NanoStore database.
     case notADatabase
     /// The file was written by a newer version of the library.
     case newerFormat
     /// The file cannot be opened or created.
     case cannotOpen
-    /// The file was deleted, moved or replaced while the store had it open. Nothing was written; close the store and
-    /// open it again.
+    /// The file was deleted, moved or replaced while the store was open. Nothing was written; close the
+    /// store and open it again.
     case fileReplaced
-    /// The store is encrypted, and this is not its key, or there was none.
+    /// The store is encrypted, and the key is missing or wrong.
     case wrongKey
-    /// The store, its file or its folder can only be read.
+    /// The store, its file or its folder is read-only.
     case readOnly
-    /// A statement of the caller's own would change what the store keeps for itself; `table` names it.
+    /// A user-supplied statement would change the store's internal data; `table` is the table.
     case notPermitted
-    /// No space is left, or the file has reached its permitted size.
+    /// The disk is full, or the file has reached its maximum size.
     case full
-    /// The database could not get memory.
+    /// The database could not allocate memory.
     case outOfMemory
-    /// Another connection holds the lock for longer than the busy timeout.
+    /// Another connection held the lock for longer than the busy timeout.
     case locked
-    /// The operation was cancelled or interrupted.
+    /// The operation was canceled or interrupted.
     case interrupted
     /// The store is closed.
     case closed
-    /// The server of the store cannot be reached, or the connection was lost. Nothing was applied.
+    /// The store's server cannot be reached, or the connection was lost. Nothing was applied.
     case connectionLost
-    /// The connection was lost while a transaction was being committed: it happened wholly or not at all.
+    /// The connection was lost during the commit of a transaction, which was either applied completely
+    /// or not at all.
     case outcomeUnknown
-    /// The engine cannot do this; `capability` says what is missing.
+    /// The engine does not support the operation; `capability` is the missing capability.
     case unsupported
-    /// The operating system failed to read or write.
+    /// The operating system reported a read or write error.
     case inputOutput
-    /// The database refused a statement for another reason.
+    /// The database rejected a statement for a reason without a code of its own.
     case database
   }
 
-  /// The name of one detail.
+  /// The name of a detail.
   public enum Detail: String, Sendable, Hashable {
-    case collection, field, index, record, byteOffset, line, position, expected, limit, actual,
-      capability
-    case rowID, engineCode, operation, hint, table, column
-    case key, value, path, text, engineMessage
+    /// The collection's name.
+    case collection
+    /// The path of the field.
+    case field
+    /// The index's name.
+    case index
+    /// The number of the record in an import, starting at 1.
+    case record
+    /// The byte offset of the error.
+    case byteOffset
+    /// The line of the error, starting at 1.
+    case line
+    /// The position of the error, such as a column of a query text.
+    case position
+    /// What was expected or is allowed.
+    case expected
+    /// The limit that was exceeded.
+    case limit
+    /// What was found instead.
+    case actual
+    /// The missing capability of the engine.
+    case capability
+    /// The document's row ID.
+    case rowID
+    /// The database's error code.
+    case engineCode
+    /// The operation that failed, or the setting or expression that caused the error.
+    case operation
+    /// A suggested remedy.
+    case hint
+    /// The name of a database table.
+    case table
+    /// The name of a table column.
+    case column
+    /// The document's key. May contain user data.
+    case key
+    /// A value. May contain user data.
+    case value
+    /// A file path, or the path of a value in an encoded type. May contain user data.
+    case path
+    /// The offending text. May contain user data.
+    case text
+    /// The database's error message. May contain user data.
+    case engineMessage
 
-    /// Whether what stands under this name may come from a user's documents or machine.
+    /// Whether the detail's value may contain data from documents or from the user's machine.
     public var mayHoldUserData: Bool {
       switch self {
       case .key, .value, .path, .text, .engineMessage: true
@@ -104,13 +146,14 @@ public struct StoreError: Error, Sendable, Hashable {
     }
   }
 
-  /// What went wrong, for the program.
+  /// The kind of error, for programs.
   public let code: Code
-  /// A constant sentence, the same each time this error is thrown.
+  /// A constant message that is the same each time this error is thrown.
   public let message: String
-  /// Labelled details in the order in which they are worth reading.
+  /// Labeled details, the most relevant first.
   public let details: [(name: Detail, value: String)]
 
+  /// Creates an error with a constant message and its details.
   public init(
     _ code: Code, _ message: String, _ details: KeyValuePairs<Detail, String> = [:]
   ) {
@@ -119,21 +162,21 @@ public struct StoreError: Error, Sendable, Hashable {
     self.details = details.map { ($0.key, $0.value) }
   }
 
-  /// The value of a detail, if it was given.
+  /// The value of a detail, or `nil` if the error does not have it.
   public subscript(detail: Detail) -> String? { details.first { $0.name == detail }?.value }
 
-  /// The same error with one more detail, unless it has that one already.
+  /// Returns the error with a detail added, or unchanged if it already has that detail.
   package func adding(_ name: Detail, _ value: @autoclosure () -> String) -> StoreError {
     guard self[name] == nil else { return self }
     return StoreError(code, message, details: details + [(name, value())])
   }
 
-  /// The same error with another value of a detail.
+  /// Returns the error with a new value for a detail.
   package func replacing(_ name: Detail, _ value: String) -> StoreError {
     removing(name).adding(name, value)
   }
 
-  /// The same error without a detail.
+  /// Returns the error without a detail.
   package func removing(_ name: Detail) -> StoreError {
     StoreError(code, message, details: details.filter { $0.name != name })
   }
@@ -144,6 +187,7 @@ public struct StoreError: Error, Sendable, Hashable {
     self.details = details
   }
 
+  /// Returns whether both errors have the same code, message and details.
   public static func == (a: StoreError, b: StoreError) -> Bool {
     a.code == b.code && a.message == b.message
       && a.details.elementsEqual(b.details) { $0.name == $1.name && $0.value == $1.value }
@@ -156,13 +200,13 @@ public struct StoreError: Error, Sendable, Hashable {
 }
 
 extension StoreError: CustomStringConvertible, CustomDebugStringConvertible {
-  /// The sentence with the details that hold no user data.
+  /// The message with the details that contain no user data.
   public var description: String { render { !$0.mayHoldUserData } }
-  /// The sentence with all details.
+  /// The message with all details.
   public var debugDescription: String { render { _ in true } }
 
-  private func render(_ shown: (Detail) -> Bool) -> String {
-    let parts = details.filter { shown($0.name) }.map { "\($0.name.rawValue): \($0.value)" }
+  private func render(_ isIncluded: (Detail) -> Bool) -> String {
+    let parts = details.filter { isIncluded($0.name) }.map { "\($0.name.rawValue): \($0.value)" }
     return parts.isEmpty
       ? "\(message) [\(code.rawValue)]"
       : "\(message) [\(code.rawValue)] (\(parts.joined(separator: ", ")))"

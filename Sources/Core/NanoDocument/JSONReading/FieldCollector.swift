@@ -2,31 +2,31 @@
 
 import OrderedCollections
 
-/// Gathers the fields of an object that is being parsed.
+/// Collects the fields of an object during parsing.
 ///
-/// Asking an ordered dictionary for every name whether it has that one costs more than the parsing.
-/// Here 64 bits remember roughly which names came, so that few of them are compared.
+/// Looking up every name in an ordered dictionary costs more than the parsing itself. A 64-bit Bloom
+/// filter rules out most duplicates, so that few names are compared.
 struct FieldCollector {
   private var names: ContiguousArray<ExactName> = []
   private var values: ContiguousArray<DocumentValue> = []
   private var seen: UInt64 = 0
-  /// Takes over when an object is large.
+  /// Replaces the arrays once the object is large.
   private var large: OrderedDictionary<ExactName, DocumentValue>?
 
-  /// From so many fields on hashing is faster than comparing. Ordered dictionaries do as much.
+  /// From this count on, hashing is faster than comparing. Ordered dictionaries use the same threshold.
   private static let largeCount = 16
 
   init() {
-    names.reserveCapacity(8)  // arbitrary: most objects have about as many
+    names.reserveCapacity(8)  // arbitrary: the size of a typical object
     values.reserveCapacity(8)
   }
 
-  /// Whether the name came already.
+  /// Returns whether the object already has a field of this name.
   ///
-  /// - Parameter trace: See ``trace(_:)``.
+  /// - Parameter trace: The name's bit in the filter; see ``trace(_:)``.
   @inline(__always)
   func contains(_ name: String, trace: UInt64) -> Bool {
-    // Once an object is large, every bit is set and the dictionary is asked.
+    // Once an object is large, every bit is set and each name is looked up in the dictionary.
     trace & ~seen != 0 ? false : lookUp(ExactName(name))
   }
 
@@ -35,7 +35,7 @@ struct FieldCollector {
     large.map { $0.index(forKey: name) != nil } ?? names.contains(name)
   }
 
-  /// Adds a field whose name has not come yet.
+  /// Adds a field whose name is not present yet.
   @inline(__always)
   mutating func append(
     _ name: consuming String, _ value: consuming DocumentValue, trace: UInt64
@@ -43,7 +43,7 @@ struct FieldCollector {
     if _slowPath(names.count == Self.largeCount) { return appendLarge(ExactName(name), value) }
     names.append(ExactName(name))
     values.append(value)
-    seen |= trace == 0 ? .max : trace  // after such a name every other must be compared
+    seen |= trace == 0 ? .max : trace  // no bit: compare all later names
     if _slowPath(names.count == Self.largeCount) { seen = .max }
   }
 
@@ -58,7 +58,7 @@ struct FieldCollector {
       fields: large ?? OrderedDictionary(uncheckedUniqueKeys: names, values: values))
   }
 
-  /// One bit for a name; names with different bits have different bytes.
+  /// Returns a filter with one bit set for a name. Names with different bits have different bytes.
   @inline(__always)
   static func trace(_ utf8: UnsafeRawBufferPointer) -> UInt64 {
     let count = utf8.count

@@ -2,33 +2,36 @@
 
 public import Foundation
 
-/// What names that begin with `$` mean in JSON text from outside.
+/// The treatment of names that begin with `$` in external JSON text.
 public enum JSONDialect: Sendable, Hashable {
-  /// Nothing special: what JSON does not know is written as text, and stays text when read.
+  /// Plain JSON: values that JSON has no type for are written as strings, and are strings when read
+  /// back.
   case plain
-  /// Dates, data and so on have forms such as `{"$date":"2009-04-01T00:00:00Z"}`: those that a
-  /// store writes, and those of MongoDB's Extended JSON, canonical, relaxed and of the old shell. A
-  /// name that begins with `$` and is none of them has one more `$` when written by us.
+  /// Dates, data and other types have forms such as `{"$date":"2009-04-01T00:00:00Z"}`.
+  ///
+  /// All stored forms are read, as well as MongoDB's Extended JSON: canonical, relaxed and the legacy
+  /// shell format. A field name that begins with `$` but is not part of a form is written with a second
+  /// `$`.
   case extended
 }
 
 extension DocumentValue {
-  /// Parses JSON text by the letter of RFC 8259.
+  /// Parses JSON text strictly according to RFC 8259.
   ///
   /// ```swift
   /// let value = try DocumentValue(json: #"{"born":{"$date":"1815-12-10T00:00:00Z"}}"#)
   /// ```
   ///
-  /// - Throws: ``StoreError/Code/invalidJSON`` with the offset of the byte that is wrong. Besides
-  ///   faults of form these are: a name twice in an object, half a surrogate pair, integers beyond
-  ///   64 bits, numbers beyond all doubles, and nesting beyond ``maximumDepth``.
+  /// - Throws: ``StoreError/Code/invalidJSON`` with the byte offset of the error. Besides syntax
+  ///   errors, these are rejected: duplicate names in an object, unpaired surrogates, integers that do
+  ///   not fit in 64 bits, numbers out of range for a double, and nesting deeper than 512 levels.
   public init(json text: String, dialect: JSONDialect = .extended) throws(StoreError) {
     self = try StrictParser.parse(text, dialect) { (parser) throws(StoreError) in
       try parser.text()
     }
   }
 
-  /// As ``init(json:dialect:)-(String,_)``, for text in UTF-8 without a byte order mark.
+  /// Parses JSON text in UTF-8 without a byte order mark; see ``init(json:dialect:)-(String,_)``.
   public init(
     json bytes: some ContiguousBytes, dialect: JSONDialect = .extended
   ) throws(StoreError) {
@@ -39,17 +42,17 @@ extension DocumentValue {
 }
 
 extension DocumentObject {
-  /// Parses JSON text that must be one object; see
+  /// Parses JSON text that consists of one object; see
   /// ``DocumentValue/init(json:dialect:)-(String,_)``.
   ///
-  /// - Throws: ``StoreError/Code/invalidJSON``, also if the value is another than an object.
+  /// - Throws: ``StoreError/Code/invalidJSON``, also if the value is not an object.
   public init(json text: String, dialect: JSONDialect = .extended) throws(StoreError) {
     self = try StrictParser.parse(text, dialect) { (parser) throws(StoreError) in
       try parser.objectText()
     }
   }
 
-  /// As ``init(json:dialect:)-(String,_)``, for text in UTF-8 without a byte order mark.
+  /// Parses JSON text in UTF-8 without a byte order mark; see ``init(json:dialect:)-(String,_)``.
   public init(
     json bytes: some ContiguousBytes, dialect: JSONDialect = .extended
   ) throws(StoreError) {
@@ -76,11 +79,11 @@ extension StrictParser {
   fileprivate static func parse<Result>(
     _ bytes: some ContiguousBytes, _ dialect: JSONDialect, _ body: Body<Result>
   ) throws(StoreError) -> Result {
-    // `withUnsafeBytes` does not know typed errors.
+    // `withUnsafeBytes` does not support typed throws.
     try bytes.withUnsafeBytes { parse($0, dialect, body) }.get()
   }
 
-  /// As a result, for the functions that lend out bytes do not know typed errors.
+  /// Returns a `Result`, because functions that lend buffers do not support typed throws.
   private static func parse<Result>(
     _ bytes: UnsafeRawBufferPointer, _ dialect: JSONDialect, _ body: Body<Result>
   ) -> Swift.Result<Result, StoreError> {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 
-/// Where a byte of JSON text stands, for errors.
+/// Locates a byte of JSON text by field path, for error details.
 enum JSONLocation {
   private enum Level {
-    /// In an object, after this name: from its opening quote to behind its closing one.
+    /// A field of an object; the range spans its quoted name.
     case field(Range<Int>)
     case element(Int)
   }
 
-  /// The path to the object around a place; nil if it is the outermost one.
+  /// Returns the path of the object that contains a position, or `nil` if it is the outermost object.
   ///
-  /// - Precondition: What stands before the place is valid.
+  /// - Precondition: The text before the position is valid.
   static func path(
-    of place: UnsafePointer<UInt8>, from start: UnsafePointer<UInt8>
+    of position: UnsafePointer<UInt8>, from start: UnsafePointer<UInt8>
   ) -> FieldPath? {
-    let text = UnsafeRawBufferPointer(start: start, count: place - start)
+    let text = UnsafeRawBufferPointer(start: start, count: position - start)
     var levels: [Level] = []
     var index = 0
     var string = 0..<0

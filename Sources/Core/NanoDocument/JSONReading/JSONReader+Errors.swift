@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
 extension JSONReader {
-  /// The error for a byte that does not stand where it must.
+  /// Returns the error for an unexpected byte where `byte` is required.
   @usableFromInline @inline(never)
   func unexpected(_ byte: UInt8) -> StoreError {
     corrupt("'\(Character(UnicodeScalar(byte)))'")
   }
 
-  /// The error for bytes that are not JSON.
+  /// Returns the error for bytes that are not valid JSON.
   @usableFromInline @inline(never)
   func corrupt(_ expected: String) -> StoreError {
     StoreError(
@@ -15,12 +15,12 @@ extension JSONReader {
       [.byteOffset: "\(offset)", .expected: expected])
   }
 
-  /// The error for a value of another type, or for no value at all.
+  /// Returns the error for a value of a different type, or for a missing value.
   @usableFromInline @inline(never)
   func mismatch(_ expected: StaticString) -> StoreError {
     guard let next, isValueStart(next) else { return corrupt("\(expected)") }
     return StoreError(
-      .typeMismatch, "A field holds a value of another type",
+      .typeMismatch, "A field holds a value of a different type",
       [.byteOffset: "\(offset)", .expected: "\(expected)"])
   }
 
@@ -32,7 +32,7 @@ extension JSONReader {
     }
   }
 
-  /// The error of a type whose field is not in the document, at the cursor.
+  /// Returns the error for a required field that the document does not have.
   @inline(never)
   public func missingField(_ name: StaticString) -> StoreError {
     StoreError(
@@ -43,7 +43,7 @@ extension JSONReader {
   @usableFromInline @inline(never)
   static func tooDeep(at offset: Int) -> StoreError {
     StoreError(
-      .corruptDocument, "A stored document is nested too deep",
+      .corruptDocument, "A stored document is nested too deeply",
       [.byteOffset: "\(offset)", .limit: "\(DocumentValue.maximumDepth) levels"])
   }
 }

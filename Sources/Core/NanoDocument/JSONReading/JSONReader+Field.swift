@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 extension JSONReader {
-  /// Moves to the value of a field of the object that stands here, without reading the rest of it.
+  /// Moves the cursor to the value of a field of the current object, skipping the fields before it.
   ///
-  /// Of two fields with one name the first is found. If there is none, or the value here is not an
-  /// object, the cursor stays.
+  /// If a name occurs twice, the first field is found. If the field does not exist, or the current
+  /// value is not an object, returns `false` and leaves the cursor unchanged.
   ///
   /// - Parameter name: The bytes of a ``StoredName``.
   /// - Throws: ``StoreError/Code/corruptDocument``.
@@ -28,18 +28,19 @@ extension JSONReader {
     }
   }
 
-  /// As ``findField(_:)-(UnsafeRawBufferPointer)``.
+  /// Moves the cursor to the value of a field; see ``findField(_:)-(UnsafeRawBufferPointer)``.
   @inlinable
   package mutating func findField(_ name: StoredName) throws(StoreError) -> Bool {
     var found = self
-    let isThere = try name.utf8.withUnsafeBufferPointer { (utf8) throws(StoreError) -> Bool in
+    let isFound = try name.utf8.withUnsafeBufferPointer { (utf8) throws(StoreError) -> Bool in
       try found.findField(UnsafeRawBufferPointer(utf8))
     }
     self = found
-    return isThere
+    return isFound
   }
 
-  /// Skips one value of any kind. Of an object or array only the brackets are counted.
+  /// Skips one value of any kind. Inside objects and arrays, only brackets are counted and strings
+  /// skipped.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` if the bytes end before the value does.
   @inlinable
@@ -60,7 +61,7 @@ extension JSONReader {
     }
   }
 
-  /// Skips to behind the bracket that closes so many open ones.
+  /// Skips past the brackets that close the specified number of open objects and arrays.
   @usableFromInline
   mutating func leave(_ open: Int) throws(StoreError) {
     var open = open

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 extension JSONReader {
-  /// A field's name as it stands in the document, valid as long as the document's bytes.
+  /// A field's name in a document, valid while the document's bytes are.
   @frozen
   public struct Name {
-    /// What stands between the quotes.
+    /// The bytes between the quotes.
     @usableFromInline package let bytes: UnsafeRawBufferPointer
     @usableFromInline let isEscaped: Bool
 
@@ -14,8 +14,8 @@ extension JSONReader {
       self.isEscaped = isEscaped
     }
 
-    /// Whether this is the name that is stored with these bytes (see ``StoredName``); also if it
-    /// was written with other escapes.
+    /// Returns whether the name equals a stored name (see ``StoredName``), even if it is escaped
+    /// differently.
     @inlinable @inline(__always)
     package func matches(_ stored: UnsafeRawBufferPointer) -> Bool {
       if bytes.count == stored.count {
@@ -30,7 +30,7 @@ extension JSONReader {
       return _slowPath(isEscaped || stored.first == ASCII.dollar) ? matchesUnescaped(stored) : false
     }
 
-    /// Whether this is a name known at compile time, given in stored form.
+    /// Returns whether the name equals a compile-time constant in stored form.
     @inlinable @inline(__always)
     public func matches(_ stored: StaticString) -> Bool {
       matches(UnsafeRawBufferPointer(start: stored.utf8Start, count: stored.utf8CodeUnitCount))
@@ -44,11 +44,11 @@ extension JSONReader {
       guard let other = JSONReader.unescaped(stored.assumingMemoryBound(to: UInt8.self)) else {
         return false
       }
-      // A single `$` that begins none of our forms, which only other programs write, is part of the name.
+      // A single `$` that begins no stored form, written only by other programs, is part of the name.
       return mine == other || (Self.isReserved(mine) && other == [ASCII.dollar] + mine)
     }
 
-    /// Whether the name begins with just one `$`, as those of the forms for dates and so on do.
+    /// Whether the name begins with exactly one `$`, as the names of stored forms do.
     @inlinable @inline(__always)
     var isReserved: Bool {
       if _slowPath(isEscaped) { return isReservedUnescaped }
@@ -56,7 +56,7 @@ extension JSONReader {
       return bytes.count == 1 || bytes[1] != ASCII.dollar
     }
 
-    /// As ``isReserved``, for a name whose `$` may be written as an escape.
+    /// The value of ``isReserved`` for a name whose `$` may be escaped.
     @usableFromInline @inline(never)
     var isReservedUnescaped: Bool {
       JSONReader.unescaped(bytes.assumingMemoryBound(to: UInt8.self)).map(Self.isReserved) ?? false
@@ -66,17 +66,17 @@ extension JSONReader {
       name.first == ASCII.dollar && name.dropFirst().first != ASCII.dollar
     }
 
-    /// The name itself, without escapes and without the `$` that was put before another.
+    /// The name without escapes and without the doubled `$`.
     package var text: String {
       @inline(__always) get throws(StoreError) {
         if _fastPath(!isEscaped && bytes.first != ASCII.dollar) {
           return String(decoding: bytes, as: UTF8.self)
         }
-        return try unusualText
+        return try decodedText
       }
     }
 
-    private var unusualText: String {
+    private var decodedText: String {
       get throws(StoreError) {
         guard let plain = JSONReader.unescaped(bytes.assumingMemoryBound(to: UInt8.self)) else {
           throw StoreError(
@@ -103,14 +103,14 @@ extension JSONReader {
   }
 }
 
-/// A field's name as documents hold it: a `$` put before one at the beginning, and JSON's escapes.
+/// A field name as documents store it: JSON-escaped, with a leading `$` doubled.
 ///
-/// Made once for a name that is looked up in many documents.
+/// Create it once for a name that is looked up in many documents.
 @usableFromInline package struct StoredName: Sendable, Hashable {
-  /// What stands between the quotes in a document.
+  /// The bytes between the quotes in a document.
   @usableFromInline package let utf8: [UInt8]
 
-  /// The stored form of a name as a user writes it.
+  /// Creates the stored form of a field name.
   package init(_ name: String) {
     var writer = JSONWriter(capacity: name.utf8.count + 8)
     writer.fieldName(name)

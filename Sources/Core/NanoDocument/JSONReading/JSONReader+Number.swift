@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 extension JSONReader {
-  /// Reads an integer; `12.0` is one as well.
+  /// Reads a 64-bit integer. `12.0` is accepted.
   ///
-  /// - Throws: ``StoreError/Code/corruptDocument``, or ``StoreError/Code/typeMismatch`` if the
-  ///   number has a fraction or is beyond 64 bits.
+  /// - Throws: ``StoreError/Code/corruptDocument``, or ``StoreError/Code/typeMismatch`` if the number
+  ///   has a fraction or does not fit in 64 bits.
   @inlinable
   package mutating func integer() throws(StoreError) -> Int64 {
     skipWhitespace()
@@ -21,7 +21,7 @@ extension JSONReader {
       at += 1
     }
     let isWhole = at == end || endsScalar(at.pointee)
-    // 18 digits always fit; 19 do not overflow the magnitude, but may be beyond Int64.
+    // 18 digits always fit. 19 digits do not overflow the magnitude, but may not fit in Int64.
     if _fastPath(isWhole && at > digits && at - digits <= 18) {
       cursor = at
       let value = Int64(truncatingIfNeeded: magnitude)
@@ -30,10 +30,10 @@ extension JSONReader {
     return try slowInteger(from: first)
   }
 
-  /// Reads an integer of any width.
+  /// Reads an integer of the specified type.
   ///
-  /// - Throws: ``StoreError/Code/corruptDocument``, or ``StoreError/Code/typeMismatch`` if the
-  ///   number does not fit.
+  /// - Throws: ``StoreError/Code/corruptDocument``, or ``StoreError/Code/typeMismatch`` if the number
+  ///   does not fit.
   @inlinable @inline(__always)
   public mutating func integer<Integer: FixedWidthInteger>(
     as type: Integer.Type = Integer.self
@@ -41,7 +41,7 @@ extension JSONReader {
     let before = self
     let value: Int64 = try integer()
     guard let fitting = Integer(exactly: value) else {
-      throw before.mismatch("an integer of the width asked for")
+      throw before.mismatch("an integer in the range of its type")
     }
     return fitting
   }
@@ -54,15 +54,15 @@ extension JSONReader {
     switch number {
     case .integer(let value): return value
     case .double(let value):
-      // Beyond 2^53 the double may be another number than the decimal that was written.
+      // Beyond 2^53, the double may differ from the decimal in the text.
       guard value.magnitude <= 0x1p53, let exact = Int64(exactly: value) else {
-        throw before.mismatch("an integer of 64 bits")
+        throw before.mismatch("a 64-bit integer")
       }
       return exact
     }
   }
 
-  /// Reads a double; an integer is one as well.
+  /// Reads a number as a double. Integers are accepted.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
   public mutating func double() throws(StoreError) -> Double {
@@ -84,7 +84,8 @@ extension JSONReader {
     case double(Double)
   }
 
-  /// Reads a number: an integer if it is written as one and fits; nil if none stands here.
+  /// Reads a number: an integer if it is written as one and fits in 64 bits. Returns `nil` if the next
+  /// value is not a number.
   @inline(__always)
   mutating func number() throws(StoreError) -> Number? {
     let first = cursor
@@ -117,7 +118,7 @@ extension JSONReader {
       places = at - point
       if _slowPath(places == 0) { throw corrupt("digits after the decimal point") }
     } else if at == end || endsScalar(at.pointee), digits <= 19 {
-      // 19 digits do not overflow the magnitude, but may be beyond Int64.
+      // 19 digits do not overflow the magnitude, but may not fit in Int64.
       if mantissa <= UInt64(Int64.max) {
         cursor = at
         let value = Int64(truncatingIfNeeded: mantissa)
@@ -128,7 +129,7 @@ extension JSONReader {
         return .integer(.min)
       }
     }
-    // The quotient of two doubles that are exact is the nearest double to the decimal.
+    // The quotient of two exact doubles is the double nearest to the decimal.
     if _fastPath(
       digits &+ places <= 19 && mantissa >> 53 == 0 && places <= 22
         && (at == end || endsScalar(at.pointee)))
@@ -140,7 +141,7 @@ extension JSONReader {
     return .double(try slowDouble(from: first))
   }
 
-  /// Any decimal, correctly rounded.
+  /// Parses any decimal, correctly rounded.
   @inline(never)
   private mutating func slowDouble(from first: UnsafePointer<UInt8>) throws(StoreError) -> Double {
     cursor = first
@@ -154,16 +155,16 @@ extension JSONReader {
   }
 }
 
-/// Powers of ten that a double holds exactly.
+/// The powers of ten that a double represents exactly.
 let powersOfTen: [Double] = [
   1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
   1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ]
 
-/// The double nearest to a decimal as JSON writes it; infinity if it is beyond all doubles, nil if
-/// it is no such decimal. The C library's own function would obey the locale.
+/// Returns the double nearest to a JSON decimal: infinity if it overflows, `nil` if the text is not a
+/// JSON number. Not `strtod`, which depends on the locale.
 func decimalDouble(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
-  // What Swift also reads, such as `0x1p3`, `nan` or `infinity`, is not JSON.
+  // `Double.init` also accepts `0x1p3`, `nan` and `infinity`, which are not JSON.
   for byte in text {
     switch byte {
     case 0x30...0x39, ASCII.minus, ASCII.plus, ASCII.dot, 0x45, 0x65: continue

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
 extension JSONReader {
-  /// What kind of value stands here, by its first byte.
+  /// The kind of a value, determined by its first byte.
   @frozen
   @usableFromInline package enum Kind: Sendable {
     case null, bool, number, string, array
-    /// An object, or one of the forms for values that JSON lacks; see ``JSONReader/isStoredForm``.
+    /// An object, or the stored form of a type that JSON lacks; see ``JSONReader/isStoredForm``.
     case object
-    /// Nothing that a value begins with.
+    /// Not the start of a value.
     case none
   }
 
-  /// The kind of the next value; white space before it is skipped.
+  /// Returns the kind of the next value, skipping whitespace before it.
   @inlinable @inline(__always)
   package mutating func kind() -> Kind {
     skipWhitespace()
@@ -27,8 +27,8 @@ extension JSONReader {
     }
   }
 
-  /// Whether the object that stands here begins with a name of one `$`, so that it may be a date or
-  /// another value that JSON lacks.
+  /// Whether the current object begins with a name of exactly one `$`, so that it may be the stored
+  /// form of a date or another type that JSON lacks.
   @inlinable @inline(__always)
   package var isStoredForm: Bool {
     var ahead = self
@@ -39,7 +39,7 @@ extension JSONReader {
     return ahead.cursor[0] == ASCII.dollar && ahead.cursor[1] != ASCII.dollar
   }
 
-  /// Whether the name whose first byte stands here begins with one `$`, written as an escape.
+  /// Whether the escaped name at the cursor begins with exactly one `$`.
   @usableFromInline @inline(never)
   var isReservedNameAhead: Bool {
     var ahead = self
@@ -48,11 +48,11 @@ extension JSONReader {
     return Name(bytes, isEscaped: isEscaped).isReserved
   }
 
-  /// Moves ahead by so many bytes, at most to the end.
+  /// Advances by a number of bytes, at most to the end.
   @inlinable @inline(__always)
   package mutating func skip(_ count: Int) { cursor += min(count, end - cursor) }
 
-  /// Consumes bytes that are expected to stand here, and says whether they did.
+  /// Consumes the bytes if they are next; returns whether they were.
   @inlinable @inline(__always)
   package mutating func match(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard end - cursor >= bytes.count, let expected = bytes.baseAddress,
@@ -62,7 +62,7 @@ extension JSONReader {
     return true
   }
 
-  /// Skips a number and says whether it is a double, and how many bytes it had.
+  /// Skips a number. Returns whether it is a double, and its length in bytes.
   @inlinable @inline(__always)
   package mutating func skipNumber() -> (isDouble: Bool, length: Int) {
     let first = cursor
@@ -81,8 +81,8 @@ extension JSONReader {
     return (isDouble, cursor - first)
   }
 
-  /// Skips a date in the form in which it is always written,
-  /// `{"$date":"2026-11-20T21:17:00.123456789Z"}`, and says whether one stood here.
+  /// Skips a date in its usual stored form, `{"$date":"2026-11-20T21:17:00.123456789Z"}`; returns
+  /// whether it was next.
   @inlinable @inline(__always)
   package mutating func skipStoredDate() -> Bool {
     guard end - cursor >= 42, cursor[39] == 0x5A, cursor[40] == ASCII.quote,
@@ -93,29 +93,29 @@ extension JSONReader {
     return true
   }
 
-  /// The bytes from the cursor to the end, valid as long as the document's bytes.
+  /// The bytes from the cursor to the end, valid while the document's bytes are.
   @inlinable package var rest: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: cursor, count: end - cursor)
   }
 
-  /// Reads a string as it stands between its quotes.
+  /// Reads a string without decoding its escapes.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/typeMismatch``.
   @inlinable @inline(__always)
   package mutating func rawString() throws(StoreError) -> RawString {
-    if _slowPath(!peekConsume(ASCII.quote)) { throw mismatch("a text") }
+    if _slowPath(!peekConsume(ASCII.quote)) { throw mismatch("a string") }
     let first = cursor
     let isEscaped = try finishString()
     return RawString(
       bytes: UnsafeRawBufferPointer(start: first, count: cursor - first - 1), isEscaped: isEscaped)
   }
 
-  /// A string between its quotes, valid as long as the document's bytes.
+  /// The undecoded content of a string, valid while the document's bytes are.
   @frozen
   @usableFromInline package struct RawString {
-    /// What stands between the quotes.
+    /// The bytes between the quotes.
     @usableFromInline package let bytes: UnsafeRawBufferPointer
-    /// Whether there are escapes in it; if not, the bytes are the text.
+    /// Whether the string contains escapes. If not, the bytes are the text.
     @usableFromInline package let isEscaped: Bool
 
     @inlinable @inline(__always)
@@ -124,7 +124,7 @@ extension JSONReader {
       self.isEscaped = isEscaped
     }
 
-    /// The text; damaged escapes are replaced.
+    /// The decoded text. If an escape is malformed, the bytes are decoded without unescaping.
     package var text: String {
       guard isEscaped, let plain = JSONReader.unescaped(bytes.assumingMemoryBound(to: UInt8.self))
       else { return String(decoding: bytes, as: UTF8.self) }
@@ -134,6 +134,6 @@ extension JSONReader {
 }
 
 extension JSONReader.Name {
-  /// Whether the name is written with escapes.
+  /// Whether the name contains escapes.
   @inlinable package var hasEscapes: Bool { isEscaped }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension JSONReader {
+  /// Reads a string.
+  ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
   @inlinable
   public mutating func string() throws(StoreError) -> String {
@@ -12,7 +14,7 @@ extension JSONReader {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// From within a string to after its closing quote; says whether there was a backslash.
+  /// Moves from inside a string past its closing quote; returns whether it contains a backslash.
   @inlinable @inline(__always)
   mutating func finishString() throws(StoreError) -> Bool {
     var isEscaped = false
@@ -39,7 +41,7 @@ extension JSONReader {
     }
   }
 
-  /// The text of a string with backslashes in it.
+  /// Decodes a string that contains backslashes.
   @usableFromInline @inline(never)
   func unescape(_ text: UnsafeBufferPointer<UInt8>) throws(StoreError) -> String {
     guard let bytes = Self.unescaped(text) else {
@@ -48,8 +50,7 @@ extension JSONReader {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The UTF-8 that a string's inside stands for, nil if an escape is none or half a surrogate
-  /// pair stands alone.
+  /// Decodes the escapes of a string. Returns `nil` for an invalid escape or an unpaired surrogate.
   static func unescaped(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
     var out: [UInt8] = []
     out.reserveCapacity(text.count)

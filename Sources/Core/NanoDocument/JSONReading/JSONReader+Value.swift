@@ -3,12 +3,12 @@
 public import Foundation
 
 extension JSONReader {
-  /// Reads a value of any type, with the forms for dates, data and so on recognised.
+  /// Reads a value of any type, recognizing the stored forms of dates, data and other types.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument``.
   package mutating func value() throws(StoreError) -> DocumentValue { try value(depth: depth) }
 
-  /// Reads an object; a date or another form that begins with `$` is not one.
+  /// Reads an object. A date or another form that begins with `$` is not an object.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
   public mutating func object() throws(StoreError) -> DocumentObject {
@@ -20,6 +20,8 @@ extension JSONReader {
     return object
   }
 
+  /// Reads a date.
+  ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
   public mutating func date() throws(StoreError) -> Date {
     skipWhitespace()
@@ -31,6 +33,8 @@ extension JSONReader {
     return date
   }
 
+  /// Reads binary data.
+  ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
   package mutating func data() throws(StoreError) -> Data {
     skipWhitespace()
@@ -41,6 +45,8 @@ extension JSONReader {
     return data
   }
 
+  /// Reads a URL.
+  ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
   package mutating func url() throws(StoreError) -> URL {
     skipWhitespace()
@@ -51,7 +57,7 @@ extension JSONReader {
     return url
   }
 
-  /// - Parameter depth: How many objects and arrays are open around the value.
+  /// - Parameter depth: The number of objects and arrays that enclose the value.
   mutating func value(depth: Int) throws(StoreError) -> DocumentValue {
     skipWhitespace()
     guard let next else { throw corrupt("a value") }
@@ -98,7 +104,7 @@ extension JSONReader {
       count += 1
       if _slowPath(name.isReserved) { reserved += 1 }
       if _slowPath(fields.contains(text, trace: trace)) {
-        _ = try value(depth: depth)  // of two fields with one name the first counts
+        _ = try value(depth: depth)  // if a name occurs twice, the first value is kept
       } else {
         fields.append(text, try value(depth: depth), trace: trace)
       }
@@ -111,7 +117,8 @@ extension JSONReader {
 }
 
 extension JSONReader.Name {
-  /// See ``FieldCollector/trace(_:)``. Names with escapes or dollars are not what their bytes say.
+  /// See ``FieldCollector/trace(_:)``. The bytes of a name with escapes or a leading `$` differ from
+  /// its text.
   fileprivate var trace: UInt64 {
     isEscaped || bytes.first == ASCII.dollar ? 0 : FieldCollector.trace(bytes)
   }

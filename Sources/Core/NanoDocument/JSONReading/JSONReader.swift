@@ -1,36 +1,29 @@
 // SPDX-License-Identifier: MIT
 
-/// A cursor over the bytes of a stored document, which it borrows: they must outlive it.
+/// A cursor over the bytes of a stored document. The bytes are borrowed and must outlive the reader.
 ///
-/// It is made for documents that ``JSONWriter`` wrote, and is quick because it checks no more than
-/// it must: it never reads outside the bytes and never crashes on damaged ones, but it does not
-/// find every fault in a value that it skips. Text from outside goes through
-/// ``DocumentValue/init(json:dialect:)``, which does.
+/// The reader is optimized for documents that ``JSONWriter`` wrote and validates only what it must: it
+/// never reads out of bounds and never crashes on damaged bytes, but it does not detect every error in
+/// a value that it skips. Parse external text with ``DocumentValue/init(json:dialect:)-(String,_)``,
+/// which validates all of it. ``DocumentRepresentable`` has an example.
 ///
-/// ```swift
-/// var reader = JSONReader(bytes)
-/// if try reader.findField(StoredName("born")) {
-///   year = try reader.integer()
-/// }
-/// ```
-///
-/// A copy remembers the place: assign it back to return there. After an error the place is
+/// A copy saves the position; assign it back to return there. After an error, the position is
 /// unspecified.
 @frozen
 public struct JSONReader {
   @usableFromInline let start: UnsafePointer<UInt8>
   @usableFromInline let end: UnsafePointer<UInt8>
   @usableFromInline var cursor: UnsafePointer<UInt8>
-  /// How many objects are open, of those that were entered.
+  /// The number of open values that were entered with ``enter()``.
   @usableFromInline var depth = 0
 
-  /// Stands before the first byte.
+  /// Creates a reader positioned at the first byte.
   @inlinable @inline(__always)
   package init(_ bytes: UnsafeRawBufferPointer) {
     if let base = bytes.baseAddress {
       start = base.assumingMemoryBound(to: UInt8.self)
     } else {
-      start = UnsafePointer(bitPattern: 8).unsafelyUnwrapped  // never read: the end is here too
+      start = UnsafePointer(bitPattern: 8).unsafelyUnwrapped  // never read: `end` is equal
     }
     end = start + bytes.count
     cursor = start
@@ -43,28 +36,28 @@ public struct JSONReader {
     self.end = end
   }
 
-  /// How many bytes are behind the cursor.
+  /// The cursor's offset from the start, in bytes.
   @inlinable package var offset: Int { cursor - start }
 
-  /// Whether nothing but white space is left.
+  /// Whether only whitespace remains.
   @inlinable package var isAtEnd: Bool {
     var rest = self
     rest.skipWhitespace()
     return rest.cursor >= end
   }
 
-  /// The byte at the cursor, nil at the end.
+  /// The byte at the cursor, or `nil` at the end.
   @inlinable @inline(__always)
   package var next: UInt8? { cursor < end ? cursor.pointee : nil }
 
-  /// Goes over white space, which only other programs write.
+  /// Skips whitespace, which only other programs write.
   @inlinable @inline(__always)
   package mutating func skipWhitespace() {
     while cursor < end, cursor.pointee <= ASCII.space { cursor += 1 }
   }
 
-  /// Consumes predicted text such as `,"born":` and says whether it stood exactly here. White
-  /// space is not skipped; a canonical document has none.
+  /// Consumes predicted text such as `,"born":` if it is exactly at the cursor; returns whether it was.
+  /// Whitespace is not skipped; canonical documents contain none.
   @inlinable @inline(__always)
   public mutating func match(_ text: StaticString) -> Bool {
     let length = text.utf8CodeUnitCount
@@ -73,8 +66,8 @@ public struct JSONReader {
     return true
   }
 
-  /// As ``match(_:)``, for text that begins with the comma before a field; as the first field of an
-  /// object it stands without it.
+  /// Consumes predicted text that begins with a field's comma; see ``match(_:)``. For the first field
+  /// of an object, the comma is omitted.
   @inlinable @inline(__always)
   public mutating func matchField(_ text: StaticString) -> Bool {
     guard cursor > start, cursor[-1] == ASCII.openBrace else { return match(text) }
@@ -86,21 +79,21 @@ public struct JSONReader {
     return true
   }
 
-  /// Notes that a value is read which may hold others of its kind, without end in a document that is
-  /// meant to do harm. ``leave()`` belongs to it.
+  /// Marks the start of a value that can contain values of its own type, to limit the nesting of
+  /// malicious documents. Balance each call with ``leave()``.
   ///
-  /// - Throws: ``StoreError/Code/corruptDocument`` if too many are open.
+  /// - Throws: ``StoreError/Code/corruptDocument`` if the nesting is too deep.
   @inlinable @inline(__always)
   public mutating func enter() throws(StoreError) {
     depth &+= 1
     if _slowPath(depth > DocumentValue.maximumDepth) { throw Self.tooDeep(at: offset) }
   }
 
-  /// Notes that the value has been read.
+  /// Marks the end of a value that was entered with ``enter()``.
   @inlinable @inline(__always)
   public mutating func leave() { depth &-= 1 }
 
-  /// Skips white space, then consumes a byte if it stands there.
+  /// Skips whitespace, then consumes the byte if it is next; returns whether it was.
   @inlinable @inline(__always)
   package mutating func peekConsume(_ byte: UInt8) -> Bool {
     guard cursor < end else { return false }
@@ -113,7 +106,7 @@ public struct JSONReader {
     return true
   }
 
-  /// Skips white space, then consumes a byte that must stand there.
+  /// Skips whitespace, then consumes a required byte.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument``.
   @inlinable @inline(__always)
@@ -121,6 +114,8 @@ public struct JSONReader {
     if _slowPath(!peekConsume(byte)) { throw unexpected(byte) }
   }
 
+  /// Reads a Boolean value.
+  ///
   /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``.
   @inlinable
   package mutating func bool() throws(StoreError) -> Bool {
@@ -130,21 +125,21 @@ public struct JSONReader {
     throw mismatch("true or false")
   }
 
-  /// Consumes a null and says whether there was one.
+  /// Consumes a `null` if it is next; returns whether it was.
   @inlinable
   public mutating func consumeNull() -> Bool {
     skipWhitespace()
     return match("null")
   }
 
-  /// Whether the next value is null; it stays there.
+  /// Whether the next value is `null`. Consumes nothing.
   @inlinable
   package var isNull: Bool {
     var rest = self
     return rest.consumeNull()
   }
 
-  /// Reads an array, each element by the closure.
+  /// Reads an array, calling the closure for each element.
   ///
   /// ```swift
   /// emails = try reader.array { (r: inout JSONReader) throws(StoreError) in try r.string() }
@@ -156,7 +151,7 @@ public struct JSONReader {
     if _slowPath(!peekConsume(ASCII.openBracket)) { throw mismatch("an array") }
     var elements: [Element] = []
     if peekConsume(ASCII.closeBracket) { return elements }
-    // Grown from room for one, a list of two would be allocated twice.
+    // Growing from a capacity of one would allocate twice for two elements.
     elements.reserveCapacity(2)
     repeat {
       elements.append(try read(&self))
@@ -165,7 +160,10 @@ public struct JSONReader {
     return elements
   }
 
-  /// Reads an object's fields in their order; the closure must read or skip the value of each.
+  /// Reads an object's fields in order. The closure must read or skip each value.
+  ///
+  /// - Throws: ``StoreError/Code/corruptDocument`` or ``StoreError/Code/typeMismatch``, or the
+  ///   closure's error.
   @inlinable @inline(__always)
   public mutating func fields(
     _ read: (inout JSONReader, Name) throws(StoreError) -> Void

@@ -22,7 +22,7 @@ extension StrictParser {
     for index in 0..<text.utf8CodeUnitCount {
       guard cursor < end else { throw ended("\(text)") }
       guard cursor.pointee == text.utf8Start[index] else {
-        throw unexpected("A word is none of true, false and null", "\(text)")
+        throw unexpected("A word is not true, false or null", "\(text)")
       }
       cursor += 1
     }
@@ -47,23 +47,23 @@ extension StrictParser {
     }
     guard hasPoint || hasExponent else {
       guard whole.count <= 19, let value = Int64(isNegative, whole.value) else {
-        throw error("An integer is beyond 64 bits", at: first, "a point or an exponent")
+        throw error("An integer does not fit in 64 bits", at: first, "a point or an exponent")
       }
       return .int(value)
     }
-    // The quotient of two doubles that are exact is the nearest double to the decimal.
+    // The quotient of two exact doubles is the double nearest to the decimal.
     if !hasExponent, whole.count + fraction.count <= 19, fraction.value >> 53 == 0 {
       let value = Double(fraction.value) / powersOfTen[fraction.count]
       return .double(isNegative ? -value : value)
     }
     let value = decimalDouble(UnsafeBufferPointer(start: first, count: cursor - first))
     guard let value, value.isFinite else {
-      throw error("A number is beyond the range of doubles", at: first, "a smaller number")
+      throw error("A number is out of range for a double", at: first, "a smaller number")
     }
     return .double(value)
   }
 
-  /// At least one digit. The value is right up to 19 digits, the given ones included.
+  /// Reads at least one digit, appending to `value`. The result is exact up to 19 digits in total.
   @inline(__always)
   private mutating func digits(
     after value: UInt64 = 0
@@ -76,7 +76,7 @@ extension StrictParser {
       value = value &* 10 &+ UInt64(digit)
       cursor += 1
     }
-    guard cursor > first else { throw unexpected("A number lacks a digit", "a digit") }
+    guard cursor > first else { throw unexpected("A number is missing a digit", "a digit") }
     return (value, cursor - first)
   }
 
@@ -84,23 +84,23 @@ extension StrictParser {
 
   @inline(never)
   func error(
-    _ message: String, at place: UnsafePointer<UInt8>, _ expected: String
+    _ message: String, at position: UnsafePointer<UInt8>, _ expected: String
   ) -> StoreError {
-    StoreError(.invalidJSON, message, [.byteOffset: "\(place - start)", .expected: expected])
+    StoreError(.invalidJSON, message, [.byteOffset: "\(position - start)", .expected: expected])
   }
 
   @inline(never)
   func ended(_ expected: String) -> StoreError {
-    error("The text ends too early", at: end, expected)
+    error("The text ends unexpectedly", at: end, expected)
   }
 
-  /// The error for the byte at the cursor, with a sentence of its own for usual mistakes.
+  /// Returns the error for the byte at the cursor, with a specific message for common mistakes.
   @inline(never)
   func unexpected(_ message: String, _ expected: String) -> StoreError {
     guard cursor < end else { return ended(expected) }
     switch cursor.pointee {
-    case 0x2F: return error("JSON has no comments", at: cursor, expected)
-    case 0x27: return error("JSON has no single quotes", at: cursor, expected)
+    case 0x2F: return error("JSON does not allow comments", at: cursor, expected)
+    case 0x27: return error("JSON does not allow single quotes", at: cursor, expected)
     default: return error(message, at: cursor, expected)
     }
   }
@@ -108,13 +108,13 @@ extension StrictParser {
   @inline(never)
   func tooDeep() -> StoreError {
     StoreError(
-      .invalidJSON, "A value is nested too deep",
+      .invalidJSON, "A value is nested too deeply",
       [.byteOffset: "\(cursor - start)", .limit: "\(DocumentValue.maximumDepth) levels"])
   }
 }
 
 extension Int64 {
-  /// A sign and an absolute value, nil if it is beyond 64 bits.
+  /// Creates an integer from a sign and a magnitude, or `nil` if it does not fit in 64 bits.
   init?(_ isNegative: Bool, _ magnitude: UInt64) {
     if magnitude <= UInt64(Int64.max) {
       self = isNegative ? -Int64(magnitude) : Int64(magnitude)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension StrictParser {
-  /// A string; the cursor is at its opening quote.
+  /// Parses a string whose opening quote is at the cursor.
   mutating func string() throws(StoreError) -> String {
     cursor += 1
     let first = cursor
@@ -36,12 +36,14 @@ extension StrictParser {
     cursor += 1
     guard isEscaped else { return String(decoding: text, as: UTF8.self) }
     guard let bytes = JSONReader.unescaped(text) else {
-      throw error("An escape is not one of JSON's", at: first, "a string with escapes of JSON")
+      throw error(
+        "An escape sequence is not valid in JSON", at: first, "a string with valid escape sequences"
+      )
     }
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Goes over one escape, or over the two of a surrogate pair.
+  /// Skips one escape, or both escapes of a surrogate pair.
   private mutating func skipEscape() throws(StoreError) {
     let backslash = cursor
     cursor += 1
@@ -52,7 +54,7 @@ extension StrictParser {
       return
     case 0x75: cursor += 1  // u
     default:
-      throw error("An escape is not one of JSON's", at: cursor, #"one of "\/bfnrtu"#)
+      throw error("An escape sequence is not valid in JSON", at: cursor, #"one of "\/bfnrtu"#)
     }
     let unit = try codeUnit()
     guard unit & 0xF800 == 0xD800 else { return }
@@ -69,7 +71,7 @@ extension StrictParser {
       guard cursor < end else { throw ended("a hexadecimal digit") }
       guard let digit = hexDigit(cursor.pointee) else {
         throw error(
-          "An escape has too few hexadecimal digits", at: cursor, "a hexadecimal digit")
+          "An escape sequence has too few hexadecimal digits", at: cursor, "a hexadecimal digit")
       }
       unit = unit << 4 | digit
       cursor += 1
@@ -78,11 +80,11 @@ extension StrictParser {
   }
 
   private func loneSurrogate(_ backslash: UnsafePointer<UInt8>) -> StoreError {
-    error("Half of a surrogate pair stands alone", at: backslash, "a pair of surrogates")
+    error("A surrogate is not part of a pair", at: backslash, "a surrogate pair")
   }
 
-  /// How many bytes the well-formed sequence at the cursor has (Unicode, table 3-7); nil if it is
-  /// overlong, a surrogate, beyond U+10FFFF or cut off.
+  /// Returns the length of the well-formed UTF-8 sequence at the cursor (Unicode, table 3-7), or `nil`
+  /// if it is overlong, a surrogate, beyond U+10FFFF or truncated.
   private func lengthOfScalar() -> Int? {
     let lead = cursor[0]
     let length: Int

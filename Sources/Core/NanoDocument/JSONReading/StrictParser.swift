@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Parses JSON text from outside in one pass over its bytes, and believes nothing.
+/// A strict parser for external JSON text. It validates every byte in one pass.
 struct StrictParser {
   let start: UnsafePointer<UInt8>
   let end: UnsafePointer<UInt8>
@@ -15,15 +15,15 @@ struct StrictParser {
     isExtended = dialect == .extended
   }
 
-  /// The whole text: one value with nothing but white space around it.
+  /// Parses the whole text: one value surrounded only by whitespace.
   mutating func text() throws(StoreError) -> DocumentValue {
     if end - start >= 3, start[0] == 0xEF, start[1] == 0xBB, start[2] == 0xBF {
-      throw error("A text begins with a byte order mark", at: start, "JSON in UTF-8 without one")
+      throw error("The text begins with a byte order mark", at: start, "JSON in UTF-8 without one")
     }
     skipWhitespace()
     let value = try value(depth: 0)
     skipWhitespace()
-    guard cursor == end else { throw unexpected("Something follows the value", "the end") }
+    guard cursor == end else { throw unexpected("The value is followed by more text", "the end") }
     return value
   }
 
@@ -36,7 +36,7 @@ struct StrictParser {
     return object
   }
 
-  /// - Parameter depth: How many objects and arrays are open around the value.
+  /// - Parameter depth: The number of objects and arrays that enclose the value.
   private mutating func value(depth: Int) throws(StoreError) -> DocumentValue {
     guard cursor < end else { throw ended("a value") }
     switch cursor.pointee {
@@ -69,11 +69,11 @@ struct StrictParser {
       if take(ASCII.closeBracket) { return .array(elements) }
       let comma = cursor
       guard take(ASCII.comma) else {
-        throw unexpected("An array goes on without a comma", "',' or ']'")
+        throw unexpected("Array elements are not separated by a comma", "',' or ']'")
       }
       skipWhitespace()
       if cursor < end, cursor.pointee == ASCII.closeBracket {
-        throw error("A comma stands before a closing bracket", at: comma, "']'")
+        throw error("An array has a trailing comma", at: comma, "']'")
       }
     }
   }
@@ -90,10 +90,13 @@ struct StrictParser {
       let nameStart = cursor
       let name = try fieldName(&form)
       guard !fields.contains(name.text, trace: name.trace) else {
-        throw error("An object has two fields of one name", at: nameStart, "another name")
+        throw error(
+          "An object has two fields with the same name", at: nameStart, "a different name")
       }
       skipWhitespace()
-      guard take(ASCII.colon) else { throw unexpected("A name has no colon after it", "':'") }
+      guard take(ASCII.colon) else {
+        throw unexpected("A field name is not followed by a colon", "':'")
+      }
       skipWhitespace()
       form.value(at: cursor)
       fields.append(name.text, try value(depth: depth), trace: name.trace)
@@ -101,15 +104,15 @@ struct StrictParser {
       if take(ASCII.closeBrace) { break }
       let comma = cursor
       guard take(ASCII.comma) else {
-        throw unexpected("An object goes on without a comma", "',' or '}'")
+        throw unexpected("Object fields are not separated by a comma", "',' or '}'")
       }
       skipWhitespace()
       if cursor < end, cursor.pointee == ASCII.closeBrace {
-        throw error("A comma stands before a closing brace", at: comma, "'}'")
+        throw error("An object has a trailing comma", at: comma, "'}'")
       }
     }
     let object = fields.object()
-    return form.isPossible ? try recognise(object, form) : .object(object)
+    return form.isPossible ? try recognize(object, form) : .object(object)
   }
 
   private mutating func fieldName(
@@ -117,7 +120,7 @@ struct StrictParser {
   ) throws(StoreError) -> (text: String, trace: UInt64) {
     guard cursor < end else { throw ended("a name") }
     guard cursor.pointee == ASCII.quote else {
-      throw unexpected("A field's name is not in double quotes", "'\"'")
+      throw unexpected("A field name is not in double quotes", "'\"'")
     }
     let first = cursor + 1
     var text = try string()
@@ -133,16 +136,17 @@ struct StrictParser {
       return (text, 0)
     }
     form.name(isReserved: false)
-    // An escape changes the length: then the bytes say nothing about the name.
+    // If the name contains an escape, the lengths differ, and the bytes cannot be hashed as the name.
     return (text, text.utf8.count == bytes.count ? FieldCollector.trace(bytes) : 0)
   }
 
-  /// A date or data just as a store writes it, as in what was exported from one.
+  /// Reads a date or data in exactly the form a store writes, which is the common case in exported
+  /// text.
   private mutating func storedForm(depth: Int) -> DocumentValue? {
     guard isExtended, depth < DocumentValue.maximumDepth else { return nil }
     var reader = JSONReader(start: start, cursor: cursor, end: end)
     guard let form = reader.storedForm() else { return nil }
-    // An exact interval is a number, and this reader is not strict about numbers.
+    // An exact interval is a number, which this lenient reader does not validate.
     if case .date = form, reader.cursor - cursor != #"{"$date":""}"#.utf8.count + DateText.length {
       return nil
     }
@@ -150,36 +154,35 @@ struct StrictParser {
     return form
   }
 
-  private func recognise(
+  private func recognize(
     _ object: DocumentObject, _ form: FormCandidate
   ) throws(StoreError) -> DocumentValue {
-    switch ExtendedJSON.recognise(object) {
+    switch ExtendedJSON.recognize(object) {
     case .none: return .object(object)
     case .value(let value): return value
     case .wrong(let index, let expected, let message):
-      let place = (index == 0 ? form.values.0 : form.values.1) ?? start
-      let failure = error(message, at: place, expected)
-      guard let path = JSONLocation.path(of: place, from: start) else { throw failure }
+      let position = (index == 0 ? form.values.0 : form.values.1) ?? start
+      let failure = error(message, at: position, expected)
+      guard let path = JSONLocation.path(of: position, from: start) else { throw failure }
       throw failure.adding(.field, path.description)
     }
   }
 }
 
-/// What is known of an object's names while it is parsed: whether it may be a form such as
-/// `{"$date":…}`, and where its values stand.
+/// Tracks, during the parsing of an object, whether it may be a form such as `{"$date":…}`.
 private struct FormCandidate {
-  /// Where the first two values stand.
+  /// The positions of the first two values.
   private(set) var values: (UnsafePointer<UInt8>?, UnsafePointer<UInt8>?)
   private var count = 0
   private var isReserved = true
 
-  /// All names begin with one `$`, and there are no more than any form has.
+  /// Whether all names begin with exactly one `$`, and there are at most two of them, as in any form.
   var isPossible: Bool { isReserved && count <= 2 }
 
   mutating func name(isReserved: Bool) { self.isReserved = self.isReserved && isReserved }
 
-  mutating func value(at place: UnsafePointer<UInt8>) {
-    if count == 0 { values.0 = place } else if count == 1 { values.1 = place }
+  mutating func value(at position: UnsafePointer<UInt8>) {
+    if count == 0 { values.0 = position } else if count == 1 { values.1 = position }
     count += 1
   }
 }

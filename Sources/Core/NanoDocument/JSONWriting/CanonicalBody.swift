@@ -2,25 +2,26 @@
 
 import Foundation
 
-/// Bodies that other programs wrote, in the form in which a store writes them.
+/// Normalizes document bodies written by other programs to the canonical stored form.
 ///
-/// JSON has many spellings of one document: white space, escapes, `1e2` for `100.0`, the fields of
-/// `$binary` in another order. SQLite's JSON functions distinguish some of them, and so do indexes that
-/// SQLite keeps. In stored form every document has one spelling.
+/// The same document has many JSON encodings: whitespace, escapes, `1e2` for `100.0`, the fields of
+/// `$binary` in a different order. SQLite's JSON functions, and therefore its indexes, distinguish some
+/// of them. In stored form, every document has exactly one encoding.
 package enum CanonicalBody {
-  /// The stored form of a body; nil if it already has that form.
+  /// Returns the stored form of a body, or `nil` if the body already has that form.
   ///
-  /// What is returned has the same values as the body for every query, and is read from JSON text as
-  /// the same document.
+  /// The result has the same values as the body for every query, and parses from JSON text as the same
+  /// document.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` if there is no such form: the body is not a JSON
-  ///   object, holds a name twice in an object, an integer beyond 64 bits or text that is not valid.
+  ///   object, or contains a duplicate name, an integer that does not fit in 64 bits or invalid text.
   package static func rewritten(_ body: UnsafeRawBufferPointer) throws(StoreError) -> [UInt8]? {
     var writer = JSONWriter(capacity: body.count + 64)
     writer.object(try object(body))
     if writer.failure == nil, writer.bytes.elementsEqual(body) { return nil }
     if isSealed(body, rewritten: writer.bytes) { return nil }
-    // The reader of stored documents takes more than JSON; what it repairs or leaves out is lost.
+    // The lenient reader accepts more than JSON. Anything it repairs or drops would be lost, so the
+    // body must also pass the strict parser.
     do throws(StoreError) {
       try requireDistinctNames(.object(DocumentObject(json: body, dialect: .plain)))
       if let failure = writer.failure { throw failure }
@@ -33,7 +34,8 @@ package enum CanonicalBody {
     return writer.withBytes { Array($0) }
   }
 
-  /// Whether a body is one of an encrypted store, whose first name begins with one `$` on purpose.
+  /// Returns whether the body belongs to an encrypted store, whose first name intentionally begins with
+  /// a single `$`.
   private static func isSealed(
     _ body: UnsafeRawBufferPointer, rewritten: UnsafeRawBufferPointer
   ) -> Bool {
@@ -54,14 +56,15 @@ package enum CanonicalBody {
     }
   }
 
-  /// A name that begins with one `$` and the same name with two are one name in stored form.
+  /// Rejects objects in which a name occurs with one leading `$` and with two; their stored forms are
+  /// equal.
   private static func requireDistinctNames(_ value: DocumentValue) throws(StoreError) {
     switch value {
     case .object(let object):
       for (name, value) in object {
         if name.utf8.starts(with: "$$".utf8), object[String(name.unicodeScalars.dropFirst())] != nil
         {
-          throw StoreError(.corruptDocument, "An object has two fields of one name")
+          throw StoreError(.corruptDocument, "An object has two fields with the same name")
         }
         try requireDistinctNames(value)
       }
@@ -70,27 +73,28 @@ package enum CanonicalBody {
     }
   }
 
-  /// An import reads the same document.
+  /// Verifies that an import of the body reads the same document.
   private static func requireReadable(_ body: UnsafeRawBufferPointer) throws(StoreError) {
     var writer = JSONWriter(capacity: body.count + 64)
     writer.object(try DocumentObject(json: body, dialect: .extended))
     guard writer.failure == nil, writer.bytes.elementsEqual(body) else {
-      throw StoreError(.corruptDocument, "A value has no form that reads back as the same")
+      throw StoreError(
+        .corruptDocument, "A value does not survive a round trip through its stored form")
     }
   }
 
-  /// The error for a row of another program with a column that cannot be represented.
+  /// The error for a row, written by another program, with a column value that cannot be represented.
   package static var alteredRow: StoreError {
     StoreError(
       .corruptDocument,
-      "A row holds a key, a class, a version or a moment that no document can have")
+      "A row has a key, class, version or date added that a document cannot have")
   }
 
-  /// Whether a body may be written as one line of JSON: it begins with a brace and has no line breaks or
-  /// other control characters.
+  /// Returns whether the body can be written as one line of JSON: it is enclosed in braces and contains
+  /// no line breaks or other control characters.
   package static func isOneLine(_ body: UnsafeRawBufferPointer) -> Bool {
     guard body.first == ASCII.openBrace, body.last == ASCII.closeBrace else { return false }
-    // Without a branch in the loop, the compiler compares many bytes at once.
+    // Without a branch in the loop, the compiler vectorizes it.
     return body.reduce(UInt8.max) { min($0, $1) } >= ASCII.space
   }
 }

@@ -3,17 +3,17 @@
 import Foundation
 
 extension DocumentValue {
-  /// The value as JSON text.
+  /// Returns the value as JSON text.
   ///
-  /// In the ``JSONDialect/extended`` dialect ``init(json:dialect:)`` reads the same value back; it is
-  /// the stored form, with fewer digits in dates. The plain dialect is for people and for programs that
-  /// know JSON only: dates as ISO 8601, data as base 64, URLs as they are, NaN and the infinities as
-  /// null.
+  /// In the ``JSONDialect/extended`` dialect, ``init(json:dialect:)`` reads the same value back; the
+  /// text is the stored form with fewer digits in dates. The plain dialect is for people and for
+  /// programs that support only plain JSON: dates in ISO 8601, data in Base64, URLs as strings, NaN and
+  /// infinities as `null`.
   ///
-  /// Dates have a fraction of 3, 6 or 9 digits, the fewest that restore the same date.
+  /// Dates have 3, 6 or 9 fractional digits, the fewest that restore the same date.
   ///
-  /// What has no text, such as a date in the year 10000, is shown as null; to find out, write with
-  /// ``JSONWriter/text(_:pretty:dialect:)`` and look at its failure.
+  /// A value without a textual form, such as a date in the year 10000, is written as `null`. To detect
+  /// this, use ``JSONWriter/text(_:pretty:dialect:)`` and check its failure.
   package func jsonString(pretty: Bool = false, dialect: JSONDialect = .extended) -> String {
     var writer = JSONWriter(capacity: 256)
     writer.text(self, pretty: pretty, dialect: dialect)
@@ -22,14 +22,19 @@ extension DocumentValue {
 }
 
 extension DocumentObject {
-  /// The object as JSON text; see ``DocumentValue/jsonString(pretty:dialect:)``.
+  /// Returns the object as JSON text.
+  ///
+  /// In the ``JSONDialect/extended`` dialect, ``init(json:dialect:)-(String,_)`` reads the same object
+  /// back. In the plain dialect, dates are ISO 8601 strings, data is Base64, URLs are strings, and NaN
+  /// and infinities are `null`. Dates have 3, 6 or 9 fractional digits, the fewest that restore the
+  /// same date. A value without a textual form, such as a date in the year 10000, is written as `null`.
   public func jsonString(pretty: Bool = false, dialect: JSONDialect = .extended) -> String {
     DocumentValue.object(self).jsonString(pretty: pretty, dialect: dialect)
   }
 }
 
 extension JSONWriter {
-  /// Writes a value as ``DocumentValue/jsonString(pretty:dialect:)`` does.
+  /// Writes a value as JSON text; see ``DocumentValue/jsonString(pretty:dialect:)``.
   package mutating func text(
     _ value: DocumentValue, pretty: Bool = false, dialect: JSONDialect = .extended
   ) {
@@ -104,7 +109,7 @@ extension JSONWriter {
     let interval = date.timeIntervalSinceReferenceDate
     guard DateText.storable.contains(interval) else { return self.date(date) }
     let digits = DateText.shortest(interval)
-    // What nine digits do not restore has its exact seconds beside them, as in stored form.
+    // A date that nine digits do not restore is written with its exact interval, as in stored form.
     guard digits.isExact else { return self.date(date) }
     literal(#"{"$date":""#)
     dateText(digits)

@@ -12,7 +12,8 @@ extension JSONWriter {
     digits(value.magnitude)
   }
 
-  /// Writes an integer of any width; one beyond 64 bits with sign is a ``failure``.
+  /// Writes an integer of any type. A value that does not fit in 64 signed bits is
+  /// recorded as a failure.
   @inlinable @inline(__always)
   public mutating func integer<Integer: FixedWidthInteger>(_ value: Integer) {
     guard let value = Int64(exactly: value) else { return failBeyondInt64() }
@@ -22,8 +23,8 @@ extension JSONWriter {
   @usableFromInline @inline(never)
   mutating func failBeyondInt64() { fail(.integerNotStorable) }
 
-  /// Writes the shortest decimal that reads back as the same double, always with a point or an
-  /// exponent; NaN and the infinities as `{"$numberDouble":"NaN"}`.
+  /// Writes the shortest decimal that reads back as the same double, always with a decimal point or an
+  /// exponent. NaN and the infinities are written as `{"$numberDouble":"NaN"}` and so on.
   public mutating func double(_ value: Double) {
     reserve(32)
     let start = used
@@ -44,10 +45,10 @@ extension JSONWriter {
     if done == nil { raw(Array(text.utf8)) }
   }
 
-  /// Writes a double of at most 15 digits, and says whether it was one.
+  /// Writes a double that has at most 15 digits; returns whether it does.
   ///
-  /// If a double is `i / 10^k`, the correctly rounded quotient of two exact doubles, then that
-  /// decimal reads back as this double, and no other decimal of 15 digits or fewer does.
+  /// If a double is `i / 10^k`, the correctly rounded quotient of two exact doubles, then that decimal
+  /// reads back as this double, and no other decimal of 15 digits or fewer does.
   private mutating func shortDecimal(_ magnitude: Double) -> Bool {
     let whole = UInt64(magnitude)
     if Double(whole) == magnitude {
@@ -106,7 +107,7 @@ extension JSONWriter {
 
   private mutating func raw(_ bytes: [UInt8]) { bytes.withUnsafeBytes { raw($0) } }
 
-  /// Writes a number's digits; the room for them was reserved.
+  /// Writes the digits of a number. The caller has reserved the space.
   @inlinable
   mutating func digits(_ value: UInt64) {
     if value < 10 {
@@ -137,7 +138,7 @@ extension JSONWriter {
   }
 }
 
-/// Writes a number below 100 with two digits.
+/// Writes a number below 100 as two digits.
 @inlinable @inline(__always)
 func twoDigits(_ value: Int, _ out: UnsafeMutablePointer<UInt8>) {
   let pairs: StaticString = """
@@ -150,8 +151,8 @@ func twoDigits(_ value: Int, _ out: UnsafeMutablePointer<UInt8>) {
 }
 
 extension StoreError {
-  /// An integer that 64 bits with sign do not hold.
+  /// The error for an integer that does not fit in 64 signed bits.
   @usableFromInline static var integerNotStorable: StoreError {
-    StoreError(.valueNotStorable, "An integer is beyond 64 bits", [.limit: "Int64"])
+    StoreError(.valueNotStorable, "An integer does not fit in 64 bits", [.limit: "Int64"])
   }
 }

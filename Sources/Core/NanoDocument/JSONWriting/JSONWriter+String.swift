@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: MIT
 
 extension JSONWriter {
-  /// Writes a string in quotes. Only `"`, `\` and control characters are escaped.
+  /// Writes a quoted string. Only `"`, `\` and control characters are escaped.
   @inlinable @inline(__always)
   public mutating func string(_ text: borrowing String) {
-    // Not `withUTF8`: that needs a mutable copy, a retain and release for every string.
+    // Not `withUTF8`, which needs a mutable copy and so a retain and release for every string.
     let done: Void? = text.utf8.withContiguousStorageIfAvailable { quoted($0) }
     if _slowPath(done == nil) { bridged(copy text) }
   }
 
-  /// Writes a field's name and the colon after it. A name that begins with `$` gets one more, so
-  /// that it is not taken for one of the forms that begin with `$`.
+  /// Writes a field name and the colon after it. A leading `$` is doubled to distinguish the name from
+  /// stored forms.
   @inlinable @inline(__always)
   package mutating func fieldName(_ name: borrowing String) {
     let at = used
     if _slowPath(name.utf8.first == ASCII.dollar) { byte(ASCII.quote) }
     let second = used
     string(name)
-    // The quote that the string opened with is where the second dollar belongs.
+    // Overwrite the string's opening quote with the second dollar sign.
     if _slowPath(second != at) { base[second] = ASCII.dollar }
     byte(ASCII.colon)
   }
 
-  /// Strings of other kinds than Swift's own, such as a lazily bridged NSString.
+  /// Writes a string without contiguous UTF-8 storage, such as a lazily bridged `NSString`.
   @usableFromInline @inline(never)
   mutating func bridged(_ text: String) {
     var text = text
     text.withUTF8 { quoted($0) }
   }
 
-  /// Copies and looks for what needs an escape in one pass; only if there is any, writes it again.
+  /// Copies the text and detects escapes in one pass. If any are needed, the string is written again
+  /// with escapes.
   @inlinable
   mutating func quoted(_ text: UnsafeBufferPointer<UInt8>) {
     let length = text.count
@@ -51,7 +52,7 @@ extension JSONWriter {
         store64(word, out + at)
         at &+= 8
       }
-      let last = length &- 8  // overlaps what was copied already
+      let last = length &- 8  // overlaps bytes already copied
       let word = load64(source + last)
       needsEscape |= escapeMask(word)
       store64(word, out + last)

@@ -3,10 +3,10 @@
 public import Foundation
 
 extension JSONWriter {
-  /// Writes `{"$date":"2026-11-20T21:17:00.123456789Z"}`, and the exact interval too if nine
-  /// digits do not give the same date back, as happens in the months around 2001-01-01.
+  /// Writes `{"$date":"2026-11-20T21:17:00.123456789Z"}`, with the exact interval if nine digits do not
+  /// restore the same date, as happens in the months around 2001-01-01.
   ///
-  /// A date outside the years 0 to 9999 is a ``failure``.
+  /// A date outside the years 0 to 9999 is recorded as a failure.
   public mutating func date(_ date: Date) {
     let interval = date.timeIntervalSinceReferenceDate
     guard let (seconds, nanoseconds) = DateText.split(interval) else {
@@ -26,7 +26,7 @@ extension JSONWriter {
   }
 
   /// Writes `{"$binary":{"base64":"…","subType":"00"}}`.
-  @inline(never)  // or deep arrays would take more stack
+  @inline(never)  // reduces stack use for deeply nested arrays
   package mutating func data(_ data: Data) {
     literal(#"{"$binary":{"base64":""#)
     base64(data)
@@ -40,8 +40,8 @@ extension JSONWriter {
     used &+= length
   }
 
-  /// Writes `{"$url":"…"}`, with a `$base` if the URL is relative to another.
-  @inline(never)  // or deep arrays would take more stack
+  /// Writes `{"$url":"…"}`, with a `$base` if the URL is relative.
+  @inline(never)  // reduces stack use for deeply nested arrays
   package mutating func url(_ url: URL) {
     literal(#"{"$url":"#)
     if let base = url.baseURL {
@@ -54,16 +54,17 @@ extension JSONWriter {
     byte(ASCII.closeBrace)
   }
 
-  /// Writes any value in its stored form. One whose text would nest deeper than
-  /// ``DocumentValue/maximumDepth`` is a ``failure``.
+  /// Writes any value in its stored form. Nesting deeper than ``DocumentValue/maximumDepth`` sets
+  /// ``failure``.
   package mutating func value(_ value: DocumentValue) { self.value(value, depth: depth) }
 
-  /// Writes an object in its stored form; see ``value(_:)``.
+  /// Writes an object in its stored form. Excessive nesting or a date out of range is
+  /// recorded as a failure.
   public mutating func object(_ object: DocumentObject) {
     self.object(object, depth: depth + 1)
   }
 
-  /// - Parameter depth: How many objects and arrays are open around the value.
+  /// - Parameter depth: The number of objects and arrays that enclose the value.
   mutating func value(_ value: DocumentValue, depth: Int) {
     switch value {
     case .null: null()
@@ -92,7 +93,7 @@ extension JSONWriter {
     byte(ASCII.closeBracket)
   }
 
-  /// - Parameter depth: How many objects and arrays are open in the object, itself included.
+  /// - Parameter depth: The nesting depth inside the object, itself included.
   mutating func object(_ object: DocumentObject, depth: Int) {
     guard fits(depth) else { return failDepth() }
     byte(ASCII.openBrace)
@@ -112,8 +113,8 @@ extension JSONWriter {
 }
 
 extension DocumentValue {
-  /// How many objects and arrays may be open at one place of a document's text. A date and a URL
-  /// count as one more, data as two, for that is how they are written. SQLite stops at 1000.
+  /// The maximum nesting depth of a document's text. Dates and URLs add one level and data adds two,
+  /// because of their stored forms. SQLite's limit is 1000.
   @usableFromInline package static let maximumDepth = 512
 }
 
@@ -126,7 +127,7 @@ extension StoreError {
 
   static var nestedTooDeep: StoreError {
     StoreError(
-      .valueNotStorable, "A value is nested too deep",
+      .valueNotStorable, "A value is nested too deeply",
       [.limit: "\(DocumentValue.maximumDepth) levels"])
   }
 }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 
-/// Writes documents in their stored form into a buffer that is used again and again.
+/// Writes documents in their stored form into a reusable buffer.
 ///
-/// It writes what it is told to: braces, commas and colons are the caller's. A value that has no
-/// stored form, such as a date in the year 10000, is written as `null` and remembered in
-/// ``failure``, so that nothing here throws; look at it before the bytes are used.
+/// The writer does not add punctuation: braces, commas and colons are the caller's responsibility. A
+/// value without a stored form, such as a date in the year 10000, is written as `null` and recorded as
+/// a failure, so that no method throws. The call that saves the document throws the failure.
 ///
 /// ```swift
-/// var writer = JSONWriter()
-/// writer.literal(#"{"name":"#)
-/// writer.string("Ada")
-/// writer.literal(#","born":"#)
-/// writer.integer(1815)
-/// writer.literal("}")
+/// func write(to writer: inout JSONWriter) {
+///   writer.literal(#"{"name":"#)
+///   writer.string(name)
+///   writer.literal(#","born":"#)
+///   writer.integer(born)
+///   writer.literal("}")
+/// }
 /// ```
 @frozen
 public struct JSONWriter: ~Copyable {
@@ -21,10 +22,10 @@ public struct JSONWriter: ~Copyable {
 
   @usableFromInline var used: Int
   @usableFromInline var firstFailure: StoreError?
-  /// How many objects are open, of those that were entered.
+  /// The number of open values that were entered with ``enter()``.
   @usableFromInline var depth: Int
 
-  /// Makes room for so many bytes; more are found when needed.
+  /// Creates a writer with an initial capacity in bytes. The buffer grows as needed.
   @inlinable
   package init(capacity: Int = 4096) {
     let room = max(capacity, 64)
@@ -38,22 +39,23 @@ public struct JSONWriter: ~Copyable {
   @inlinable
   deinit { base.deallocate() }
 
-  /// How many bytes were written.
+  /// The number of bytes written.
   @inlinable @inline(__always)
   package var count: Int { used }
 
-  /// The first value that could not be written; ``removeAll()`` forgets it.
+  /// The first value that could not be written. ``removeAll()`` resets it.
   @inlinable
   package var failure: StoreError? { firstFailure }
 
-  /// Empties the buffer for the next document. The memory is kept.
+  /// Empties the buffer for the next document, keeping its memory.
   @inlinable @inline(__always)
   package mutating func removeAll() {
     used = 0
     if _slowPath(firstFailure != nil || capacity > Self.maximumKeptCapacity) { reset() }
   }
 
-  /// Room that ``removeAll()`` keeps. Arbitrary: one huge document must not cost memory for ever.
+  /// The largest buffer that ``removeAll()`` keeps, so that one huge document does not hold memory
+  /// forever. The number is arbitrary.
   @usableFromInline static var maximumKeptCapacity: Int { 4 << 20 }
 
   @usableFromInline @inline(never)
@@ -65,11 +67,11 @@ public struct JSONWriter: ~Copyable {
     base = .allocate(capacity: capacity)
   }
 
-  /// What was written, valid until the next call that changes the writer.
+  /// The bytes written, valid until the writer is next changed.
   @inlinable @inline(__always)
   package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: used) }
 
-  /// Lends out what was written.
+  /// Calls the closure with the bytes written.
   @inlinable
   package borrowing func withBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -77,7 +79,7 @@ public struct JSONWriter: ~Copyable {
     try body(UnsafeRawBufferPointer(start: base, count: used))
   }
 
-  /// What was written, as text.
+  /// The bytes written, as a string.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
   @inlinable @inline(__always)
@@ -95,10 +97,10 @@ public struct JSONWriter: ~Copyable {
     capacity = larger
   }
 
-  /// Takes back everything written after a position.
+  /// Removes everything written after a position.
   mutating func truncate(to position: Int) { used = position }
 
-  /// Remembers the first value that could not be written, and writes a null in its place.
+  /// Records the first value that could not be written, and writes `null` instead.
   package mutating func fail(_ error: @autoclosure () -> StoreError) {
     if firstFailure == nil { firstFailure = error() }
     null()
@@ -109,7 +111,7 @@ public struct JSONWriter: ~Copyable {
 extension JSONWriter: @unchecked Sendable {}
 
 extension JSONWriter {
-  /// Writes one byte as it is.
+  /// Writes one byte.
   @inlinable @inline(__always)
   package mutating func byte(_ byte: UInt8) {
     reserve(1)
@@ -117,7 +119,7 @@ extension JSONWriter {
     used &+= 1
   }
 
-  /// Writes text known at compile time as it is: `{"name":` with its punctuation.
+  /// Writes a compile-time constant verbatim, such as `{"name":`, with its punctuation.
   @inlinable @inline(__always)
   public mutating func literal(_ text: StaticString) {
     let length = text.utf8CodeUnitCount
@@ -126,8 +128,8 @@ extension JSONWriter {
     used &+= length
   }
 
-  /// As ``literal(_:)``, for text that begins with the comma before a field; as the first field of an
-  /// object it is written without it.
+  /// Writes a compile-time constant that begins with a field's comma; see ``literal(_:)``. For the
+  /// first field of an object, the comma is omitted.
   @inlinable @inline(__always)
   public mutating func fieldLiteral(_ text: StaticString) {
     guard used > 0, base[used &- 1] == ASCII.openBrace else { return literal(text) }
@@ -137,9 +139,9 @@ extension JSONWriter {
     used &+= length
   }
 
-  /// Notes that a value is written which may hold others of its kind, without end in objects that refer
-  /// to each other. If it says no, nothing is to be written, and there is a ``failure``; else
-  /// ``leave()`` belongs to it.
+  /// Marks the start of a value that can contain values of its own type, to stop at reference cycles.
+  /// If the result is `false`, the nesting is too deep or an earlier value failed: write nothing;
+  /// a failure is recorded. Otherwise, balance the call with ``leave()``.
   ///
   /// Call it for each object and each array that is open in the text.
   @inlinable @inline(__always)
@@ -152,14 +154,14 @@ extension JSONWriter {
     return true
   }
 
-  /// What is written in the innermost value may be one of the forms that are objects, of two levels at most.
+  /// The innermost value may be a stored form that is an object of up to two levels.
   @usableFromInline static var maximumEntered: Int { DocumentValue.maximumDepth - 2 }
 
-  /// Notes that the value has been written.
+  /// Marks the end of a value that was entered with ``enter()``.
   @inlinable @inline(__always)
   public mutating func leave() { depth &-= 1 }
 
-  /// Writes bytes as they are; they must be JSON in stored form.
+  /// Writes bytes verbatim. They must be JSON in stored form.
   @inlinable
   package mutating func raw(_ bytes: UnsafeRawBufferPointer) {
     guard let source = bytes.baseAddress else { return }
@@ -176,7 +178,7 @@ extension JSONWriter {
   @inlinable @inline(__always)
   package mutating func null() { literal("null") }
 
-  /// Writes an array, each element by the closure.
+  /// Writes an array, calling the closure for each element.
   ///
   /// ```swift
   /// writer.array(person.emails) { $0.string($1) }

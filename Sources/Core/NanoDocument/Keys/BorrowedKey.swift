@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// The text identity of a stored document as its engine has it: a text is borrowed and becomes a
-/// ``DocumentKey`` when it is asked for, so that rows whose key nobody wants cost nothing for it.
+/// The key of a stored document, borrowed from the engine's row.
+///
+/// A text key becomes a ``DocumentKey`` only on request, so that rows whose key is not read do not
+/// allocate a string.
 @frozen public enum BorrowedKey {
   /// The document has no key.
   case none
+  /// A UUID as its high and low 64 bits.
   case uuid(UInt64, UInt64)
-  /// UTF-8, for as long as the row is shown.
+  /// A text key in UTF-8, valid for the duration of the call that receives the row.
   case text(UnsafeRawBufferPointer)
 
-  /// A copy that may be kept; nil for a document without a key.
+  /// An owned copy of the key, or `nil` for a document without a key.
   @inlinable
   public var key: DocumentKey? {
     switch self {
@@ -21,7 +24,8 @@
 }
 
 extension DocumentKey {
-  /// The key without a copy, for as long as the closure runs.
+  /// Calls the closure with the key, without copying it. The borrowed key is valid only during the
+  /// call.
   package static func withBorrowed<Result>(
     _ key: DocumentKey?, _ use: (BorrowedKey) throws -> Result
   ) rethrows -> Result {

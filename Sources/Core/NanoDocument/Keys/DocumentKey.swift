@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: MIT
 
-/// The text identity of a document, kept as 16 bytes if it is a UUID in its usual lower-case form.
+/// The key of a document, stored in 16 bytes if it is a UUID in canonical lowercase form.
 ///
-/// Every other text is kept as it is, so that a key always comes back as it was given: an
-/// upper-case UUID is another key than the same one in lower case.
+/// Any other text is stored verbatim, so that a key always round-trips exactly: an uppercase UUID is a
+/// different key than the same UUID in lowercase.
 public enum DocumentKey: Sendable, Hashable {
+  /// A UUID as its high and low 64 bits.
   case uuid(UInt64, UInt64)
+  /// Any other text. Use ``init(_:)``, which recognizes UUIDs and validates the text.
   case text(String)
 
-  /// - Throws: ``StoreError/Code/invalidKey`` if the key is empty, holds a NUL or is over 1 MB.
+  /// Creates a key from its text.
+  ///
+  /// - Throws: ``StoreError/Code/invalidKey`` if the key is empty, contains a NUL character or exceeds
+  ///   1 MB.
   public init(_ text: String) throws(StoreError) {
     if let (high, low) = Self.parse(text) {
       self = .uuid(high, low)
       return
     }
     guard !text.isEmpty else { throw StoreError(.invalidKey, "A key is empty") }
-    guard !text.utf8.contains(0) else { throw StoreError(.invalidKey, "A key holds a NUL") }
+    guard !text.utf8.contains(0) else {
+      throw StoreError(.invalidKey, "A key contains a NUL character")
+    }
     guard text.utf8.count <= Self.maximumLength else {
       throw StoreError(
         .invalidKey, "A key is too long",
@@ -24,10 +31,11 @@ public enum DocumentKey: Sendable, Hashable {
     self = .text(text)
   }
 
-  /// Longest key in bytes. SQLite would take more; a key of over 1 MB is a mistake.
+  /// The maximum length of a key in bytes. SQLite allows more, but a key over 1 MB is a programming
+  /// error.
   package static let maximumLength = 1_000_000
 
-  /// The 128 bits of a UUID, if the text is one in lower-case 8-4-4-4-12 form.
+  /// Returns the 128 bits of a UUID in lowercase 8-4-4-4-12 form, or `nil` for any other text.
   @inline(__always)
   private static func parse(_ text: String) -> (UInt64, UInt64)? {
     guard text.utf8.count == 36 else { return nil }
@@ -35,7 +43,7 @@ public enum DocumentKey: Sendable, Hashable {
     return Array(text.utf8).withUnsafeBufferPointer(parse)
   }
 
-  /// As ``parse(_:)``, of UTF-8 that an engine has.
+  /// Returns the 128 bits of a UUID in an engine's UTF-8; see ``parse(_:)``.
   package static func uuid(_ text: UnsafeRawBufferPointer) -> (UInt64, UInt64)? {
     guard text.count == 36 else { return nil }
     return parse(text.assumingMemoryBound(to: UInt8.self))
@@ -63,8 +71,8 @@ public enum DocumentKey: Sendable, Hashable {
 }
 
 extension DocumentKey {
-  /// Keys are the same if they have the same bytes; String's equality takes differently composed
-  /// ones for the same.
+  /// Keys are equal if their bytes are equal. String equality would ignore differences in Unicode
+  /// normalization.
   public static func == (a: DocumentKey, b: DocumentKey) -> Bool {
     switch (a, b) {
     case (.uuid(let high, let low), .uuid(let otherHigh, let otherLow)):
@@ -85,7 +93,7 @@ extension DocumentKey {
 }
 
 extension DocumentKey: CustomStringConvertible {
-  /// The key as text, the same that it was made from.
+  /// The key's text, identical to the text it was created from.
   public var description: String {
     switch self {
     case .text(let text): return text

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// A name that equals another name only if both have the same UTF-8 bytes, and is ordered by them.
+/// A name that is compared, hashed and ordered by its exact UTF-8 bytes.
 ///
-/// Equality and hashing of `String` follow canonical equivalence: `é` in one code point equals `e`
-/// with a combining accent, and the Kelvin sign equals `K`. A store keeps such names apart
-/// (docs/QUERY-SEMANTICS.md, rule 1). Names and texts that data can contain are therefore keys of
-/// dictionaries and sets only as this type, and are compared with ``Swift/String/isSame(as:)``.
+/// Equality and hashing of `String` follow canonical equivalence: `é` as one code point equals `e` with
+/// a combining accent, and the Kelvin sign equals `K`. A store distinguishes such names
+/// (docs/QUERY-SEMANTICS.md, rule 1). Names and strings that can come from data are therefore used as
+/// dictionary keys and set members only in this type, and are compared with
+/// ``Swift/String/isSame(as:)``.
 @usableFromInline
 package struct ExactName: Hashable, Comparable, Sendable {
   @usableFromInline package var text: String
@@ -25,7 +26,8 @@ package struct ExactName: Hashable, Comparable, Sendable {
       hasher.combine(bytes: UnsafeRawBufferPointer($0))
     }
     if isDone == nil { for byte in text.utf8 { hasher.combine(byte) } }
-    // No byte of UTF-8: two names in a row do not hash as two others with the same bytes.
+    // 0xFF never occurs in UTF-8, so two names in sequence do not hash like two others with the same
+    // concatenation.
     hasher.combine(UInt8(0xFF))
   }
 }
@@ -36,11 +38,11 @@ extension ExactName: CustomStringConvertible, ExpressibleByStringLiteral {
 }
 
 extension String {
-  /// Whether both texts have the same UTF-8 bytes.
+  /// Returns whether both strings have the same UTF-8 bytes.
   @inlinable @inline(__always)
   package func isSame(as other: String) -> Bool {
-    // Texts of up to 15 bytes stand in two words, and longer ones that share their storage have the same two;
-    // `==` begins with the same look. A text takes less on machines with 32 bits.
+    // A string of up to 15 bytes is stored inline in two words, and longer strings that share storage
+    // have equal words; `==` uses the same fast path. On 32-bit platforms, a string is smaller.
     if MemoryLayout<String>.size == MemoryLayout<Words>.size {
       let (a, b) = (unsafeBitCast(self, to: Words.self), unsafeBitCast(other, to: Words.self))
       if a.0 == b.0, a.1 == b.1 { return true }
@@ -50,7 +52,7 @@ extension String {
 
   @usableFromInline typealias Words = (UInt64, UInt64)
 
-  /// - Precondition: Both texts have the same number of bytes.
+  /// - Precondition: Both strings have the same number of bytes.
   @usableFromInline
   func hasSameBytes(as other: String) -> Bool {
     let count = utf8.count
@@ -63,14 +65,14 @@ extension String {
     return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
   }
 
-  /// Whether it comes before another name in lists of names: by UTF-8 bytes, which is the order of code points,
-  /// whatever a database's order is.
+  /// Returns whether the name sorts before another by UTF-8 bytes, which is code point order and
+  /// independent of a database's collation.
   @inlinable
   package func isBefore(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
 }
 
-/// Parts of texts by UTF-8 bytes. `String` looks for characters, and a combining mark makes another character of
-/// what comes before it.
+/// Prefix, suffix and substring checks on UTF-8 bytes. `String` compares characters, and a combining
+/// mark changes the character before it.
 extension String {
   package func hasExactPrefix(_ beginning: String) -> Bool { utf8.starts(with: beginning.utf8) }
 
@@ -84,7 +86,7 @@ extension String {
 }
 
 extension Optional where Wrapped == String {
-  /// Whether both texts have the same UTF-8 bytes, or there is none on either side.
+  /// Returns whether both strings have the same UTF-8 bytes, or both are `nil`.
   package func isSame(as other: String?) -> Bool {
     switch (self, other) {
     case (.some(let mine), .some(let other)): mine.isSame(as: other)
@@ -95,19 +97,19 @@ extension Optional where Wrapped == String {
 }
 
 extension Dictionary where Key == String {
-  /// The same entries, found by the exact bytes of their names.
+  /// The same entries, keyed by exact name.
   package var byExactName: [ExactName: Value] {
     [ExactName: Value](uniqueKeysWithValues: lazy.map { (ExactName($0.key), $0.value) })
   }
 }
 
 extension Sequence<String> {
-  /// Whether a text with the same UTF-8 bytes is among them.
+  /// Returns whether the sequence contains a string with the same UTF-8 bytes.
   package func containsExactly(_ text: String) -> Bool { contains { $0.isSame(as: text) } }
 }
 
 extension Collection<String> {
-  /// Whether both lists have the same texts by UTF-8 bytes, in the same order.
+  /// Returns whether both collections contain the same strings, by UTF-8 bytes, in the same order.
   package func isSame(as other: some Collection<String>) -> Bool {
     count == other.count && zip(self, other).allSatisfy { $0.isSame(as: $1) }
   }

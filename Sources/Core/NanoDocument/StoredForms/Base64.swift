@@ -2,7 +2,7 @@
 
 package import Foundation
 
-/// Base 64 straight between bytes and a buffer, without the text in between.
+/// Base64 conversion between bytes and a buffer, without an intermediate string.
 package enum Base64 {
   package static func encodedLength(_ count: Int) -> Int { (count + 2) / 3 * 4 }
 
@@ -29,18 +29,18 @@ package enum Base64 {
     out[3] = 0x3D
   }
 
-  /// The data that base 64 stands for, nil if it is not well formed.
+  /// Decodes Base64, or returns `nil` if the text is not well formed.
   package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> Data? {
     guard let length = decodedLength(text) else { return nil }
     guard length > 0 else { return Data() }
     var data = Data(count: length)
-    let isRight = data.withUnsafeMutableBytes { (out: UnsafeMutableRawBufferPointer) -> Bool in
+    let isValid = data.withUnsafeMutableBytes { (out: UnsafeMutableRawBufferPointer) -> Bool in
       decode(text, to: out)
     }
-    return isRight ? data : nil
+    return isValid ? data : nil
   }
 
-  /// How many bytes a text stands for, nil if it has no possible length.
+  /// Returns the length of the decoded data, or `nil` if the text's length is not valid.
   package static func decodedLength(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
     guard text.count % 4 == 0 else { return nil }
     return text.isEmpty ? 0 : text.count / 4 * 3 - padding(text)
@@ -50,7 +50,7 @@ package enum Base64 {
     text[text.count - 1] != 0x3D ? 0 : text[text.count - 2] != 0x3D ? 1 : 2
   }
 
-  /// Writes ``decodedLength(_:)`` bytes, of a text that is not empty, and says whether it is well formed.
+  /// Decodes ``decodedLength(_:)`` bytes of nonempty text; returns whether the text is well formed.
   package static func decode(
     _ text: UnsafeBufferPointer<UInt8>, to out: UnsafeMutableRawBufferPointer
   ) -> Bool {
@@ -76,13 +76,13 @@ package enum Base64 {
       wrong |= a | b | c
       out[to] = a << 2 | b >> 4
       if padding == 1 { out[to + 1] = b << 4 | c >> 2 }
-      // Bits beyond the data must be zero, or two texts would stand for one value.
+      // Unused bits must be zero, or two encodings would represent the same data.
       if (padding == 1 ? c << 6 : b << 4) != 0 { wrong = 0x80 }
     }
     return wrong & 0x80 == 0
   }
 
-  /// The value of each letter, 0x80 for what is none.
+  /// The value of each Base64 character; 0x80 for other bytes.
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: 0x80, count: 256)
     let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// Eight bytes at a time. Every function here is inlined into hot loops of other modules.
+// These functions process eight bytes at a time and are inlined into hot loops of other modules.
 
-/// Bytes that mean something in JSON.
+/// The ASCII bytes of JSON syntax.
 @usableFromInline enum ASCII {
   @inlinable @inline(__always) static var quote: UInt8 { 0x22 }
   @inlinable @inline(__always) static var backslash: UInt8 { 0x5C }
@@ -18,7 +18,7 @@
   @inlinable @inline(__always) static var dot: UInt8 { 0x2E }
   @inlinable @inline(__always) static var zero: UInt8 { 0x30 }
   @inlinable @inline(__always) static var space: UInt8 { 0x20 }
-  /// Lower-case `e`; compare with `byte | 0x20`.
+  /// Lowercase `e`; compare with `byte | 0x20`.
   @inlinable @inline(__always) static var exponent: UInt8 { 0x65 }
 }
 
@@ -42,8 +42,8 @@ func store32(_ word: UInt32, _ bytes: UnsafeMutablePointer<UInt8>) {
   UnsafeMutableRawPointer(bytes).storeBytes(of: word.littleEndian, as: UInt32.self)
 }
 
-/// High bits where a byte is a quote or a backslash; the lowest one set is exact, those above it
-/// may be borrows.
+/// Returns a mask with the high bit of each byte that is a quote or a backslash. The lowest set bit is
+/// exact; higher ones may be false positives caused by borrows.
 @inlinable @inline(__always)
 func quoteMask(_ word: UInt64) -> UInt64 {
   let ones: UInt64 = 0x0101_0101_0101_0101
@@ -53,13 +53,14 @@ func quoteMask(_ word: UInt64) -> UInt64 {
     & 0x8080_8080_8080_8080
 }
 
-/// As ``quoteMask(_:)``, and control characters: not zero if the text needs escapes.
+/// Returns a nonzero mask if the word contains quotes, backslashes or control characters, which need
+/// escapes; see ``quoteMask(_:)``.
 @inlinable @inline(__always)
 func escapeMask(_ word: UInt64) -> UInt64 {
   quoteMask(word) | (word &- 0x2020_2020_2020_2020) & ~word & 0x8080_8080_8080_8080
 }
 
-/// Whether so many bytes are the same. Neither side is read beyond `count`.
+/// Returns whether the first `count` bytes are equal. Neither buffer is read beyond `count`.
 @inlinable @inline(__always)
 func equalBytes(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
   if count >= 8 {
@@ -68,7 +69,7 @@ func equalBytes(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: I
       if load64(a + at) != load64(b + at) { return false }
       at &+= 8
     }
-    // The tail overlaps what was compared already.
+    // The tail overlaps bytes already compared.
     return load64(a + (count &- 8)) == load64(b + (count &- 8))
   }
   if count >= 4 {
@@ -82,7 +83,7 @@ func equalBytes(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: I
   return true
 }
 
-/// The value of a hexadecimal digit.
+/// Returns the value of a hexadecimal digit.
 @inlinable @inline(__always)
 func hexDigit(_ byte: UInt8) -> UInt32? {
   switch byte {
@@ -93,7 +94,7 @@ func hexDigit(_ byte: UInt8) -> UInt32? {
   }
 }
 
-/// Whether a byte may stand right after a number, a `true` or a `null`.
+/// Returns whether a byte can directly follow a number, `true`, `false` or `null`.
 @inlinable @inline(__always)
 func endsScalar(_ byte: UInt8) -> Bool {
   byte == ASCII.comma || byte == ASCII.closeBrace || byte == ASCII.closeBracket

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 extension DateText {
-  /// Reads the form that ``write(seconds:nanoseconds:to:)`` writes, and only that.
+  /// Parses exactly the form that ``write(seconds:nanoseconds:to:)`` writes.
   static func parseStored(_ text: UnsafePointer<UInt8>) -> Double? {
-    // Eight bytes at a time: a digit leaves 0...9 of its byte, what stands between them leaves nothing,
-    // and what is added makes the high bit of any byte that leaves more.
+    // Eight bytes at a time: XOR with the template leaves 0...9 for a digit and 0 for a separator. The
+    // addition sets the high bit of any byte with a larger value.
     let date = load64(text) ^ 0x2D30_302D_3030_3030  // 0000-00-
     let time = load64(text + 8) ^ 0x3030_3A30_3054_3030  // 00T00:00
     let rest = load64(text + 16) ^ 0x3030_3030_2E30_303A  // :00.0000
-    let last = load64(text + 22) ^ 0x5A30_3030_3030_3030  // 0000000Z, the first two once more
+    let last = load64(text + 22) ^ 0x5A30_3030_3030_3030  // 0000000Z, overlapping by two
     var wrong = date | (date &+ 0x7F76_767F_7676_7676)
     wrong |= time | (time &+ 0x7676_7F76_767F_7676)
     wrong |= rest | (rest &+ 0x7676_7676_7F76_767F)
@@ -30,10 +30,10 @@ extension DateText {
     return join(seconds: seconds, nanoseconds: nanoseconds)
   }
 
-  /// Reads ISO 8601 text with any fraction and any offset, as other programs write it:
-  /// `2009-04-01T00:00:00.000-0700`, `2009-04-01T00:00Z`.
+  /// Parses ISO 8601 text with any number of fractional digits and any offset, as other programs write
+  /// it: `2009-04-01T00:00:00.000-0700`, `2009-04-01T00:00Z`.
   ///
-  /// Text without an offset is refused, because it does not say which moment it means.
+  /// Text without an offset is rejected, because it does not denote a specific moment.
   static func parse(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
     if text.count == length, let base = text.baseAddress, let stored = parseStored(base) {
       return stored
@@ -41,8 +41,8 @@ extension DateText {
     return interval(text).flatMap { storable.contains($0) ? $0 : nil }
   }
 
-  /// Whether a text is a date of a year before 0 or after 9999: with more digits or a sign, or by
-  /// its offset.
+  /// Returns whether the text is a date before year 0 or after year 9999, because of extra digits, a
+  /// sign, or its offset.
   package static func isOutsideYears(_ text: String) -> Bool {
     var year = text.utf8[...]
     let isNegative = year.first == ASCII.minus
@@ -57,7 +57,7 @@ extension DateText {
     return moment.map { !storable.contains($0) } ?? false
   }
 
-  /// The moment of a date with an offset, in any year of four digits.
+  /// Returns the time interval of a date with an offset, for any four-digit year.
   private static func interval(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
     var scanner = Scanner(rest: text[...])
     guard
@@ -123,7 +123,7 @@ extension DateText {
       return Int(digit)
     }
 
-    /// At least one digit; those after the ninth are below what is kept.
+    /// Reads at least one digit. Digits after the ninth are below the stored precision and are dropped.
     mutating func nanoseconds() -> Int? {
       var value = 0
       var count = 0
@@ -136,7 +136,7 @@ extension DateText {
       return value
     }
 
-    /// `Z`, `+01:00`, `+0100` or `+01` in seconds east of UTC.
+    /// Reads an offset, `Z`, `+01:00`, `+0100` or `+01`, in seconds east of UTC.
     mutating func offset() -> Int? {
       if take(0x5A) || take(0x7A) { return 0 }
       let sign: Int

@@ -3,17 +3,17 @@
 package import Foundation
 
 extension DateText {
-  /// A moment in decimal digits: whole seconds since 1970 and the fraction in nanoseconds, of which
-  /// the first 3, 6 or 9 digits count.
+  /// A moment in decimal digits: whole seconds since 1970 and a fraction in nanoseconds, of which the
+  /// first 3, 6 or 9 digits are significant.
   package struct Digits {
     package var seconds: Int
     package var nanoseconds: Int
     package var count: Int
-    /// Whether they restore the same double.
+    /// Whether the digits restore the same double.
     package var isExact: Bool
   }
 
-  /// The fewest digits of 3, 6 and 9 that restore the same double; 9 where none do, as within some
+  /// Returns the fewest of 3, 6 or 9 digits that restore the same double; 9 if none do, as within about
   /// 97 days of 2001-01-01.
   ///
   /// - Precondition: The interval is less than 2^62 seconds.
@@ -31,8 +31,8 @@ extension DateText {
       isExact: join(seconds: seconds, nanoseconds: nanoseconds) == interval)
   }
 
-  /// `2026-11-20T21:17:00.123Z` for people: with the ``shortest(_:)`` fraction. Nil outside the years
-  /// 0 to 9999.
+  /// Returns text such as `2026-11-20T21:17:00.123Z` for display, with the ``shortest(_:)`` fraction,
+  /// or `nil` outside the years 0 to 9999.
   package static func text(_ date: Date) -> String? {
     let interval = date.timeIntervalSinceReferenceDate
     guard storable.contains(interval) else { return nil }
@@ -42,7 +42,7 @@ extension DateText {
     }
   }
 
-  /// - Returns: How many bytes were written, at most ``length``.
+  /// - Returns: The number of bytes written, at most ``length``.
   static func write(_ digits: Digits, to out: UnsafeMutablePointer<UInt8>) -> Int {
     write(seconds: digits.seconds, nanoseconds: digits.nanoseconds, to: out)
     let end = 20 + digits.count

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: MIT
 
-/// Moments as ISO 8601 text in UTC with nine digits, so that the order of texts is that of time.
+/// Converts dates to and from ISO 8601 text in UTC with nine fractional digits, so that text order is
+/// chronological order.
 ///
-/// The calendar is the proleptic Gregorian one, computed here: a formatter costs 30 times as much.
+/// The calendar is the proleptic Gregorian calendar, computed here: a formatter is 30 times slower.
 package enum DateText {
-  /// `2026-11-20T21:17:00.123456789Z`
+  /// The length of `2026-11-20T21:17:00.123456789Z`.
   static let length = 30
 
-  /// Seconds from 2001-01-01, where Foundation counts from, to 1970-01-01.
+  /// The seconds from 1970-01-01 to 2001-01-01, Foundation's reference date.
   package static let referenceToUnix = 978_307_200
 
-  /// The years 0000 to 9999 in seconds since 2001-01-01.
+  /// The years 0000 to 9999, in seconds since 2001-01-01.
   package static let storable: Range<Double> = -63_145_526_400..<252_423_993_600
 
-  /// A moment in whole seconds since 1970 and nanoseconds; nil if it is outside the years 0 to
-  /// 9999 or not a number.
+  /// Splits a time interval into whole seconds since 1970 and nanoseconds. Returns `nil` if it is NaN
+  /// or outside the years 0 to 9999.
   static func split(_ interval: Double) -> (seconds: Int, nanoseconds: Int)? {
     guard storable.contains(interval) else { return nil }
     return nearest(interval)
   }
 
-  /// As ``split(_:)``, of any year.
+  /// Splits a time interval of any year; see ``split(_:)``.
   static func nearest(_ interval: Double) -> (seconds: Int, nanoseconds: Int) {
     let whole = interval.rounded(.down)
     let nanoseconds = Int(((interval - whole) * 1e9).rounded())
@@ -28,8 +29,8 @@ package enum DateText {
     return nanoseconds == 1_000_000_000 ? (seconds + 1, 0) : (seconds, nanoseconds)
   }
 
-  /// The inverse of ``split(_:)``. Nine digits are enough to get the same double back, except
-  /// within some 97 days of 2001-01-01, where doubles are denser than nanoseconds.
+  /// Returns the time interval of a moment: the inverse of ``split(_:)``. Nine digits restore the same
+  /// double, except within about 97 days of 2001-01-01, where doubles are denser than nanoseconds.
   static func join(seconds: Int, nanoseconds: Int) -> Double {
     Double(seconds - referenceToUnix) + Double(nanoseconds) / 1e9
   }
@@ -63,8 +64,8 @@ package enum DateText {
     out[29] = 0x5A  // Z
   }
 
-  /// Year, month and day of a day counted from 1970-01-01, by eras of 400 years that begin in
-  /// March (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+  /// Returns the date of a day counted from 1970-01-01, using 400-year eras that begin in March (Howard
+  /// Hinnant, "chrono-Compatible Low-Level Date Algorithms").
   package static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -78,7 +79,7 @@ package enum DateText {
     return (year, month, dayOfYear - (153 * march + 2) / 5 + 1)
   }
 
-  /// The inverse of ``civil(_:)``; the date must exist.
+  /// Returns the day number of a valid date: the inverse of ``civil(_:)``.
   package static func days(year: Int, month: Int, day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400

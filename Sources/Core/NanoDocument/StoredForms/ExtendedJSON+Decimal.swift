@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension ExtendedJSON {
-  /// A decimal of 128 bits as an integer or a double if it is just that, else as the text it is.
+  /// Returns a 128-bit decimal as an integer or a double if that represents it exactly, otherwise as
+  /// its text.
   static func decimal(_ text: String) -> DocumentValue? {
     if let special = StoredForm.number(text) { return .double(special) }
     guard let exact = Decimal(text) else { return nil }
@@ -13,10 +14,10 @@ extension ExtendedJSON {
     return .double(double)
   }
 
-  /// A decimal taken apart, such that equal numbers have equal parts.
+  /// A parsed decimal. Equal numbers have equal properties.
   private struct Decimal: Equatable {
     var isNegative = false
-    /// Without zeros at either end.
+    /// The significant digits, without leading or trailing zeros.
     var digits: [UInt8] = []
     /// The power of ten of the last digit.
     var exponent = 0
@@ -42,7 +43,7 @@ extension ExtendedJSON {
       }
       guard hasDigits else { return nil }
       if rest.popFirst() != nil {
-        // The longest exponents of decimals of 128 bits have four digits.
+        // The longest exponents of 128-bit decimals have four digits.
         guard rest.count <= 6, let power = Int(String(decoding: rest, as: UTF8.self)) else {
           return nil
         }

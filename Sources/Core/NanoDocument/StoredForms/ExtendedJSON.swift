@@ -2,20 +2,20 @@
 
 import Foundation
 
-/// The forms of special values in text from outside: ours, and those of MongoDB's Extended JSON
-/// version 2 and of its old shell.
+/// Recognizes the forms of special values in external text: the stored forms, MongoDB's Extended JSON
+/// version 2, and its legacy shell format.
 enum ExtendedJSON {
   enum Recognition {
-    /// An object as any other: of no form, or of one that we have no type for.
+    /// An ordinary object, or a form of a type that is not supported.
     case none
     case value(DocumentValue)
-    /// A form, but the value of the field at the index cannot be.
+    /// A form whose field at the index has an invalid value.
     case wrong(
-      Int, expected: String, message: String = "A form for a special value holds something else")
+      Int, expected: String, message: String = "The form of a special value has invalid content")
   }
 
-  /// Tells what an object stands for all of whose names begin with one `$`.
-  static func recognise(_ object: DocumentObject) -> Recognition {
+  /// Returns the value that an object represents whose names all begin with exactly one `$`.
+  static func recognize(_ object: DocumentObject) -> Recognition {
     guard let (name, value) = object.first else { return .none }
     if object.count == 2 { return pair(object, first: name, second: object[1].name) }
     guard object.count == 1 else { return .none }
@@ -28,8 +28,8 @@ enum ExtendedJSON {
     case "$symbol", "$code": return text(value, "a string") { _ in true }
     case "$numberInt":
       let number = integer(value).flatMap { Int32(exactly: $0) }
-      return or("an integer of 32 bits", number) { .int(Int64($0)) }
-    case "$numberLong": return or("an integer of 64 bits", integer(value)) { .int($0) }
+      return or("a 32-bit integer", number) { .int(Int64($0)) }
+    case "$numberLong": return or("a 64-bit integer", integer(value)) { .int($0) }
     case "$numberDouble": return or("a number", double(value)) { .double($0) }
     case "$numberDecimal":
       return or("a decimal number", value.string.flatMap(decimal)) { $0 }
@@ -59,7 +59,7 @@ enum ExtendedJSON {
       return or("a URL", at: at("$url"), url) { .url($0) }
     case ["$binary", "$type"]:
       guard let data = object["$binary"]?.string.flatMap(StoredForm.base64) else {
-        return .wrong(at("$binary"), expected: "base 64")
+        return .wrong(at("$binary"), expected: "Base64")
       }
       guard let type = object["$type"]?.string else {
         return .wrong(at("$type"), expected: "two hexadecimal digits")
@@ -71,13 +71,13 @@ enum ExtendedJSON {
 
   private static func binary(_ value: DocumentValue) -> Recognition {
     guard let data = StoredForm.binary(value), let subtype = value.object?["subType"]?.string else {
-      return .wrong(0, expected: "an object of base64 and subType")
+      return .wrong(0, expected: "an object with base64 and subType")
     }
     return binary(data, subtype: subtype)
   }
 
-  /// Plain bytes are data, a UUID is the text that `$uuid` is. Of other subtypes nothing of ours says
-  /// what they are, so that they stay objects.
+  /// Converts plain bytes to data, and a UUID to a string, as for `$uuid`. Other subtypes have no
+  /// corresponding type, so they remain objects.
   private static func binary(_ data: Data, subtype: String) -> Recognition {
     switch UInt8(subtype, radix: 16) {
     case 0, 2: return .value(.data(data))
@@ -96,9 +96,9 @@ enum ExtendedJSON {
   }
 
   private static func text(
-    _ value: DocumentValue, _ expected: String, where isRight: (String) -> Bool
+    _ value: DocumentValue, _ expected: String, where isValid: (String) -> Bool
   ) -> Recognition {
-    guard let text = value.string, isRight(text) else { return .wrong(0, expected: expected) }
+    guard let text = value.string, isValid(text) else { return .wrong(0, expected: expected) }
     return .value(.string(text))
   }
 
@@ -119,19 +119,21 @@ enum ExtendedJSON {
     }
     if interval?.isFinite ?? value.string.map(DateText.isOutsideYears) ?? false {
       return .wrong(
-        0, expected: "a date in these years", message: "A date is outside the years 0 to 9999")
+        0, expected: "a date in the years 0 to 9999",
+        message: "A date is outside the years 0 to 9999")
     }
     return .wrong(0, expected: "a date with an offset, or milliseconds")
   }
 
-  /// As that of the integer of the same value.
+  /// Same result as for an integer number of milliseconds with the same value.
   private static func interval(milliseconds: Double) -> Double {
     let seconds = (milliseconds / 1000).rounded(.down)
     return seconds - Double(DateText.referenceToUnix) + (milliseconds - seconds * 1000) / 1000
   }
 
   private static func interval(milliseconds: Int64) -> Double {
-    // The smallest integer is no multiple of 1000: one second less is still an integer, 999 less is not.
+    // Negating the remainder into range must not overflow: Int64.min is not a multiple of 1000, and
+    // subtracting one second is safe while subtracting 999 ms is not.
     let (whole, part) = milliseconds.quotientAndRemainder(dividingBy: 1000)
     let (seconds, rest) = part < 0 ? (whole - 1, part + 1000) : (whole, part)
     return DateText.join(seconds: Int(seconds), nanoseconds: Int(rest) * 1_000_000)

@@ -6,11 +6,11 @@ import Foundation
 package enum StoredDates {
   private static let name = Array(#""$date":""#.utf8)
 
-  /// A body in stored form with dates as ``JSONWriter/text(_:pretty:dialect:)`` writes them; nil if they
-  /// are all written so.
+  /// Returns a stored body with its dates as ``JSONWriter/text(_:pretty:dialect:)`` writes them, or
+  /// `nil` if they already are.
   ///
-  /// A quote inside of a string has a backslash before it, and a field of a document that is called
-  /// `$date` is stored as `$$date`: so these bytes are nowhere but in a date.
+  /// The searched bytes occur only in dates: a quote inside a string is preceded by a backslash, and a
+  /// field named `$date` is stored as `$$date`.
   package static func shortened(_ body: UnsafeRawBufferPointer) -> [UInt8]? {
     guard let base = body.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return nil }
     var out: [UInt8] = []
@@ -19,7 +19,7 @@ package enum StoredDates {
       let start = UnsafePointer(sign.assumingMemoryBound(to: UInt8.self)) - base - 1
       at = start + 2
       let text = start + name.count
-      // The last two bytes are `"}`; an exact interval in between keeps all digits.
+      // The last two bytes are `"}`. A date with an exact interval does not match and keeps all digits.
       let end = text + DateText.length + 2
       guard start > 0, end <= body.count, body[start..<text].elementsEqual(name),
         body[end - 2] == ASCII.quote, body[end - 1] == ASCII.closeBrace,

@@ -2,12 +2,13 @@
 
 import Foundation
 
-/// Values of types that JSON lacks, as objects whose names begin with one `$`.
+/// The stored forms of types that JSON lacks: objects whose names begin with exactly one `$`.
 enum StoredForm {
-  /// The value that an object stands for, nil if it is none of our forms and so just an object.
+  /// Returns the value that an object represents, or `nil` if it is not a stored form and therefore an
+  /// ordinary object.
   ///
-  /// Only for forms that were written in an unusual way, with white space perhaps; see
-  /// ``JSONReader/storedForm()`` for the usual one.
+  /// Handles only forms in a nonstandard encoding, such as with whitespace; ``JSONReader/storedForm()``
+  /// handles the standard one.
   static func value(of object: DocumentObject) -> DocumentValue? {
     guard let first = object.first, object.count <= 2 else { return nil }
     switch (first.name, object.count) {
@@ -42,7 +43,7 @@ enum StoredForm {
     return exact(near.timeIntervalSinceReferenceDate, interval)
   }
 
-  /// The exact interval, unless somebody has changed the date beside it.
+  /// Returns the exact interval, unless the date next to it was changed.
   static func exact(_ date: Double, _ interval: Double) -> Date {
     let isSame = (date - interval).magnitude <= 1e-9
     return Date(timeIntervalSinceReferenceDate: isSame ? interval : date)
@@ -66,7 +67,7 @@ enum StoredForm {
 }
 
 extension JSONReader {
-  /// Reads one of our forms if it stands here just as ``JSONWriter`` writes it.
+  /// Reads a stored form if it is next, encoded exactly as ``JSONWriter`` writes it.
   mutating func storedForm() -> DocumentValue? {
     guard end - cursor > 8, cursor[1] == ASCII.quote, cursor[2] == ASCII.dollar else { return nil }
     switch cursor[3] {
@@ -76,7 +77,7 @@ extension JSONReader {
     }
   }
 
-  /// `{"$date":"2026-11-20T21:17:00.123456789Z"}`, perhaps with an exact `$interval`.
+  /// Reads `{"$date":"2026-11-20T21:17:00.123456789Z"}`, optionally with an exact `$interval`.
   mutating func storedDate() -> Date? {
     var ahead = self
     guard ahead.match(#"{"$date":""#), end - ahead.cursor > DateText.length else { return nil }
@@ -93,7 +94,7 @@ extension JSONReader {
     return StoredForm.exact(interval, exact)
   }
 
-  /// `{"$binary":{"base64":"…","subType":"00"}}`
+  /// Reads `{"$binary":{"base64":"…","subType":"00"}}`.
   private mutating func storedData() -> Data? {
     var ahead = self
     guard ahead.match(#"{"$binary":{"base64":""#) else { return nil }

@@ -2,12 +2,13 @@
 
 public import Foundation
 
-// @unchecked: what `storage` holds is never written after it is made, and `edits` only while it is not shared.
-/// A document: its fields, and what the store knows of it.
+// @unchecked: the contents of `storage` are immutable, and `edits` is changed only while uniquely
+// referenced.
+/// A document: its fields and its metadata.
 ///
-/// A document from a store keeps its bytes and finds a field when it is asked for, so that reading
-/// two fields does not parse the rest. It is a value: changing one changes no other, and nothing in
-/// the store until it is saved.
+/// A document read from a store keeps its encoded bytes and decodes a field on access, so that reading
+/// two fields does not parse the others. It is a value: changing it affects no copy, and nothing in the
+/// store until it is saved.
 ///
 /// ```swift
 /// var ada = try people.get("ada")!
@@ -21,7 +22,7 @@ public struct Document: @unchecked Sendable {
 
   private final class Edits {
     var object: DocumentObject
-    /// Why the stored fields could not be read; thrown when the document is used as a whole.
+    /// The error from decoding the stored fields, thrown when the whole document is used.
     var failure: StoreError?
     init(_ object: DocumentObject, _ failure: StoreError?) {
       self.object = object
@@ -29,8 +30,12 @@ public struct Document: @unchecked Sendable {
     }
   }
 
-  /// A new document, not in any store yet. A field `__rowid__` is no field: an integer there is the
-  /// row id by which the document may replace a stored one.
+  /// Creates a document that is not in a store yet.
+  ///
+  /// A top-level field `__rowid__` is not stored as a field: if it is an integer, it becomes the row
+  /// ID, so that saving the document can replace the stored document with that ID.
+  ///
+  /// - Throws: ``StoreError/Code/invalidKey``.
   public init(_ object: DocumentObject = [:], key: String? = nil, type: String? = nil)
     throws(StoreError)
   {
@@ -42,17 +47,18 @@ public struct Document: @unchecked Sendable {
     edits = Edits(object.withoutRowID, nil)
   }
 
-  /// Copies a document out of a store's bytes, which must be in stored form.
+  /// Creates a document by copying a store's bytes, which must be in stored form.
   @inline(__always)
   package init(_ header: Header, copying bytes: UnsafeRawBufferPointer) {
     storage = DocumentStorage.make(header, bytes)
   }
 
-  /// Copies a document out of a row that an engine shows: what is borrowed may end with the call.
+  /// Creates a document by copying an engine's row. The borrowed buffers need to be valid only during
+  /// the call.
   ///
   /// - Parameters:
-  ///   - collection: Its name as UTF-8.
-  ///   - type: UTF-8; nil for the collection's own.
+  ///   - collection: The collection's name in UTF-8.
+  ///   - type: The type name in UTF-8; `nil` for the collection's default type.
   ///   - body: The fields in stored form.
   package init(
     in collection: UnsafeRawBufferPointer, rowID: Int64, key: BorrowedKey,
@@ -64,10 +70,10 @@ public struct Document: @unchecked Sendable {
       revision: revision, body: body)
   }
 
-  /// Copies a document out of a row that another program wrote.
+  /// Creates a document by copying a row that another program wrote.
   ///
-  /// - Parameter isAltered: Whether what is given is not all that stands in the row; then it cannot be written
-  ///   anywhere else.
+  /// - Parameter isAltered: Whether the row contains values that the other parameters cannot represent.
+  ///   Such a document cannot be written elsewhere.
   package init(
     foreignIn collection: UnsafeRawBufferPointer, rowID: Int64, key: BorrowedKey,
     type: UnsafeRawBufferPointer?, version: Int64?, added: Int64?, isAltered: Bool,
@@ -78,26 +84,29 @@ public struct Document: @unchecked Sendable {
       revision: nil, isForeign: true, isAltered: isAltered, body: body)
   }
 
-  /// What is known of a document beside its fields.
+  /// The metadata of a document.
   package struct Header: Sendable {
     /// The collection that the document was read from or written to.
     package var collection: String?
-    /// The integer identity.
+    /// The row ID, the document's integer identity.
     package var rowID: Int64?
-    /// The text identity.
+    /// The key, the document's text identity.
     package var key: DocumentKey?
-    /// The class name; nil for the collection's own.
+    /// The class name, or `nil` for the collection's default type.
     package var type: String?
-    /// The version of the class; nil for its first.
+    /// The version of the class, or `nil` for the first version.
     package var version: Int64?
-    /// Microseconds since 1970.
+    /// The time of the first save, in microseconds since 1970.
     package var added: Int64?
-    /// Goes up with each write of the document, from 1, or from anywhere if another program wrote it
-    /// meanwhile; nil as long as another program wrote it last, and where a save did not read it.
+    /// The revision, which increases with each write of the document.
+    ///
+    /// It starts at 1, or at any number if another program wrote the document in between. It is `nil`
+    /// if another program wrote the document last, and after a save that did not read it.
     package var revision: Int64?
-    /// Whether only chosen fields were read.
+    /// Whether the document contains only selected fields.
     package var isPartial: Bool
 
+    /// Creates document metadata.
     @inlinable
     package init(
       collection: String? = nil, rowID: Int64? = nil, key: DocumentKey? = nil, type: String? = nil,
@@ -117,36 +126,41 @@ public struct Document: @unchecked Sendable {
 }
 
 extension Document {
-  /// What is known of the document beside its fields, all at once.
-  package var header: Header { storage.about }
-  /// The name of the collection that the document comes from; nil for a new document.
+  /// All metadata of the document.
+  package var header: Header { storage.metadata }
+  /// The name of the collection that the document comes from, or `nil` for a new document.
   public var collection: String? { storage.collection }
-  /// The text identity; nil for a new document without one, and in collections known by row id.
+  /// The key, or `nil` for a new document without one and in collections identified by row ID.
   public var key: String? { storage.key?.description }
-  /// The integer identity; nil while the document is in no store.
+  /// The row ID, or `nil` for a document that is not in a store.
   public var rowID: Int64? { storage.rowID }
-  /// The name of the class that it was stored as; nil for the collection's own.
+  /// The class name that the document was stored with, or `nil` for the collection's default type.
   public var type: String? { storage.type }
-  /// The version of that class; nil for its first.
+  /// The version of the class, or `nil` for the first version.
   public var version: Int64? { storage.version }
-  /// When the document was stored for the first time, to the microsecond.
+  /// The time when the document was first stored, with microsecond precision.
   public var added: Date? {
     storage.added.map { Date(timeIntervalSince1970: Double($0) / 1e6) }
   }
-  /// Goes up with each write, from 1, or from anywhere if another program wrote it meanwhile; nil as
-  /// long as another program wrote it last, and where a save did not read it.
+  /// The revision, which increases with each write.
+  ///
+  /// It starts at 1, or at any number if another program wrote the document in between. It is `nil` if
+  /// another program wrote the document last, and after a save that did not read it.
   public var revision: Int64? { storage.revision }
-  /// Whether it holds only chosen fields, so that it cannot be saved over the whole document.
+  /// Whether the document contains only selected fields, so that it cannot replace the whole document.
   public var isPartial: Bool { storage.isPartial }
-  /// Whether something of it is not in the store: it is new, or fields were changed since it was
-  /// read or saved. A document that is collected and not written yet has unsaved changes too.
+  /// Whether the document differs from the stored one: it is new, or fields were changed after it was
+  /// read or saved.
+  ///
+  /// A document whose save is queued but not written yet also has unsaved changes.
   public var hasUnsavedChanges: Bool { isEdited || rowID == nil }
-  /// Whether fields were changed since it was read, or it is new.
+  /// Whether fields were changed after the document was read, or it is new.
   package var isEdited: Bool { edits != nil }
 
-  /// All fields.
+  /// Returns all fields.
   ///
-  /// - Throws: ``StoreError/Code/corruptDocument`` if the stored bytes do not decode.
+  /// - Throws: ``StoreError/Code/corruptDocument`` if the stored bytes do not decode, or the error of a
+  ///   field that could not be set.
   public func object() throws(StoreError) -> DocumentObject {
     if let edits {
       if let failure = edits.failure { throw failure }
@@ -155,10 +169,13 @@ extension Document {
     return try storage.object()
   }
 
-  /// The value at a path; nil if there is none. Arrays are entered only by number.
+  /// The value at a path, or `nil` if there is none. Array elements are accessed only by index.
   ///
-  /// Setting nil removes the field. Objects on the way are made where nothing stands. `__rowid__` is
-  /// the true ``rowID``, whatever is stored under this name, and cannot be set.
+  /// Setting `nil` removes the field. Missing objects along the path are created. `__rowid__` is always
+  /// the actual ``rowID``, even if the document has a field of this name, and cannot be set.
+  ///
+  /// A field that cannot be set, such as one inside a string, is reported when the document is used as
+  /// a whole, for example by ``object()`` or a save.
   public subscript(path: FieldPath) -> DocumentValue? {
     get {
       if path.components.count == 1, path.components[0] == DocumentObject.rowIDName {
@@ -172,7 +189,7 @@ extension Document {
     }
   }
 
-  /// As with a ``FieldPath``; a name without dots and quotes is looked up at once.
+  /// The value at a path in text form. A name without periods and quotes is looked up without parsing.
   public subscript(path: String) -> DocumentValue? {
     get {
       if path.utf8.first == UInt8(ascii: "_"), path == DocumentObject.rowIDName {
@@ -198,25 +215,28 @@ extension Document {
     do throws(StoreError) {
       try change(&copy.object)
     } catch {
-      // A subscript cannot throw; the error comes when the document is saved.
+      // A subscript setter cannot throw; the error is thrown when the document is saved.
       if copy.failure == nil { copy.failure = error }
     }
     edits = copy
   }
 
-  /// Writes the document in stored form; bytes that were not changed are copied, unless another program
-  /// wrote them in another form.
+  /// Writes the document in stored form. Unmodified bytes are copied, unless another program wrote them
+  /// in a different form.
   ///
-  /// - Throws: ``StoreError/Code/corruptDocument``, also for what another program wrote and no document
-  ///   can hold, such as two fields of one name; ``StoreError/Code/typeMismatch`` for a field that was
-  ///   set where it cannot stand.
+  /// - Throws: ``StoreError/Code/corruptDocument``, also for content written by another program that no
+  ///   document can represent, such as duplicate names; ``StoreError/Code/typeMismatch`` for a field
+  ///   that could not be set.
   public func write(to writer: inout JSONWriter) throws(StoreError) {
     guard let edits else { return try storage.write(to: &writer) }
     if let failure = edits.failure { throw failure }
     writer.object(edits.object)
   }
 
-  /// The stored form of the fields, for as long as the closure runs.
+  /// Calls the closure with the stored form of the fields, which is valid only during the call.
+  ///
+  /// - Throws: The errors of ``write(to:)``, ``StoreError/Code/valueNotStorable``, or the closure's
+  ///   error.
   package func withBytes<Result>(
     _ read: (UnsafeRawBufferPointer) throws -> Result
   ) throws -> Result {
@@ -227,7 +247,9 @@ extension Document {
     return try read(writer.bytes)
   }
 
-  /// The same fields as another document.
+  /// Returns a document with the same fields and different metadata.
+  ///
+  /// - Throws: The errors of ``write(to:)``, or ``StoreError/Code/valueNotStorable``.
   package func with(_ header: Header) throws(StoreError) -> Document {
     if edits == nil, !storage.isForeign { return storage.withCopy(header) }
     var writer = JSONWriter()
@@ -238,8 +260,8 @@ extension Document {
 }
 
 extension Document {
-  /// Whether both are one document that a store handed out twice, as it does from its cache: they
-  /// have the same bytes in memory, and neither was changed.
+  /// Returns whether both documents share storage and are unmodified, as when a store returns the same
+  /// cached document twice.
   ///
   /// ```swift
   /// people.cacheSize = 0
@@ -250,14 +272,14 @@ extension Document {
     storage === other.storage && edits == nil && other.edits == nil
   }
 
-  /// Whether nobody else has this document.
+  /// Returns whether this is the only reference to the document.
   package mutating func isUniquelyReferenced() -> Bool { isKnownUniquelyReferenced(&storage) }
 
-  /// Bytes of memory that it takes.
+  /// The document's size in memory, in bytes.
   package var memorySize: Int { storage.memorySize }
 
-  // @unchecked: what `storage` refers to is never written after it is made.
-  /// A document that goes away when nobody has it any more.
+  // @unchecked: the referenced storage is immutable.
+  /// A weak reference to a document.
   package struct Weak: @unchecked Sendable {
     private weak var storage: DocumentStorage?
     package init(_ document: Document) { storage = document.storage }
@@ -268,7 +290,7 @@ extension Document {
 }
 
 extension Document: CustomStringConvertible {
-  /// The key, row id and type; never a field, since descriptions end up in logs.
+  /// The key, row ID and type. Fields are never included, since descriptions end up in logs.
   public var description: String {
     let parts = [
       key.map { "key: \($0)" }, rowID.map { "row id: \($0)" }, type.map { "type: \($0)" },

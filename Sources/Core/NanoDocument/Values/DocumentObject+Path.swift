@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 
 extension DocumentObject {
-  /// Puts a value at a path, or removes what is there. Objects on the way are made where nothing
-  /// stands; an array is entered by number, and one behind its end adds an element.
+  /// Sets the value at a path, or removes it if `value` is `nil`.
   ///
-  /// - Throws: ``StoreError/Code/typeMismatch`` if a value that is not an object or array stands on
-  ///   the way, ``StoreError/Code/invalidPath``. Nothing was changed.
+  /// Missing objects along the path are created. Array elements are accessed by index; the index after
+  /// the last element appends one.
+  ///
+  /// - Throws: ``StoreError/Code/typeMismatch`` if a value along the path is neither an object nor an
+  ///   array, or an index is out of range; ``StoreError/Code/invalidPath``. The object is unchanged.
   public mutating func set(_ value: DocumentValue?, at path: FieldPath) throws(StoreError) {
     try path.validate()
     var whole = DocumentValue.object(self)
@@ -13,7 +15,8 @@ extension DocumentObject {
     if case .object(let changed) = whole { self = changed }
   }
 
-  /// Only these fields, under their paths; what stands in arrays is kept for each element.
+  /// Returns an object with only the specified fields, at their paths. Within arrays, the fields of
+  /// each element are kept.
   public func selecting(_ paths: [FieldPath]) -> DocumentObject {
     DocumentValue.object(self).selecting(paths.map { $0.components[...] })?.object ?? [:]
   }
@@ -58,7 +61,7 @@ extension DocumentValue {
 
   private static func blocked(_ path: FieldPath, _ name: String) -> StoreError {
     StoreError(
-      .typeMismatch, "A value that is not an object stands on the way to a field",
+      .typeMismatch, "A value on the path to a field is not an object",
       [.field: path.description, .position: name])
   }
 

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: MIT
 
-/// Fields in a dictionary literal whose values are variables, as in `["title": title, "year": year]`.
+/// A dictionary literal of fields with variables as values, such as `["title": title, "year": year]`.
 ///
-/// A literal of literals is a ``DocumentObject`` by itself. Of variables Swift makes one only with a conversion for each,
-/// `.init(title)`; where a call takes this type too, it is not needed. In it `[1, 2.5]` is a list of doubles and
-/// `[1, "a"]` does not compile, as anywhere in Swift.
+/// A literal that contains only literals is inferred as ``DocumentObject``. With variables, a
+/// ``DocumentObject`` literal requires a conversion of each value, `.init(title)`; overloads that
+/// accept this type do not. As elsewhere in Swift, `[1, 2.5]` in such a literal is an array of doubles,
+/// and `[1, "a"]` does not compile.
 public typealias DocumentFields = KeyValuePairs<String, any DocumentValueConvertible & Sendable>
 
 extension DocumentObject {
-  /// An object with fields whose values are variables.
+  /// Creates an object from fields with variables as values.
   ///
   /// ```swift
   /// DocumentObject(["title": title, "year": year])         // {"title":"Alien","year":1979}
   /// ```
   ///
-  /// Of two fields with one name the later one counts.
+  /// If a name occurs twice, the last value is used.
   @_disfavoredOverload
   public init(_ fields: DocumentFields) {
     self.init(fields.map { ($0.key, $0.value.documentValue) })
   }
 }
 
-/// An object whose fields are in the order of their names, since a dictionary has none.
+/// Converts to an object with its fields sorted by name, since a dictionary is unordered.
 extension Dictionary: DocumentValueConvertible
 where Key == String, Value: DocumentValueConvertible {
+  /// The dictionary as an object, with its fields sorted by name.
   public var documentValue: DocumentValue {
     .object(
       DocumentObject(

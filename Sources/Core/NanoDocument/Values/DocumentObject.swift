@@ -2,43 +2,47 @@
 
 public import OrderedCollections
 
-/// The fields of a document or of an object in it, in the order in which they were written.
+/// The fields of a document, or of an object inside it, in insertion order.
 ///
-/// Two objects are equal if they have equal fields in the same order: the order is kept by the
-/// store, so it is part of the value. Names are compared by their UTF-8 bytes, as in the store.
+/// Two objects are equal if they have equal fields in the same order: the store preserves the order, so
+/// it is part of the value. Names are compared by their UTF-8 bytes, as in the store.
 ///
 /// ```swift
 /// var ada: DocumentObject = ["name": "Ada", "born": 1815]
-/// ada["name"] = "Ada Lovelace"     // keeps its place
-/// ada["fields"] = ["mathematics"]  // comes last
-/// ada["born"] = nil                // gone
+/// ada["name"] = "Ada Lovelace"     // keeps its position
+/// ada["fields"] = ["mathematics"]  // appended
+/// ada["born"] = nil                // removed
 /// ```
 public struct DocumentObject: Sendable, Hashable {
   @usableFromInline var fields: OrderedDictionary<ExactName, DocumentValue>
 
+  /// Creates an empty object.
   @inlinable public init() { fields = [:] }
 
-  /// Takes fields in order. Of two fields with one name the last counts, in the place of the first.
+  /// Creates an object from fields in order. If a name occurs twice, the last value is used, at the
+  /// position of the first.
   public init(_ pairs: some Sequence<(String, DocumentValue)>) {
     fields = OrderedDictionary(
       pairs.lazy.map { (ExactName($0.0), $0.1) }, uniquingKeysWith: { $1 })
   }
 
-  /// How many fields there are.
+  /// The number of fields.
   @inlinable public var count: Int { fields.count }
-  /// Whether there is no field.
+  /// Whether the object has no fields.
   @inlinable public var isEmpty: Bool { fields.isEmpty }
-  /// The names, in order.
+  /// The field names, in order.
   public var names: [String] { fields.keys.map(\.text) }
 
-  /// The value of a field of this object, nil if there is none. Setting nil removes the field;
-  /// setting ``DocumentValue/null`` stores a null. The name is taken literally, not as a path.
+  /// The value of a field, or `nil` if there is none.
+  ///
+  /// Setting `nil` removes the field; setting ``DocumentValue/null`` stores a null. The name is
+  /// literal, not a path.
   @inlinable public subscript(name: String) -> DocumentValue? {
     get { fields[ExactName(name)] }
     set { fields[ExactName(name)] = newValue }
   }
 
-  /// Adds a field at the end and says whether the name was new; if not, nothing changes.
+  /// Appends a field if its name is new. Returns `false` and changes nothing if the name exists.
   @inlinable @discardableResult
   public mutating func append(_ name: String, _ value: DocumentValue) -> Bool {
     let name = ExactName(name)
@@ -47,14 +51,14 @@ public struct DocumentObject: Sendable, Hashable {
     return true
   }
 
-  /// Makes room for so many fields at once.
+  /// Reserves capacity for a number of fields.
   @inlinable package mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
 
-  /// The name under which a document tells its row id. In an object that is inserted or saved it is no field; in
-  /// JSON text it is.
+  /// The field name that represents a document's row ID. In an object that is inserted or saved, it is
+  /// not stored as a field; in parsed JSON text, it is an ordinary field.
   package static let rowIDName = "__rowid__"
 
-  /// The same object without a field ``rowIDName``.
+  /// The object without the field named ``rowIDName``.
   package var withoutRowID: DocumentObject {
     guard self[Self.rowIDName] != nil else { return self }
     var object = self
@@ -62,16 +66,19 @@ public struct DocumentObject: Sendable, Hashable {
     return object
   }
 
-  /// Takes over every field of another object; where both have one, the other's value counts.
+  /// Copies all fields of another object into this one. If both have a field, the other object's value
+  /// is used.
   public mutating func merge(_ other: DocumentObject) {
     for (name, value) in other.fields { fields[name] = value }
   }
 }
 
 extension DocumentObject: RandomAccessCollection {
-  /// The field at a place in the order, counted from 0.
+  /// The index of the first field, 0.
   @inlinable public var startIndex: Int { 0 }
+  /// The index after the last field.
   @inlinable public var endIndex: Int { fields.count }
+  /// The field at an index.
   @inlinable public subscript(index: Int) -> (name: String, value: DocumentValue) {
     let element = fields.elements[index]
     return (element.key.text, element.value)
@@ -79,5 +86,6 @@ extension DocumentObject: RandomAccessCollection {
 }
 
 extension DocumentObject: ExpressibleByDictionaryLiteral {
+  /// Creates an object from a literal. If a name occurs twice, the last value is used.
   public init(dictionaryLiteral elements: (String, DocumentValue)...) { self.init(elements) }
 }

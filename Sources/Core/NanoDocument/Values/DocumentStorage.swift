@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// The bytes of a document and what is known of it, in one allocation.
+/// The bytes of a document and its metadata, in one allocation.
 ///
-/// Nothing in it counts references: a scan makes one of these for each document, and making,
-/// copying and releasing texts of a header cost as much as the rest.
+/// It contains no reference-counted properties: a scan creates one instance per document, and the
+/// strings of a header would double its cost.
 final class DocumentStorage: ManagedBuffer<DocumentStorage.Contents, UInt8> {
-  /// Behind it stand the body, the key if it is a text, the type and the name of the collection.
+  /// The fixed-size header. The body, the key if it is text, the type and the collection name follow
+  /// it.
   struct Contents {
     var rowID: Int64 = 0
     var version: Int64 = 0
@@ -21,7 +22,7 @@ final class DocumentStorage: ManagedBuffer<DocumentStorage.Contents, UInt8> {
     var count: Int { bodyCount + Int(keyCount) + Int(typeCount) + Int(collectionCount) }
   }
 
-  /// What a document has.
+  /// The parts that a document has, and its flags.
   struct Present: OptionSet {
     let rawValue: UInt16
     static let collection = Present(rawValue: 1)
@@ -32,15 +33,15 @@ final class DocumentStorage: ManagedBuffer<DocumentStorage.Contents, UInt8> {
     static let version = Present(rawValue: 32)
     static let added = Present(rawValue: 64)
     static let revision = Present(rawValue: 128)
-    /// Not a part: only chosen fields were read.
+    /// A flag: only selected fields were read.
     static let partial = Present(rawValue: 256)
-    /// Not a part: another program wrote the body, perhaps not in stored form.
+    /// A flag: another program wrote the body, possibly not in stored form.
     static let foreign = Present(rawValue: 512)
-    /// Not a part: its row holds something that no document can have.
+    /// A flag: the row contains a value that no document can represent.
     static let altered = Present(rawValue: 1024)
   }
 
-  /// Copies everything; what is borrowed may end with the call.
+  /// Copies everything; the borrowed buffers need to be valid only during the call.
   @inline(__always)
   static func make(
     collection: UnsafeRawBufferPointer?, rowID: Int64?, key: BorrowedKey,
@@ -87,24 +88,24 @@ final class DocumentStorage: ManagedBuffer<DocumentStorage.Contents, UInt8> {
       present.insert(.collection)
     }
     contents.present = present
-    let made = DocumentStorage.create(minimumCapacity: contents.count) { _ in contents }
-    made.withUnsafeMutablePointerToElements { start in
-      var place = UnsafeMutableRawPointer(start)
-      append(body, at: &place)
-      if let keyText { append(keyText, at: &place) }
-      if let type { append(type, at: &place) }
-      if let collection { append(collection, at: &place) }
+    let instance = DocumentStorage.create(minimumCapacity: contents.count) { _ in contents }
+    instance.withUnsafeMutablePointerToElements { start in
+      var position = UnsafeMutableRawPointer(start)
+      append(body, at: &position)
+      if let keyText { append(keyText, at: &position) }
+      if let type { append(type, at: &position) }
+      if let collection { append(collection, at: &position) }
     }
-    return unsafeDowncast(made, to: DocumentStorage.self)
+    return unsafeDowncast(instance, to: DocumentStorage.self)
   }
 
   @inline(__always)
   private static func append(
-    _ bytes: UnsafeRawBufferPointer, at place: inout UnsafeMutableRawPointer
+    _ bytes: UnsafeRawBufferPointer, at position: inout UnsafeMutableRawPointer
   ) {
     guard let source = bytes.baseAddress else { return }
-    place.copyMemory(from: source, byteCount: bytes.count)
-    place += bytes.count
+    position.copyMemory(from: source, byteCount: bytes.count)
+    position += bytes.count
   }
 
   static func make(_ header: Document.Header, _ body: UnsafeRawBufferPointer) -> DocumentStorage {
@@ -135,7 +136,7 @@ extension DocumentStorage {
   var memorySize: Int {
     contents.count + MemoryLayout<Contents>.size + Self.allocationSize
   }
-  /// What an object takes beside its contents.
+  /// The overhead of an object beyond its contents, in bytes.
   private static let allocationSize = 32
 
   var rowID: Int64? { contents.present.contains(.rowID) ? contents.rowID : nil }
@@ -171,7 +172,7 @@ extension DocumentStorage {
     }
   }
 
-  var about: Document.Header {
+  var metadata: Document.Header {
     Document.Header(
       collection: collection, rowID: rowID, key: key, type: type, version: version, added: added,
       revision: revision, isPartial: isPartial)
@@ -203,7 +204,7 @@ extension DocumentStorage {
         }
       }
     } catch {
-      throw placed(error)
+      throw located(error)
     }
   }
 
@@ -214,18 +215,18 @@ extension DocumentStorage {
         return try reader.object()
       }
     } catch {
-      throw placed(error)
+      throw located(error)
     }
   }
 
-  /// An error of decoding, with where the document stands.
-  private func placed(_ error: StoreError) -> StoreError {
+  /// Returns a decoding error with the document's collection and row ID.
+  private func located(_ error: StoreError) -> StoreError {
     let named = collection.map { error.adding(.collection, $0) } ?? error
     return rowID.map { named.adding(.rowID, "\($0)") } ?? named
   }
 
-  /// The value of a top-level field, looked up by its bytes; nil for a name that must be split or
-  /// escaped first.
+  /// Finds a top-level field by its bytes. Returns `nil` for a name that must be split or escaped
+  /// first.
   func plainField(_ name: String) -> (value: DocumentValue?, Void)? {
     let found: (value: DocumentValue?, Void)?? = name.utf8.withContiguousStorageIfAvailable {
       guard !$0.isEmpty, $0.allSatisfy(Self.isPlain) else { return nil }
@@ -239,7 +240,7 @@ extension DocumentStorage {
     return found ?? nil
   }
 
-  /// Neither a dot nor anything that the stored form escapes, nor a quote or a leading `$`.
+  /// Returns whether the byte is not a period, quote, backslash, `$` or control character.
   private static func isPlain(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte != 0x2E && byte != 0x22 && byte != 0x5C && byte != 0x24
   }

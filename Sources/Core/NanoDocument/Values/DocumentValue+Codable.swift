@@ -2,11 +2,12 @@
 
 import Foundation
 
-// With our own coders a value is what it is. With others, such as Foundation's JSONEncoder, it is
-// what comes nearest: dates, data and URLs come back as what that coder makes of them.
+// NanoStore's coders encode a value as itself. Other coders, such as Foundation's `JSONEncoder`, encode
+// the closest equivalent: dates, data and URLs are decoded back as that coder represents them.
 
 extension DocumentValue: Codable {
-  /// Encodes as itself with our encoder, as what comes nearest with others.
+  /// Encodes the value as itself with NanoStore's encoder, or as the closest equivalent with other
+  /// encoders.
   public func encode(to encoder: any Encoder) throws {
     switch self {
     case .object(let object) where !(encoder is any NativeCoder): try object.encode(to: encoder)
@@ -33,7 +34,7 @@ extension DocumentValue: Codable {
     }
   }
 
-  /// Decodes itself with our decoder; with others there are only the types of JSON.
+  /// Decodes the value as itself with NanoStore's decoder, or as a JSON type with other decoders.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if decoder is any NativeCoder {
@@ -57,7 +58,8 @@ extension DocumentValue: Codable {
 }
 
 extension DocumentObject: Codable {
-  /// Encodes as itself with our encoder, as what comes nearest with others.
+  /// Encodes the object as itself with NanoStore's encoder, or as the closest equivalent with other
+  /// encoders.
   public func encode(to encoder: any Encoder) throws {
     if encoder is any NativeCoder {
       var container = encoder.singleValueContainer()
@@ -67,7 +69,7 @@ extension DocumentObject: Codable {
     for (name, value) in self { try container.encode(value, forKey: PathKey(stringValue: name)) }
   }
 
-  /// Decodes itself with our decoder; with others there are only the types of JSON.
+  /// Decodes the object as itself with NanoStore's decoder, or as JSON types with other decoders.
   public init(from decoder: any Decoder) throws {
     if decoder is any NativeCoder {
       self = try decoder.singleValueContainer().decode(DocumentObject.self)
@@ -81,7 +83,7 @@ extension DocumentObject: Codable {
   }
 }
 
-/// Our own coders, which know how to write and read a ``DocumentValue``.
+/// NanoStore's coders, which support ``DocumentValue`` natively.
 private protocol NativeCoder {}
 extension StreamEncoder: NativeCoder {}
 extension TreeEncoder: NativeCoder {}

@@ -2,11 +2,11 @@
 
 public import Foundation
 
-/// One value of a document: what JSON knows, and dates, data and URLs.
+/// A value of a document: the JSON types, dates, data and URLs.
 ///
-/// Every value comes back from a store exactly as it went in: an integer stays an integer, `1.0`
-/// stays a double, a date keeps its bits, an object its order. Strings are equal if they have the
-/// same UTF-8 bytes, as texts are in queries.
+/// A store returns every value exactly as it was saved: an integer stays an integer, `1.0` stays a
+/// double, a date keeps its bits and an object its order. Strings are equal if their UTF-8 bytes are
+/// equal, as in queries.
 ///
 /// ```swift
 /// let film: DocumentValue = ["title": "Alien", "year": 1979, "cast": ["Weaver", "Hurt"]]
@@ -14,21 +14,33 @@ public import Foundation
 /// film["year"]?.int     // 1979
 /// ```
 public enum DocumentValue: Sendable, Hashable {
+  /// A stored null, as opposed to a missing field.
   case null
+  /// A Boolean value.
   case bool(Bool)
+  /// A signed 64-bit integer.
   case int(Int64)
-  /// Any double, NaN and the infinities included.
+  /// A double, including NaN and the infinities.
   case double(Double)
+  /// A string.
   case string(String)
-  /// A moment between the years 0 and 9999.
+  /// A date in the years 0 to 9999.
   case date(Date)
+  /// Binary data.
   case data(Data)
+  /// A URL, absolute or relative to a base URL.
   case url(URL)
+  /// An array of values.
   case array([DocumentValue])
+  /// An object: named values in order.
   case object(DocumentObject)
 }
 
 extension DocumentValue {
+  /// Returns whether both values have the same type and content.
+  ///
+  /// An integer never equals a double, and strings are compared by their UTF-8 bytes. Conditions compare
+  /// by value instead: there, `1` equals `1.0`.
   public static func == (a: DocumentValue, b: DocumentValue) -> Bool {
     switch (a, b) {
     case (.null, .null): true
@@ -62,23 +74,24 @@ extension DocumentValue {
   }
 }
 
-/// What can be stored as one value.
+/// A type that can be stored as one document value.
 public protocol DocumentValueConvertible {
-  /// The value that is stored.
+  /// The document value for this instance.
   var documentValue: DocumentValue { get }
 }
 
 extension DocumentValue {
-  /// Whether it is a stored null.
+  /// Whether the value is a stored null.
   @inlinable public var isNull: Bool { if case .null = self { true } else { false } }
-  /// The boolean; nil for a value of another type.
+  /// The Boolean value, or `nil` for a value of another type.
   @inlinable public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-  /// The integer; nil for a value of another type, a double too, and for one that an `Int` of this machine cannot
-  /// hold.
+  /// The integer, or `nil` for a value of another type (including a double) or one that does not fit in
+  /// the platform's `Int`.
   @inlinable public var int: Int? { int64.flatMap { Int(exactly: $0) } }
-  /// The integer; nil for a value of another type, a double too.
+  /// The integer, or `nil` for a value of another type, including a double.
   @inlinable public var int64: Int64? { if case .int(let value) = self { value } else { nil } }
-  /// The number as a double, whether it was stored as a double or as an integer.
+  /// The number as a double, whether it is stored as a double or an integer; `nil` for a value of
+  /// another type.
   @inlinable public var double: Double? {
     switch self {
     case .double(let value): value
@@ -86,19 +99,19 @@ extension DocumentValue {
     default: nil
     }
   }
-  /// The string; nil for a value of another type, a URL too.
+  /// The string, or `nil` for a value of another type, including a URL.
   @inlinable public var string: String? { if case .string(let value) = self { value } else { nil } }
-  /// The date; nil for a value of another type.
+  /// The date, or `nil` for a value of another type.
   @inlinable public var date: Date? { if case .date(let value) = self { value } else { nil } }
-  /// The data; nil for a value of another type.
+  /// The data, or `nil` for a value of another type.
   @inlinable public var data: Data? { if case .data(let value) = self { value } else { nil } }
-  /// The URL; nil for a value of another type.
+  /// The URL, or `nil` for a value of another type.
   @inlinable public var url: URL? { if case .url(let value) = self { value } else { nil } }
-  /// The elements of an array; nil for a value of another type.
+  /// The elements of the array, or `nil` for a value of another type.
   @inlinable public var array: [DocumentValue]? {
     if case .array(let value) = self { value } else { nil }
   }
-  /// The fields of an object; nil for a value of another type.
+  /// The fields of the object, or `nil` for a value of another type.
   @inlinable public var object: DocumentObject? {
     if case .object(let value) = self { value } else { nil }
   }
@@ -108,79 +121,108 @@ extension DocumentValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral,
   ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
   ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+  /// Creates a null.
   public init(nilLiteral: ()) { self = .null }
+  /// Creates a Boolean value.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// Creates an integer.
   public init(integerLiteral value: Int64) { self = .int(value) }
+  /// Creates a double.
   public init(floatLiteral value: Double) { self = .double(value) }
+  /// Creates a string.
   public init(stringLiteral value: String) { self = .string(value) }
+  /// Creates an array.
   public init(arrayLiteral elements: DocumentValue...) { self = .array(elements) }
+  /// Creates an object. If a name occurs twice, the last value is used.
   public init(dictionaryLiteral elements: (String, DocumentValue)...) {
     self = .object(DocumentObject(elements))
   }
 }
 
 extension DocumentValue: DocumentValueConvertible {
+  /// The value itself.
   public var documentValue: DocumentValue { self }
+  /// Creates the document value of a convertible instance.
   public init(_ value: some DocumentValueConvertible) { self = value.documentValue }
 }
 
 extension String: DocumentValueConvertible {
+  /// The string as a document value.
   public var documentValue: DocumentValue { .string(self) }
 }
 extension Substring: DocumentValueConvertible {
+  /// The substring as a document value.
   public var documentValue: DocumentValue { .string(String(self)) }
 }
 extension Bool: DocumentValueConvertible {
+  /// The Boolean value as a document value.
   public var documentValue: DocumentValue { .bool(self) }
 }
 extension Double: DocumentValueConvertible {
+  /// The number as a document value.
   public var documentValue: DocumentValue { .double(self) }
 }
 extension Float: DocumentValueConvertible {
+  /// The number, converted to a double.
   public var documentValue: DocumentValue { .double(Double(self)) }
 }
 extension Int: DocumentValueConvertible {
+  /// The integer as a document value.
   public var documentValue: DocumentValue { .int(Int64(self)) }
 }
 extension Int8: DocumentValueConvertible {
+  /// The integer as a document value.
   public var documentValue: DocumentValue { .int(Int64(self)) }
 }
 extension Int16: DocumentValueConvertible {
+  /// The integer as a document value.
   public var documentValue: DocumentValue { .int(Int64(self)) }
 }
 extension Int32: DocumentValueConvertible {
+  /// The integer as a document value.
   public var documentValue: DocumentValue { .int(Int64(self)) }
 }
 extension Int64: DocumentValueConvertible {
+  /// The integer as a document value.
   public var documentValue: DocumentValue { .int(self) }
 }
 extension UInt8: DocumentValueConvertible {
+  /// The integer as a document value.
   public var documentValue: DocumentValue { .int(Int64(self)) }
 }
 extension UInt16: DocumentValueConvertible {
+  /// The integer as a document value.
   public var documentValue: DocumentValue { .int(Int64(self)) }
 }
 extension UInt32: DocumentValueConvertible {
+  /// The integer as a document value.
   public var documentValue: DocumentValue { .int(Int64(self)) }
 }
 extension Date: DocumentValueConvertible {
+  /// The date as a document value.
   public var documentValue: DocumentValue { .date(self) }
 }
 extension Data: DocumentValueConvertible {
+  /// The data as a document value.
   public var documentValue: DocumentValue { .data(self) }
 }
 extension URL: DocumentValueConvertible {
+  /// The URL as a document value.
   public var documentValue: DocumentValue { .url(self) }
 }
 extension UUID: DocumentValueConvertible {
+  /// The UUID as an uppercase string.
   public var documentValue: DocumentValue { .string(uuidString) }
 }
 extension DocumentObject: DocumentValueConvertible {
+  /// The object as a document value.
   public var documentValue: DocumentValue { .object(self) }
 }
 extension Optional: DocumentValueConvertible where Wrapped: DocumentValueConvertible {
+  /// The document value of the wrapped instance, or `null` for `nil`.
   public var documentValue: DocumentValue { self?.documentValue ?? .null }
 }
 extension Array: DocumentValueConvertible where Element: DocumentValueConvertible {
+  /// The array of its elements' document values.
   public var documentValue: DocumentValue { .array(map(\.documentValue)) }
 }

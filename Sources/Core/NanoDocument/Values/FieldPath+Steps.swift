@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension FieldPath {
-  /// A name as it was written.
+  /// A path component as it was written.
   package struct Name {
     package var text: String
     package var isQuoted: Bool
@@ -12,10 +12,10 @@ extension FieldPath {
     }
   }
 
-  /// One name on the way to a value.
+  /// One component of a path.
   package struct Step {
     package var name: String
-    /// The element that it addresses where it stands at an array; nil if it enters every element.
+    /// The array index that the component denotes, or `nil` if it traverses all elements of an array.
     package var index: Int?
   }
 
@@ -27,26 +27,26 @@ extension FieldPath {
       })
   }
 
-  /// The names with what each addresses in an array.
+  /// The components with their array indices.
   package var steps: [Step] {
     components.enumerated().map { position, name in
       Step(name: name, index: isQuotedNumber(position) ? nil : Self.elementIndex(name))
     }
   }
 
-  /// Whether a number addresses one element where it stands at an array.
+  /// Whether the path contains an array index.
   package var addressesElement: Bool { steps.contains { $0.index != nil } }
 
-  /// The path of these positions alone.
+  /// The part of the path at these positions.
   package subscript(positions: Range<Int>) -> FieldPath {
     FieldPath(
       positions.map { Name(text: components[$0], isQuoted: isQuotedNumber($0)) })
   }
 
-  /// Whether the component is a number that was quoted: a name, and no element of an array.
+  /// Whether the component is a quoted number: a field name and never an array index.
   package func isQuotedNumber(_ position: Int) -> Bool { quotedNumbers.contains(position) }
 
-  /// The index that a name addresses in an array: digits only, without leading zeros.
+  /// Returns the array index that a name denotes: digits only, without leading zeros.
   private static func elementIndex(_ name: String) -> Int? {
     guard name.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), name == "0" || name.utf8.first != 0x30
     else { return nil }

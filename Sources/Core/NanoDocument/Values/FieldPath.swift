@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: MIT
 
-/// Where a value stands in a document: names of fields, from the outside in.
+/// The path of a field in a document.
 ///
-/// Written with dots. A name that holds a dot or a quote stands in double quotes, with `""` for a
-/// quote. An array on the way is entered; a number addresses one element of an array, or the field
-/// of that name of an object. A number in quotes is a name only.
+/// Components are separated by periods. A component that contains a period or a quote is enclosed in
+/// double quotes, in which `""` represents a quote. Arrays along the path are traversed. A number
+/// denotes one element of an array, or the field of that name in an object; a quoted number is always a
+/// field name.
 ///
 /// ```swift
-/// FieldPath("Address.Country")     // two names
+/// FieldPath("Address.Country")     // two components
 /// FieldPath("friends.name")        // the name of any friend
-/// FieldPath("friends.0.name")      // of the first one
+/// FieldPath("friends.0.name")      // the name of the first friend
 /// FieldPath(#"friends."0""#)       // the field `0` of any friend
 /// FieldPath(#""v1.0".notes"#)      // the field `v1.0`, then `notes`
 /// ```
 ///
-/// Text that is not a path (an empty name, an open quote) makes an invalid path; every call that
-/// takes one throws ``StoreError/Code/invalidPath`` for it, and ``validate()`` does at once.
+/// Malformed text (an empty component, an unclosed quote) creates an invalid path. Every call that
+/// takes a path throws ``StoreError/Code/invalidPath`` for it.
 public struct FieldPath: Sendable, Hashable {
-  /// The names from the outside in; never empty.
+  /// The component names, outermost first. Never empty.
   public let components: [String]
-  /// The positions of components that are numbers in quotes: names, and no elements of arrays.
+  /// The positions of quoted numbers, which are field names and never array indices.
   let quotedNumbers: [Int]
 
-  /// Reads a path as it is written with dots and quotes.
+  /// Parses a path written with periods and quotes.
   public init(_ text: String) { self.init(Self.split(text)) }
 
-  /// A path of names that are taken literally, dots included. A number addresses an element of an
-  /// array, as it does without quotes.
+  /// Creates a path from literal component names, which may contain periods. A number denotes an array
+  /// element, as it does without quotes.
   public init(components: [String]) { self.init(components, quotedNumbers: []) }
 
   init(_ components: [String], quotedNumbers: [Int]) {
@@ -34,7 +35,9 @@ public struct FieldPath: Sendable, Hashable {
     self.quotedNumbers = quotedNumbers
   }
 
-  /// - Throws: ``StoreError/Code/invalidPath`` if a name is empty.
+  /// Checks that no component is empty.
+  ///
+  /// - Throws: ``StoreError/Code/invalidPath``.
   package func validate() throws(StoreError) {
     guard let empty = components.firstIndex(of: "") else { return }
     throw StoreError(
@@ -42,17 +45,18 @@ public struct FieldPath: Sendable, Hashable {
       [.position: "component \(empty + 1) of \(components.count)", .field: description])
   }
 
-  /// Whether no name is empty.
+  /// Whether no component is empty.
   package var isValid: Bool { !components.contains("") }
 
-  /// The path of a field below this one.
+  /// Returns the path followed by another path.
   public func appending(_ path: FieldPath) -> FieldPath {
     FieldPath(
       components + path.components,
       quotedNumbers: quotedNumbers + path.quotedNumbers.map { $0 + components.count })
   }
 
-  /// By scalars: a mark at the beginning of a name would make one character with the dot before it.
+  /// Splits the text by Unicode scalars: a combining mark at the start of a component would form one
+  /// character with the preceding period.
   private static func split(_ text: String) -> [Name] {
     guard text.utf8.contains(0x22) else {
       return text.utf8.split(separator: 0x2E, omittingEmptySubsequences: false)
@@ -95,8 +99,8 @@ public struct FieldPath: Sendable, Hashable {
 }
 
 extension FieldPath {
-  /// Names are the same if they have the same bytes, as in a stored document; String's equality
-  /// takes differently composed ones for the same.
+  /// Components are equal if their bytes are equal, as in a stored document. String equality would
+  /// ignore differences in Unicode normalization.
   public static func == (a: FieldPath, b: FieldPath) -> Bool {
     a.components.isSame(as: b.components) && a.quotedNumbers == b.quotedNumbers
   }
@@ -108,9 +112,10 @@ extension FieldPath {
 }
 
 extension FieldPath: CustomStringConvertible, ExpressibleByStringLiteral {
+  /// Parses a path written with periods and quotes; see ``init(_:)``.
   public init(stringLiteral text: String) { self.init(text) }
 
-  /// The path as ``init(_:)`` reads it.
+  /// The path in the form that ``init(_:)`` parses.
   public var description: String {
     components.enumerated().map { position, name in
       isQuotedNumber(position) || name.utf8.contains { $0 == 0x2E || $0 == 0x22 }
@@ -132,8 +137,8 @@ extension FieldPath {
 }
 
 extension DocumentValue {
-  /// The value at a path, nil if there is none. Arrays are not entered here: only a number
-  /// addresses an element, so that there is one answer at most.
+  /// The value at a path, or `nil` if there is none. Arrays are not traversed: only an index selects an
+  /// element, so that there is at most one result.
   public subscript(path: FieldPath) -> DocumentValue? {
     var value = self
     for step in path.steps {

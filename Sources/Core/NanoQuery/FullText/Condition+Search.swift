@@ -3,21 +3,24 @@
 package import NanoDocument
 
 extension Condition {
-  /// What people write into a search field; see ``FullTextQuery/init(_:fields:)``.
+  /// Returns a full-text condition for user-entered text; see ``FullTextQuery/init(_:fields:)``.
   ///
   /// ```swift
   /// films.find(Field("year") > 2000 && .search("gin tonic"))
   /// ```
   ///
-  /// - Parameter index: The name of the text index; nil for the only one of the collection.
+  /// - Parameter index: The name of the full-text index, or `nil` if the collection has only one.
   public static func search(_ text: String, in index: String? = nil) -> Condition {
     .search(FullTextSearch(FullTextQuery(text), index: index))
   }
+  /// Returns a full-text condition for a query.
+  ///
+  /// - Parameter index: The name of the full-text index, or `nil` if the collection has only one.
   public static func search(_ query: FullTextQuery, in index: String? = nil) -> Condition {
     .search(FullTextSearch(query, index: index))
   }
 
-  /// Whether a search by text stands where it can be answered.
+  /// Whether the condition contains a full-text search where one is allowed.
   package var searches: Bool {
     switch self {
     case .search: true
@@ -27,7 +30,7 @@ extension Condition {
     }
   }
 
-  /// The search that decides on ranks: the first of those that all must be found by.
+  /// The search that determines ranks: the first that every result must match.
   package var rankingSearch: FullTextSearch? {
     switch self {
     case .search(let search): search
@@ -36,9 +39,10 @@ extension Condition {
     }
   }
 
-  /// The condition with the fields of the text indexes that its searches name.
+  /// Returns the condition with the fields of the full-text indexes that its searches name.
   ///
-  /// - Throws: What the closure throws for a search whose index is unknown.
+  /// - Throws: The closure's error, for example for an unknown index;
+  ///   ``StoreError/Code/invalidArgument`` for a search that is not valid for its index.
   package func resolvingSearches(
     _ scope: (FullTextSearch) throws(StoreError) -> FullTextScope
   ) throws(StoreError) -> Condition {
@@ -63,7 +67,7 @@ extension Condition {
     return resolved
   }
 
-  /// Throws if a search is none, or stands where a document is not asked as a whole.
+  /// Throws if a search is not valid, or is inside an element or leaf condition.
   func validateSearches() throws(StoreError) {
     switch self {
     case .search(let search):
@@ -74,7 +78,7 @@ extension Condition {
     case .element(_, let part), .leaf(let part):
       guard part.searchesAnywhere else { return }
       throw StoreError(
-        .invalidArgument, "A search by text cannot stand inside of an element or a leaf")
+        .invalidArgument, "A full-text search is not allowed inside an element or leaf condition")
     default: return
     }
   }
@@ -89,11 +93,14 @@ extension Condition {
 }
 
 extension FullTextSearch {
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a search whose fields are not known.
+  /// Returns a matcher for the search.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the search has not been resolved to the fields of
+  ///   an index.
   package func matcher() throws(StoreError) -> FullTextMatcher {
     guard let scope else {
       throw StoreError(
-        .invalidArgument, "The fields of a search by text are not known",
+        .invalidArgument, "The fields of a full-text search have not been resolved",
         index.map { [.index: $0] } ?? [:])
     }
     return FullTextMatcher(query, in: scope)

@@ -2,23 +2,24 @@
 
 package import NanoDocument
 
-/// Shows where a query was found in a text.
+/// Highlights the matches of a query in a text.
 package struct FullTextHighlighter: Sendable {
   private let tokens: Tokenizer
   private let phrases: [FullTextPhrase]
   private let parts: [String]
 
-  /// - Parameter field: The field that the texts are of; what is looked for elsewhere is not marked.
+  /// - Parameter field: The field that contains the texts. Matches restricted to other fields are not
+  ///   highlighted.
   package init(_ query: FullTextQuery, in scope: FullTextScope, field: FieldPath) {
     tokens = scope.tokens
     let (phrases, parts) = query.simplified(scope.tokens)?.marked(field, within: nil) ?? ([], [])
-    // A part of a text may be shorter than a token.
+    // In an index of substrings, a phrase may be shorter than a token.
     let isByPart = scope.tokens == .substrings
     self.phrases = isByPart ? [] : phrases
     self.parts = (parts + (isByPart ? phrases.map(\.text) : [])).map { scope.tokens.folded($0) }
   }
 
-  /// The text with a marker before and one behind each place.
+  /// Returns the text with markers before and after each match.
   ///
   /// ```swift
   /// highlighter.highlighted("Sloe gin fizz", "<b>", "</b>")    // "Sloe <b>gin</b> fizz"
@@ -28,32 +29,32 @@ package struct FullTextHighlighter: Sendable {
     return Self.marked(bytes, ranges(in: text, bytes), within: bytes.indices, begin, end)
   }
 
-  /// The part of a text in which most is found, with markers.
+  /// Returns the part of a text with the most matches, highlighted.
   ///
   /// - Parameters:
-  ///   - words: How many words it has at most.
-  ///   - ellipsis: Stands where something is left out.
-  /// - Returns: The part, and how much is found in it.
+  ///   - words: The maximum number of words.
+  ///   - ellipsis: Marks omitted text.
+  /// - Returns: The snippet and the number of matches in it.
   package func snippet(
     _ text: String, words: Int, _ begin: String, _ end: String, ellipsis: String
   ) -> (text: String, found: Int) {
     let bytes = Array(text.utf8)
     let found = ranges(in: text, bytes)
-    let places = Tokenizer.words.tokens(of: text).map(\.range)
-    guard places.count > max(1, words) else {
+    let positions = Tokenizer.words.tokens(of: text).map(\.range)
+    guard positions.count > max(1, words) else {
       return (Self.marked(bytes, found, within: bytes.indices, begin, end), found.count)
     }
-    let window = Self.window(places, found, max(1, words))
+    let window = Self.window(positions, found, max(1, words))
     let isFirst = window.lowerBound == 0
-    let isLast = window.upperBound == places.count
-    let start = isFirst ? 0 : places[window.lowerBound].lowerBound
-    let stop = isLast ? bytes.count : places[window.upperBound - 1].upperBound
+    let isLast = window.upperBound == positions.count
+    let start = isFirst ? 0 : positions[window.lowerBound].lowerBound
+    let stop = isLast ? bytes.count : positions[window.upperBound - 1].upperBound
     let inside = found.filter { $0.lowerBound < stop && $0.upperBound > start }
-    let shown = Self.marked(bytes, inside, within: start..<stop, begin, end)
-    return ((isFirst ? "" : ellipsis) + shown + (isLast ? "" : ellipsis), inside.count)
+    let content = Self.marked(bytes, inside, within: start..<stop, begin, end)
+    return ((isFirst ? "" : ellipsis) + content + (isLast ? "" : ellipsis), inside.count)
   }
 
-  /// The words around most of what is found, with as many before the first place as behind the last.
+  /// Returns the window of words with the most matches, centered on them.
   private static func window(
     _ words: [Range<Int>], _ found: [Range<Int>], _ length: Int
   ) -> Range<Int> {
@@ -70,19 +71,20 @@ package struct FullTextHighlighter: Sendable {
       if here > most { (best, most) = (start, here) }
       if here == most, start - best <= length { lastOfBest = start }
     }
-    // The windows from the first best one to the last begin earlier and earlier before what they show.
+    // The windows between the first and the last best one contain the same matches, with more and more
+    // words after them; take the middle one.
     let middle = lastOfBest > best && most > 0 ? (best + lastOfBest) / 2 : best
     let chosen = count(from: middle) == most ? middle : best
     return chosen..<(chosen + length)
   }
 
-  /// Where something is found, in UTF-8, in order and apart.
+  /// Returns the matches as sorted, disjoint UTF-8 ranges.
   private func ranges(in text: String, _ bytes: [UInt8]) -> [Range<Int>] {
-    let contents = TextContents(FullTextScope([.element], tokens: tokens)) { _ in [text] }
-    let places = contents.tokens[0]
+    let contents = FullTextContents(FullTextScope([.element], tokens: tokens)) { _ in [text] }
+    let positions = contents.tokens[0]
     var found = phrases.flatMap { phrase in
       contents.spans(of: phrase, 0).map {
-        places[$0.lowerBound].range.lowerBound..<places[$0.upperBound - 1].range.upperBound
+        positions[$0.lowerBound].range.lowerBound..<positions[$0.upperBound - 1].range.upperBound
       }
     }
     found += parts.flatMap { tokens.ranges(of: $0, in: text) }
@@ -105,41 +107,41 @@ package struct FullTextHighlighter: Sendable {
     _ bytes: [UInt8], _ found: [Range<Int>], within: Range<Int>, _ begin: String, _ end: String
   ) -> String {
     var marked: [UInt8] = []
-    var place = within.lowerBound
+    var position = within.lowerBound
     for range in found {
       let range = range.clamped(to: within)
-      marked += bytes[place..<range.lowerBound]
+      marked += bytes[position..<range.lowerBound]
       marked += begin.utf8
       marked += bytes[range]
       marked += end.utf8
-      place = range.upperBound
+      position = range.upperBound
     }
-    marked += bytes[place..<within.upperBound]
+    marked += bytes[position..<within.upperBound]
     return String(decoding: marked, as: UTF8.self)
   }
 }
 
 extension Tokenizer {
-  /// Where a text that is in the form for comparison stands in another one, in UTF-8 of the other.
-  fileprivate func ranges(of wanted: String, in text: String) -> [Range<Int>] {
-    var places: [Int] = []
+  /// Returns the UTF-8 ranges of a folded string in the unfolded text.
+  fileprivate func ranges(of needle: String, in text: String) -> [Range<Int>] {
+    var positions: [Int] = []
     var folded: [UInt8] = []
-    var place = 0
+    var position = 0
     for scalar in text.unicodeScalars {
       for byte in UnicodeTokenizer.folded(scalar, self).map({ Array(String($0).utf8) }) ?? [] {
         folded.append(byte)
-        places.append(place)
+        positions.append(position)
       }
-      place += UTF8.width(scalar)
+      position += UTF8.width(scalar)
     }
-    places.append(place)
-    return folded.ranges(of: Array(wanted.utf8)).filter { !$0.isEmpty }
-      .map { places[$0.lowerBound]..<places[$0.upperBound] }
+    positions.append(position)
+    return folded.ranges(of: Array(needle.utf8)).filter { !$0.isEmpty }
+      .map { positions[$0.lowerBound]..<positions[$0.upperBound] }
   }
 }
 
 extension FullTextQuery {
-  /// What is marked in a field: not what is excluded.
+  /// Returns the phrases and substrings to highlight in a field, without those that are excluded.
   fileprivate func marked(
     _ field: FieldPath, within path: FieldPath?
   ) -> (phrases: [FullTextPhrase], parts: [String]) {

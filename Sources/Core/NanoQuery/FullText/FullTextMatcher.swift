@@ -2,12 +2,12 @@
 
 package import NanoDocument
 
-/// Says whether the texts of a document are what a query searches for. **This is the definition** of
-/// what a search finds (docs/TEXT-SEARCH.md); engines are compared with it.
+/// Evaluates a full-text query on the texts of a document. **This is the definition** of search results
+/// (docs/TEXT-SEARCH.md); engines are tested against it.
 package struct FullTextMatcher: Sendable {
-  /// The fields and how they are taken apart.
+  /// The fields and their tokenizer.
   package let scope: FullTextScope
-  /// Nil if it finds nothing.
+  /// The simplified query, or `nil` if it matches nothing.
   package let query: FullTextQuery?
 
   package init(_ query: FullTextQuery, in scope: FullTextScope) {
@@ -15,65 +15,67 @@ package struct FullTextMatcher: Sendable {
     self.query = query.simplified(scope.tokens)
   }
 
-  /// - Parameter texts: Gives the texts of a field, in document order.
+  /// - Parameter texts: Returns the texts of a field, in document order.
   package func matches(_ texts: (FieldPath) -> [String]) -> Bool {
     guard let query else { return false }
-    return matches(query, TextContents(scope, texts), nil)
+    return matches(query, FullTextContents(scope, texts), nil)
   }
 
-  func matches(_ query: FullTextQuery, _ contents: TextContents, _ field: FieldPath?) -> Bool {
+  func matches(_ query: FullTextQuery, _ contents: FullTextContents, _ field: FieldPath?) -> Bool {
     switch query {
     case .phrase(let text): return holds(text, isPrefix: false, contents, field)
     case .prefix(let text): return holds(text, isPrefix: true, contents, field)
     case .near(let texts, let distance):
-      return contents.fields(field).contains { place in
+      return contents.fields(field).contains { position in
         Self.isNear(
-          texts.map { contents.spans(of: FullTextPhrase(text: $0), place) }, distance: distance)
+          texts.map { contents.spans(of: FullTextPhrase(text: $0), position) }, distance: distance)
       }
     case .all(let parts): return parts.allSatisfy { matches($0, contents, field) }
     case .any(let parts): return parts.contains { matches($0, contents, field) }
     case .excluding(let part, let other):
       return matches(part, contents, field) && !matches(other, contents, field)
     case .field(let path, let part): return matches(part, contents, path)
-    case .part(let text, let place):
-      let wanted = scope.tokens.folded(text)
+    case .part(let text, let position):
+      let needle = scope.tokens.folded(text)
       return contents.fields(field).contains { number in
-        contents.texts[number].contains { place.holds(wanted, in: scope.tokens.folded($0)) }
+        contents.texts[number].contains { position.holds(needle, in: scope.tokens.folded($0)) }
       }
     }
   }
 
   private func holds(
-    _ text: String, isPrefix: Bool, _ contents: TextContents, _ field: FieldPath?
+    _ text: String, isPrefix: Bool, _ contents: FullTextContents, _ field: FieldPath?
   ) -> Bool {
-    let places = contents.fields(field)
+    let positions = contents.fields(field)
     if scope.tokens == .substrings {
-      let wanted = scope.tokens.folded(text)
-      return places.contains { number in
+      let needle = scope.tokens.folded(text)
+      return positions.contains { number in
         contents.texts[number].contains {
-          TextPosition.anywhere.holds(wanted, in: scope.tokens.folded($0))
+          TextPosition.anywhere.holds(needle, in: scope.tokens.folded($0))
         }
       }
     }
     let phrase = FullTextPhrase(text: text, isPrefix: isPrefix)
-    return places.contains { !contents.spans(of: phrase, $0).isEmpty }
+    return positions.contains { !contents.spans(of: phrase, $0).isEmpty }
   }
 
-  /// Whether one place of each phrase can be chosen such that no more words than the distance are
-  /// between the end of any of them and the beginning of the last.
+  /// Returns whether one occurrence of each phrase can be chosen such that at most `distance` words lie
+  /// between the end of each and the start of the last.
   static func isNear(_ spans: [[Range<Int>]], distance: Int) -> Bool {
-    // Each list is in order, so that of the places that begin up to here the last one ends last.
+    // Each list is sorted, so of the occurrences that start up to this position, the last one also ends
+    // last.
     spans.joined().map(\.lowerBound).contains { last in
-      spans.allSatisfy { places in
-        let nearest = places.partitioningIndex { $0.lowerBound > last } - 1
-        return nearest >= 0 && last - places[nearest].upperBound <= distance
+      spans.allSatisfy { positions in
+        let nearest = positions.partitioningIndex { $0.lowerBound > last } - 1
+        return nearest >= 0 && last - positions[nearest].upperBound <= distance
       }
     }
   }
 }
 
 extension [Range<Int>] {
-  /// The first place from which on the condition holds, which it does for no place before.
+  /// Returns the first index at which the condition is true, assuming it is false before and true
+  /// after.
   fileprivate func partitioningIndex(where condition: (Range<Int>) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {
@@ -84,12 +86,12 @@ extension [Range<Int>] {
   }
 }
 
-/// The texts of one document in the fields of a scope, taken apart.
-struct TextContents {
+/// The tokenized texts of one document in the fields of a scope.
+struct FullTextContents {
   let scope: FullTextScope
-  /// By field.
+  /// The texts of each field.
   let texts: [[String]]
-  /// By field, with a separator between two texts.
+  /// The tokens of each field, with a separator between texts.
   let tokens: [[FullTextToken]]
 
   init(_ scope: FullTextScope, _ texts: (FieldPath) -> [String]) {
@@ -100,48 +102,48 @@ struct TextContents {
     }
   }
 
-  /// The numbers of the fields that are looked at.
+  /// Returns the indices of the fields to search.
   func fields(_ field: FieldPath?) -> [Int] {
     scope.fields.indices.filter { field == nil || scope.fields[$0] == field }
   }
 
-  /// Where a phrase stands in a field, counted in tokens.
+  /// Returns the occurrences of a phrase in a field, in tokens.
   func spans(of phrase: FullTextPhrase, _ field: Int) -> [Range<Int>] {
-    let wanted = scope.tokens.tokens(of: phrase.text).map(\.text)
+    let needle = scope.tokens.tokens(of: phrase.text).map(\.text)
     let words = tokens[field]
-    guard !wanted.isEmpty, words.count >= wanted.count else { return [] }
-    return (0...(words.count - wanted.count)).compactMap { start in
-      for (index, word) in wanted.enumerated() {
+    guard !needle.isEmpty, words.count >= needle.count else { return [] }
+    return (0...(words.count - needle.count)).compactMap { start in
+      for (index, word) in needle.enumerated() {
         let found = words[start + index].text
-        let mayGoOn = phrase.isPrefix && index == wanted.count - 1
-        guard found.hasScalars(word, mayGoOn: mayGoOn) else { return nil }
+        let allowsPrefix = phrase.isPrefix && index == needle.count - 1
+        guard found.hasScalars(word, allowsPrefix: allowsPrefix) else { return nil }
       }
-      return start..<(start + wanted.count)
+      return start..<(start + needle.count)
     }
   }
 }
 
 extension String {
-  /// By scalars: Swift's own comparison takes differently composed texts for equal.
-  fileprivate func hasScalars(_ other: String, mayGoOn: Bool) -> Bool {
-    mayGoOn ? utf8.starts(with: other.utf8) : utf8.elementsEqual(other.utf8)
+  /// Compares bytes: string comparison would ignore differences in Unicode normalization.
+  fileprivate func hasScalars(_ other: String, allowsPrefix: Bool) -> Bool {
+    allowsPrefix ? utf8.starts(with: other.utf8) : utf8.elementsEqual(other.utf8)
   }
 }
 
 extension TextPosition {
-  /// Whether a text, in the form that is compared, has the wanted one at this place.
-  func holds(_ wanted: String, in text: String) -> Bool {
-    guard !wanted.isEmpty else { return false }
+  /// Returns whether the folded text contains the folded string at this position.
+  func holds(_ needle: String, in text: String) -> Bool {
+    guard !needle.isEmpty else { return false }
     switch self {
-    case .anywhere: return text.utf8.firstRange(of: Array(wanted.utf8)) != nil
-    case .beginning: return text.utf8.starts(with: wanted.utf8)
-    case .end: return text.utf8.reversed().starts(with: wanted.utf8.reversed())
+    case .anywhere: return text.utf8.firstRange(of: Array(needle.utf8)) != nil
+    case .beginning: return text.utf8.starts(with: needle.utf8)
+    case .end: return text.utf8.reversed().starts(with: needle.utf8.reversed())
     case .token, .tokenBeginning, .tokenEnd:
       return text.utf8.split(whereSeparator: { $0 <= 0x20 }).contains { token in
         switch self {
-        case .token: token.elementsEqual(wanted.utf8)
-        case .tokenBeginning: token.starts(with: wanted.utf8)
-        default: token.reversed().starts(with: wanted.utf8.reversed())
+        case .token: token.elementsEqual(needle.utf8)
+        case .tokenBeginning: token.starts(with: needle.utf8)
+        default: token.reversed().starts(with: needle.utf8.reversed())
         }
       }
     }

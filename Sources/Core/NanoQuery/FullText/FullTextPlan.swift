@@ -2,27 +2,27 @@
 
 package import NanoDocument
 
-/// What an index of tokens can answer of a query: it finds at least what the query finds.
+/// The part of a query that a token index can evaluate. Its results are a superset of the query's.
 ///
-/// All engines rank by the phrases that stand here.
+/// All engines compute ranks from its phrases.
 package struct FullTextPlan: Sendable, Hashable {
-  /// A part of what the index is asked.
+  /// A node of the index query.
   package indirect enum Node: Sendable, Hashable {
-    /// Tokens in a row, of which the last may go on.
+    /// Consecutive tokens. If the phrase is a prefix, the last token may be longer.
     case phrase(FullTextPhrase)
     case near([FullTextPhrase], distance: Int)
     case all([Node])
     case any([Node])
     case excluding(Node, Node)
   }
-  /// Nil if the index is of no use.
+  /// The index query, or `nil` if the index cannot narrow the query.
   package var node: Node?
-  /// Whether it finds nothing else.
+  /// Whether the index returns exactly the query's results.
   package var isExact: Bool
 
-  /// The plan of a query that has something to be found.
+  /// Creates the plan for a nonempty query.
   package init(_ query: FullTextQuery, _ tokens: Tokenizer) {
-    self = TextPlanner(tokens: tokens).plan(query, nil)
+    self = FullTextPlanner(tokens: tokens).plan(query, nil)
   }
 
   fileprivate init(_ node: Node?, isExact: Bool) {
@@ -31,16 +31,16 @@ package struct FullTextPlan: Sendable, Hashable {
   }
 }
 
-/// Words in a row.
+/// Consecutive words.
 package struct FullTextPhrase: Sendable, Hashable {
   package var text: String
   package var isPrefix = false
-  /// The only field in which it is looked for; nil for all of the index.
+  /// The field to search, or `nil` for all fields of the index.
   package var field: FieldPath?
 }
 
 extension FullTextPlan.Node {
-  /// The phrases, those of what is excluded after the others.
+  /// All phrases; those that are excluded come last.
   package var phrases: [FullTextPhrase] {
     switch self {
     case .phrase(let phrase): [phrase]
@@ -51,7 +51,7 @@ extension FullTextPlan.Node {
   }
 }
 
-private struct TextPlanner {
+private struct FullTextPlanner {
   let tokens: Tokenizer
 
   func plan(_ query: FullTextQuery, _ field: FieldPath?) -> FullTextPlan {
@@ -60,7 +60,7 @@ private struct TextPlanner {
     case .prefix(let text): return phrase(text, field, isPrefix: tokens == .words)
     case .near(let texts, let distance):
       let phrases = texts.map { FullTextPhrase(text: $0, field: field) }
-      guard texts.allSatisfy(isAnswered) else { return FullTextPlan(nil, isExact: false) }
+      guard texts.allSatisfy(isIndexed) else { return FullTextPlan(nil, isExact: false) }
       return FullTextPlan(.near(phrases, distance: distance), isExact: texts.allSatisfy(isExact))
     case .all(let parts):
       let plans = parts.map { plan($0, field) }
@@ -79,26 +79,27 @@ private struct TextPlanner {
     case .excluding(let part, let other):
       let (kept, excluded) = (plan(part, field), plan(other, field))
       guard let node = kept.node else { return kept }
-      // What finds too much would exclude too much.
+      // A superset would exclude too many results.
       guard excluded.isExact, let other = excluded.node else {
         return FullTextPlan(node, isExact: false)
       }
       return FullTextPlan(.excluding(node, other), isExact: kept.isExact)
     case .field(let path, let part): return plan(part, path)
-    case .part(let text, let place): return part(text, place, field)
+    case .part(let text, let position): return part(text, position, field)
     }
   }
 
   private func phrase(_ text: String, _ field: FieldPath?, isPrefix: Bool) -> FullTextPlan {
-    guard isAnswered(text) else { return FullTextPlan(nil, isExact: false) }
+    guard isIndexed(text) else { return FullTextPlan(nil, isExact: false) }
     return FullTextPlan(
       .phrase(FullTextPhrase(text: text, isPrefix: isPrefix, field: field)), isExact: isExact(text))
   }
 
-  /// A token between blanks holds whole words, and begins with one; it ends anywhere.
-  private func part(_ text: String, _ place: TextPosition, _ field: FieldPath?) -> FullTextPlan {
+  /// A token delimited by blanks starts with a whole word and contains whole words, but may end inside
+  /// a word.
+  private func part(_ text: String, _ position: TextPosition, _ field: FieldPath?) -> FullTextPlan {
     var found: FullTextPlan
-    switch (tokens, place) {
+    switch (tokens, position) {
     case (.substrings, _): found = phrase(text, field, isPrefix: false)
     case (.words, .token): found = phrase(text, field, isPrefix: false)
     case (.words, .tokenBeginning), (.words, .beginning):
@@ -106,23 +107,25 @@ private struct TextPlanner {
     case (.words, .anywhere), (.words, .tokenEnd), (.words, .end):
       found = FullTextPlan(nil, isExact: false)
     }
-    if tokens == .words || place != .anywhere { found.isExact = false }
+    if tokens == .words || position != .anywhere { found.isExact = false }
     return found
   }
 
-  /// Whether the index knows the text: it has a token, and not what stands between two texts there.
-  private func isAnswered(_ text: String) -> Bool {
+  /// Returns whether the index can find the text: it has a token, and does not contain the separator
+  /// between texts.
+  private func isIndexed(_ text: String) -> Bool {
     !text.unicodeScalars.contains(FullTextScope.border) && !tokens.tokens(of: text).isEmpty
   }
 
-  /// An index of substrings has another character for NUL.
+  /// An index of substrings stores a different character in place of NUL.
   private func isExact(_ text: String) -> Bool {
     tokens == .words || !text.utf8.contains(0)
   }
 }
 
 extension FullTextQuery {
-  /// The query without what no text could hold, such as a phrase of punctuation; nil if nothing is left.
+  /// Returns the query without parts that no text can contain, such as a phrase of punctuation, or
+  /// `nil` if nothing remains.
   ///
   /// ```swift
   /// FullTextQuery.all([.phrase("gin"), .phrase("&")]).simplified(.words)     // .phrase("gin")

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 extension FullTextQuery {
-  /// Reads an expression as BNRPersistence took them. Words are found anywhere in a text, so that an
-  /// index of substrings is the one for them; every other one answers too, by reading texts.
+  /// Parses a search expression in the syntax of BNRPersistence.
+  ///
+  /// Words match anywhere in a text, so a substring index serves these queries best. With any other
+  /// index they are evaluated on the texts themselves.
   ///
   /// ```
   /// gin              anywhere, also in ginger
@@ -14,7 +16,7 @@ extension FullTextQuery {
   /// [[[[gin          the beginning of a text; gin]]]] the end of one
   /// ```
   ///
-  /// An expression that begins with `!!`, an empty one and `[[*]]` find nothing.
+  /// An expression that begins with `!!`, an empty expression and `[[*]]` match nothing.
   public init(bnrExpression expression: String) {
     self = BNRExpression(expression).query
   }
@@ -59,17 +61,17 @@ private struct BNRExpression {
     let inner = text.dropFirst(2).dropLast(2)
     let (before, after) = (inner.hasPrefix("*"), inner.hasSuffix("*"))
     let word = String(inner.drop { $0 == "*" }.reversed().drop { $0 == "*" }.reversed())
-    let place: TextPosition =
+    let position: TextPosition =
       switch (before, after) {
       case (true, true): .anywhere
       case (true, false): .tokenEnd
       case (false, true): .tokenBeginning
       case (false, false): .token
       }
-    return .part(word, place)
+    return .part(word, position)
   }
 
-  /// Queries that one of suffices.
+  /// A disjunction of queries.
   private struct Group {
     var queries: [FullTextQuery]
     var isExcluded: Bool
@@ -101,9 +103,9 @@ private struct BNRExpression {
   var query: FullTextQuery {
     let groups = groups
     guard let first = groups.first, !first.isExcluded else { return .nothing }
-    let wanted = groups.filter { !$0.isExcluded }.map(\.query)
+    let required = groups.filter { !$0.isExcluded }.map(\.query)
     let excluded = groups.filter(\.isExcluded).map(\.query)
-    let all = wanted.count == 1 ? wanted[0] : FullTextQuery.all(wanted)
+    let all = required.count == 1 ? required[0] : FullTextQuery.all(required)
     guard let other = excluded.first else { return all }
     return .excluding(all, excluded.count == 1 ? other : .any(excluded))
   }

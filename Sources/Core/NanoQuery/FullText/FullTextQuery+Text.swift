@@ -3,27 +3,25 @@
 public import NanoDocument
 
 extension FullTextQuery {
-  /// Reads what people write into a search field. Every text is a query; one without a word finds
-  /// nothing.
+  /// Parses user-entered search text. Every text is a valid query; one without a word matches nothing.
   ///
   /// ```
   /// gin tonic              both words
-  /// "gin and tonic"        these words in a row
-  /// ton*                   words that begin so; also "gin to"*
+  /// "gin and tonic"        these words in sequence
+  /// ton*                   words with this prefix; also "gin to"*
   /// gin OR rum             either; binds tighter than the blank
   /// gin -sloe              the first and not the second; also gin NOT sloe
-  /// title:gin              only in this field, if it is one of the given ones
+  /// title:gin              only in this field, if it is one of `fields`
   /// ```
   ///
-  /// - Parameter fields: The names that may stand before a colon. Elsewhere a colon is a character like
-  ///   others.
+  /// - Parameter fields: The fields that can precede a colon. Any other colon is an ordinary character.
   public init(_ text: String, fields: [FieldPath] = []) {
-    var parser = TextQueryParser(text, fields)
+    var parser = FullTextQueryParser(text, fields)
     self = parser.query()
   }
 }
 
-private struct TextQueryParser {
+private struct FullTextQueryParser {
   private enum Item {
     case or, not
     case query(FullTextQuery, isExcluded: Bool)
@@ -37,14 +35,14 @@ private struct TextQueryParser {
   }
 
   mutating func query() -> FullTextQuery {
-    var wanted: [[FullTextQuery]] = []
+    var required: [[FullTextQuery]] = []
     var excluded: [FullTextQuery] = []
     var joinsLast = false
     var excludesNext = false
     while let item = next() {
       switch item {
       case .or:
-        joinsLast = !wanted.isEmpty
+        joinsLast = !required.isEmpty
         continue
       case .not:
         excludesNext = true
@@ -53,15 +51,15 @@ private struct TextQueryParser {
         if isExcluded || excludesNext {
           excluded.append(query)
         } else if joinsLast {
-          wanted[wanted.count - 1].append(query)
+          required[required.count - 1].append(query)
         } else {
-          wanted.append([query])
+          required.append([query])
         }
       }
       joinsLast = false
       excludesNext = false
     }
-    let groups = wanted.map { $0.count == 1 ? $0[0] : FullTextQuery.any($0) }
+    let groups = required.map { $0.count == 1 ? $0[0] : FullTextQuery.any($0) }
     guard let first = groups.first else { return .nothing }
     let all = groups.count == 1 ? first : .all(groups)
     guard let other = excluded.first else { return all }
@@ -85,7 +83,7 @@ private struct TextQueryParser {
     return .query(field.map { .field($0, query.query) } ?? query.query, isExcluded: isExcluded)
   }
 
-  /// `title:`, if a word or a quote follows.
+  /// Consumes a field name such as `title:` if a word or a quote follows it.
   private mutating func takeField() -> FieldPath? {
     guard !fields.isEmpty, let colon = rest.firstIndex(of: ":") else { return nil }
     let name = String(rest[..<colon])
@@ -97,7 +95,7 @@ private struct TextQueryParser {
     return field
   }
 
-  /// A quote that is not closed goes to the end.
+  /// Consumes a quoted phrase. An unclosed quote extends to the end.
   private mutating func takeQuoted() -> (query: FullTextQuery, isQuoted: Bool)? {
     guard rest.first == "\"" else { return nil }
     rest.removeFirst()

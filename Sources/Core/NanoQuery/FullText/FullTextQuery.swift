@@ -2,36 +2,38 @@
 
 public import NanoDocument
 
-/// What is searched for in texts. docs/TEXT-SEARCH.md says what each form finds.
+/// A full-text query. docs/TEXT-SEARCH.md defines what each case matches.
 ///
 /// ```swift
 /// FullTextQuery.all([.phrase("gin"), .prefix("ton")])                  // gin tonic, tonics and gin
 /// FullTextQuery.excluding(.phrase("gin"), .field("title", .phrase("sloe")))
-/// FullTextQuery("\"gin and tonic\" OR spritz -sloe")                    // what people write
+/// FullTextQuery("\"gin and tonic\" OR spritz -sloe")                    // user-entered text
 /// ```
 public indirect enum FullTextQuery: Sendable, Hashable {
-  /// These words in a row, perhaps one alone; in an index of substrings this text anywhere.
+  /// One or more consecutive words; in an index of substrings, the text anywhere.
   case phrase(String)
-  /// The same, and the last word may go on.
+  /// A phrase whose last word may be longer.
   case prefix(String)
-  /// Each of these phrases, in any order, with at most so many words between the end of the first
-  /// and the beginning of the last.
+  /// All phrases, in any order, with at most `distance` words between the end of the first and the
+  /// start of the last.
   case near([String], distance: Int)
+  /// Documents that match all queries.
   case all([FullTextQuery])
+  /// Documents that match at least one query.
   case any([FullTextQuery])
-  /// The first and not the second.
+  /// Documents that match the first query and not the second.
   case excluding(FullTextQuery, FullTextQuery)
-  /// Only in this field of the index.
+  /// The query, restricted to one field of the index.
   case field(FieldPath, FullTextQuery)
-  /// This text at a place that has nothing to do with words, without regard to case.
+  /// A substring at a position that is independent of words, case-insensitive.
   case part(String, TextPosition)
 
-  /// Finds nothing.
+  /// Matches nothing.
   public static let nothing = FullTextQuery.any([])
 }
 
 extension FullTextQuery {
-  /// Texts are the same if they have the same UTF-8 bytes: an index of substrings finds nothing else.
+  /// Texts are equal if their UTF-8 bytes are equal, since an index of substrings distinguishes them.
   public static func == (a: FullTextQuery, b: FullTextQuery) -> Bool {
     switch (a, b) {
     case (.phrase(let a), .phrase(let b)), (.prefix(let a), .prefix(let b)): a.isSame(as: b)
@@ -40,7 +42,7 @@ extension FullTextQuery {
     case (.all(let a), .all(let b)), (.any(let a), .any(let b)): a == b
     case (.excluding(let a, let without), .excluding(let b, let other)): a == b && without == other
     case (.field(let path, let a), .field(let other, let b)): path == other && a == b
-    case (.part(let a, let place), .part(let b, let other)): place == other && a.isSame(as: b)
+    case (.part(let a, let position), .part(let b, let other)): position == other && a.isSame(as: b)
     default: false
     }
   }
@@ -60,29 +62,39 @@ extension FullTextQuery {
   }
 }
 
-/// Where a part of a text stands. A token is what blanks and control characters enclose.
+/// The position of a substring in a text. A token is delimited by blanks and control characters.
 public enum TextPosition: String, Sendable, Hashable, CaseIterable {
+  /// Anywhere in the text.
   case anywhere
-  /// A whole token, the beginning of one, the end of one.
-  case token, tokenBeginning, tokenEnd
-  /// At the beginning or at the end of a text.
-  case beginning, end
+  /// A whole token.
+  case token
+  /// The beginning of a token.
+  case tokenBeginning
+  /// The end of a token.
+  case tokenEnd
+  /// The beginning of the text.
+  case beginning
+  /// The end of the text.
+  case end
 }
 
-/// A search by text as a condition has it.
+/// A full-text search in a condition.
 public struct FullTextSearch: Sendable, Hashable {
+  /// The query.
   public var query: FullTextQuery
-  /// The name of the text index; nil for the only one of the collection.
+  /// The name of the full-text index, or `nil` if the collection has only one.
   public var index: String?
-  /// What is searched; engines find it by the name, if it is nil.
+  /// The fields to search. If `nil`, the engine resolves them by the index name.
   package var scope: FullTextScope?
 
+  /// Creates a search of an index.
   package init(_ query: FullTextQuery, index: String? = nil, scope: FullTextScope? = nil) {
     self.query = query
     self.index = index
     self.scope = scope
   }
 
+  /// Returns whether both searches are equal. Texts and names are compared by their UTF-8 bytes.
   public static func == (a: FullTextSearch, b: FullTextSearch) -> Bool {
     a.query == b.query && a.index.isSame(as: b.index) && a.scope == b.scope
   }
@@ -94,23 +106,27 @@ public struct FullTextSearch: Sendable, Hashable {
   }
 }
 
-/// How what a search finds is sorted by how well it fits, the best first.
+/// The ranking of full-text results by relevance, best first.
 package struct FullTextRanking: Sendable, Hashable {
-  /// How much a word in a field counts; 1 for fields that are not mentioned.
+  /// The weight of matches in each field; 1 for fields not listed.
   package var weights: [FieldPath: Double]
 
+  /// Creates a ranking with field weights.
   package init(weights: [FieldPath: Double] = [:]) { self.weights = weights }
 }
 
 extension FullTextQuery {
-  /// Operators inside of operators. Arbitrary; SQLite's parser stops at about twice as many.
+  /// The maximum nesting of operators. Arbitrary; SQLite's parser stops at about twice as many.
   static let maximumDepth = 40
 
-  /// Words and phrases in one query. Arbitrary: nobody writes as many, and SQLite does more.
+  /// The maximum number of words and phrases in one query. Arbitrary: far more than a user types;
+  /// SQLite's limit is higher.
   static let maximumPhrases = 1_000
 
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a query that is too large, has a negative distance, or
-  ///   names a field that the index does not have.
+  /// Checks the query's size, distances and fields.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` if the query is too large, contains a negative
+  ///   distance, or names a field that is not in the index; ``StoreError/Code/invalidPath``.
   package func validate(in scope: FullTextScope? = nil) throws(StoreError) {
     var phrases = 0
     try validate(scope, depth: 0, &phrases)
@@ -121,7 +137,7 @@ extension FullTextQuery {
   ) throws(StoreError) {
     guard depth <= Self.maximumDepth, phrases <= Self.maximumPhrases else {
       throw StoreError(
-        .invalidArgument, "A search by text is too large",
+        .invalidArgument, "A full-text query is too large",
         [.expected: "\(Self.maximumDepth) levels and \(Self.maximumPhrases) phrases at most"])
     }
     switch self {
@@ -131,7 +147,7 @@ extension FullTextQuery {
       guard distance < 0 else { return }
       throw StoreError(.invalidArgument, "A distance is negative", [.actual: "\(distance)"])
     case .all(let parts), .any(let parts):
-      // Also without a phrase they take their time.
+      // Empty lists count too, since processing them takes time.
       phrases += parts.isEmpty ? 1 : 0
       for part in parts { try part.validate(scope, depth: depth + 1, &phrases) }
     case .excluding(let part, let other):
@@ -141,7 +157,7 @@ extension FullTextQuery {
       try path.validate()
       if let scope, !scope.fields.contains(path) {
         throw StoreError(
-          .invalidArgument, "The text index does not have this field",
+          .invalidArgument, "The full-text index does not contain this field",
           [
             .field: path.description,
             .expected: scope.fields.map(\.description).joined(separator: ", "),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// Writes a search as people write them, for those who look at a query.
+/// Formats a search in user syntax, for displaying a query.
 enum FullTextQueryRenderer {
-  /// `'gin tonic'`, with the index before it if one is named.
+  /// Returns text such as `'gin tonic'`, preceded by the index name if there is one.
   static func text(_ search: FullTextSearch) -> String {
     let query = quoted(text(search.query))
     return search.index.map { quoted($0) + ", " + query } ?? query
@@ -24,7 +24,7 @@ enum FullTextQueryRenderer {
       return ([operand(part)] + others.map { "-" + operand($0) }).joined(separator: " ")
     case .excluding(let part, let other): return operand(part) + " -" + operand(other)
     case .field(let path, let part): return path.description + ":" + operand(part)
-    case .part(let text, let place): return "\(place.rawValue)(\(word(text)))"
+    case .part(let text, let position): return "\(position.rawValue)(\(word(text)))"
     }
   }
 

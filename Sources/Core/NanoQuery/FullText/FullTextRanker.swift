@@ -3,20 +3,20 @@
 import Foundation
 package import NanoDocument
 
-/// How well documents fit a query, by BM25, in the most obvious code. **This is the definition** of
-/// ranks; engines are compared with it.
+/// Computes BM25 ranks with a straightforward implementation. **This is the definition** of ranks;
+/// engines are tested against it.
 ///
 /// ```
 /// rank = Σ over phrases  idf · f · (k + 1) / (f + k · (1 - b + b · length / mean length))
 /// idf  = ln((documents - hits + 0.5) / (hits + 0.5)), one millionth at least
 /// ```
 ///
-/// f is how often the phrase stands in the document, in each field times its weight; a length is that
-/// of all fields in tokens. What is excluded does not count.
+/// `f` is the frequency of the phrase in the document, weighted by field; a length is the number of
+/// tokens in all fields. Excluded phrases do not count.
 package struct FullTextRanker {
   private let scope: FullTextScope
   private let weights: [Double]
-  private let documents: [TextContents]
+  private let documents: [FullTextContents]
   private let phrases: [FullTextPhrase]
   private let frequencies: [Double]
   private let meanLength: Double
@@ -29,19 +29,19 @@ package struct FullTextRanker {
     _ query: FullTextQuery, in scope: FullTextScope, _ ranking: FullTextRanking,
     documents: [(FieldPath) -> [String]]
   ) {
-    let contents = documents.map { TextContents(scope, $0) }
+    let contents = documents.map { FullTextContents(scope, $0) }
     self.init(
       query, scope, ranking, contents, count: contents.count,
       tokens: contents.reduce(0) { $0 + $1.length }
     ) { phrase in contents.count { $0.count(of: phrase) != 0 } }
   }
 
-  /// From what an engine knows of a collection, for documents that come one by one.
+  /// Creates a ranker from an engine's statistics, for documents ranked one at a time.
   ///
   /// - Parameters:
-  ///   - documents: How many the collection has.
-  ///   - tokens: How many tokens they have in all fields.
-  ///   - hits: How many documents have a phrase.
+  ///   - documents: The number of documents in the collection.
+  ///   - tokens: The number of their tokens in all fields.
+  ///   - hits: Returns the number of documents that contain a phrase.
   package init(
     _ query: FullTextQuery, in scope: FullTextScope, _ ranking: FullTextRanking, documents: Int,
     tokens: Int,
@@ -52,7 +52,7 @@ package struct FullTextRanker {
 
   private init(
     _ query: FullTextQuery, _ scope: FullTextScope, _ ranking: FullTextRanking,
-    _ contents: [TextContents],
+    _ contents: [FullTextContents],
     count: Int, tokens: Int, hits: (FullTextPhrase) throws -> Int
   ) rethrows {
     self.scope = scope
@@ -68,15 +68,15 @@ package struct FullTextRanker {
     }
   }
 
-  /// The rank of the document with this number; the larger, the better it fits.
+  /// Returns the rank of the document with this number. Higher is more relevant.
   package func rank(ofDocument number: Int) -> Double { rank(documents[number]) }
 
-  /// The rank of a document with these texts.
+  /// Returns the rank of a document with these texts.
   package func rank(of texts: (FieldPath) -> [String]) -> Double {
-    rank(TextContents(scope, texts))
+    rank(FullTextContents(scope, texts))
   }
 
-  private func rank(_ contents: TextContents) -> Double {
+  private func rank(_ contents: FullTextContents) -> Double {
     let norm = Self.k * (1 - Self.b + Self.b * Double(contents.length) / meanLength)
     return zip(phrases, frequencies).reduce(0) { sum, phrase in
       let f = contents.count(of: phrase.0, weights)
@@ -86,7 +86,7 @@ package struct FullTextRanker {
 }
 
 extension FullTextPlan.Node {
-  /// The phrases that count.
+  /// The phrases that contribute to the rank.
   fileprivate var ranked: [FullTextPhrase] {
     switch self {
     case .excluding(let part, _): part.ranked
@@ -96,7 +96,7 @@ extension FullTextPlan.Node {
   }
 }
 
-extension TextContents {
+extension FullTextContents {
   fileprivate var length: Int { tokens.reduce(0) { $0 + $1.count } }
 
   fileprivate func count(of phrase: FullTextPhrase, _ weights: [Double]? = nil) -> Double {

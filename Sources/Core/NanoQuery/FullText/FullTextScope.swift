@@ -2,48 +2,53 @@
 
 package import NanoDocument
 
-/// What a search by text looks at: the texts of some fields, and how they are taken apart.
+/// The scope of a full-text search: the fields whose texts are searched, and their tokenizer.
 package struct FullTextScope: Sendable, Hashable {
-  /// The fields, in which lists of texts are entered as in conditions.
+  /// The fields. Arrays of strings are traversed, as in conditions.
   package var fields: [FieldPath]
-  /// What is compared.
+  /// The tokenizer.
   package var tokens: Tokenizer
 
+  /// Creates a scope from fields and a tokenizer.
   package init(_ fields: [FieldPath], tokens: Tokenizer = .words) {
     self.fields = fields
     self.tokens = tokens
   }
 
-  /// Stands between two texts of one field, so that no phrase reaches from one into the other. A
-  /// character of private use, which is a word of its own that nobody writes.
+  /// The separator between two texts of one field, so that no phrase matches across them. It contains a
+  /// private-use character, which is a word of its own.
   package static let separator = "\n\(border)\n"
 
-  /// The word between two texts.
+  /// The private-use character that separates texts.
   package static let border: Unicode.Scalar = "\u{E000}"
 
-  /// Throws if there is no field, a path is not one, addresses an element by number, or stands twice.
+  /// Checks the fields.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` if there is no field or a duplicate,
+  ///   ``StoreError/Code/invalidPath``, ``StoreError/Code/unsupported`` if a path contains an array
+  ///   index.
   package func validate() throws(StoreError) {
     guard !fields.isEmpty else {
-      throw StoreError(.invalidArgument, "A text index needs a field")
+      throw StoreError(.invalidArgument, "A full-text index needs at least one field")
     }
     for path in fields {
       try path.validate()
       guard !path.addressesElement else {
         throw StoreError(
-          .unsupported, "A text index cannot address one element by number",
+          .unsupported, "A full-text index cannot contain an array element by index",
           [.field: path.description])
       }
     }
     guard Set(fields).count == fields.count else {
-      throw StoreError(.invalidArgument, "A text index names a field twice")
+      throw StoreError(.invalidArgument, "A full-text index lists a field twice")
     }
   }
 }
 
-/// Into what a text is taken apart.
+/// The tokenization of indexed texts.
 public enum Tokenizer: String, Sendable, Hashable, CaseIterable {
-  /// Words: runs of letters and digits, without regard to case and to accents of Latin letters.
+  /// Words: runs of letters and digits. Matching ignores case, and diacritics of Latin letters.
   case words
-  /// Every run of three characters, without regard to case, so that any part of a text is found.
+  /// Trigrams: every run of three characters, case-insensitive, so that any substring can be found.
   case substrings
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 
-/// A word, or three characters, of a text.
+/// A token of a text: a word or a trigram.
 package struct FullTextToken: Sendable, Hashable {
-  /// In the form in which tokens are compared.
+  /// The token in folded form, as it is compared.
   package var text: String
-  /// Where it stands, in UTF-8.
+  /// The token's UTF-8 range in the text.
   package var range: Range<Int>
 }
 
 extension Tokenizer {
-  /// The tokens of a text, in order.
+  /// Returns the tokens of a text, in order.
   ///
   /// ```swift
   /// Tokenizer.words.tokens(of: "Crème, brûlée!").map(\.text)     // ["creme", "brulee"]
@@ -22,7 +22,7 @@ extension Tokenizer {
     }
   }
 
-  /// A text in the form in which it is compared.
+  /// Returns the text in folded form, as it is compared.
   package func folded(_ text: String) -> String {
     var folded = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -35,20 +35,20 @@ extension Tokenizer {
     var tokens: [FullTextToken] = []
     var word = String.UnicodeScalarView()
     var start = 0
-    var place = 0
+    var position = 0
     func end() {
-      if !word.isEmpty { tokens.append(FullTextToken(text: String(word), range: start..<place)) }
+      if !word.isEmpty { tokens.append(FullTextToken(text: String(word), range: start..<position)) }
       word = String.UnicodeScalarView()
     }
     for scalar in text.unicodeScalars {
-      defer { place += UTF8.width(scalar) }
+      defer { position += UTF8.width(scalar) }
       let isInside = UnicodeTokenizer.isInWord(scalar)
-      // An accent of its own goes on with a word and begins none.
+      // A combining diacritic continues a word but does not start one.
       guard isInside || (!word.isEmpty && UnicodeTokenizer.isAccent(scalar)) else {
         end()
         continue
       }
-      if word.isEmpty { start = place }
+      if word.isEmpty { start = position }
       if let folded = UnicodeTokenizer.folded(scalar, .words) { word.append(folded) }
     }
     end()
@@ -57,13 +57,13 @@ extension Tokenizer {
 
   private static func trigrams(of text: String) -> [FullTextToken] {
     var scalars: [(scalar: Unicode.Scalar, start: Int, end: Int)] = []
-    var place = 0
+    var position = 0
     for scalar in text.unicodeScalars {
-      let end = place + UTF8.width(scalar)
+      let end = position + UTF8.width(scalar)
       if let folded = UnicodeTokenizer.folded(scalar, .substrings) {
-        scalars.append((folded, place, end))
+        scalars.append((folded, position, end))
       }
-      place = end
+      position = end
     }
     guard scalars.count >= trigramLength else { return [] }
     return (0...(scalars.count - trigramLength)).map { first in
@@ -74,6 +74,6 @@ extension Tokenizer {
     }
   }
 
-  /// Characters of a token in an index of substrings.
+  /// The length of a token in an index of substrings, in characters.
   static let trigramLength = 3
 }

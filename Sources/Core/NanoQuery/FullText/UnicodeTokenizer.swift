@@ -2,27 +2,28 @@
 
 import Foundation
 
-/// Characters as SQLite's tokenizer `unicode61` sees them (https://sqlite.org/fts5.html#unicode61_tokenizer):
-/// by the tables of Unicode 6.1, with which every character that came later is one of a word.
+/// Classifies and folds characters like SQLite's `unicode61` tokenizer
+/// (https://sqlite.org/fts5.html#unicode61_tokenizer): by the tables of Unicode 6.1, with every later
+/// character treated as a word character.
 enum UnicodeTokenizer {
-  /// Letters, digits, and characters of private use.
+  /// Returns whether a character is part of a word: a letter, a digit or a private-use character.
   static func isInWord(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.value < 0x80 { return isASCIIWord(scalar.value) }
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
       .decimalNumber, .letterNumber, .otherNumber, .privateUse:
-      return !lettersSince.contains(scalar.value)
+      return !laterLetters.contains(scalar.value)
     case .unassigned: return true
-    default: return isNewer(scalar) || lettersThen.contains(scalar.value)
+    default: return isNewer(scalar) || formerLetters.contains(scalar.value)
     }
   }
 
-  /// Characters of New Tai Lue and Vedic that were marks in Unicode 6.1, and Mongolian ones that were
+  /// New Tai Lue and Vedic characters that were marks in Unicode 6.1, and Mongolian ones that were
   /// letters.
-  private static let lettersSince: Set<UInt32> = Set(0x19B0...0x19C0).union([
+  private static let laterLetters: Set<UInt32> = Set(0x19B0...0x19C0).union([
     0x19C8, 0x19C9, 0x1CF2, 0x1CF3,
   ])
-  private static let lettersThen: Set<UInt32> = [0x1885, 0x1886]
+  private static let formerLetters: Set<UInt32> = [0x1885, 0x1886]
 
   private static func isASCIIWord(_ value: UInt32) -> Bool {
     (0x30...0x39).contains(value) || (0x41...0x5A).contains(value) || (0x61...0x7A).contains(value)
@@ -32,7 +33,7 @@ enum UnicodeTokenizer {
     scalar.properties.age.map { $0 > (6, 1) } ?? true
   }
 
-  /// Marks that stand above or below the letter before them.
+  /// Returns whether a character is a combining diacritic, above or below the preceding letter.
   static func isAccent(_ scalar: Unicode.Scalar) -> Bool {
     guard (0x300...0x331).contains(scalar.value) else { return false }
     switch scalar.value {
@@ -43,7 +44,7 @@ enum UnicodeTokenizer {
     }
   }
 
-  /// The character that stands for it in comparisons; nil if none does.
+  /// Returns the folded character, or `nil` if the character is dropped.
   static func folded(_ scalar: Unicode.Scalar, _ tokens: Tokenizer) -> Unicode.Scalar? {
     if scalar.value < 0x80 {
       return (0x41...0x5A).contains(scalar.value) ? lowercase(scalar) : scalar
@@ -52,10 +53,10 @@ enum UnicodeTokenizer {
     return isAccent(scalar) ? nil : withoutAccents(lowercase(scalar))
   }
 
-  /// To lower case by way of upper case, so that both small sigmas are one letter.
+  /// Lowercases by way of uppercase, so that both lowercase sigmas are equal.
   private static func lowercase(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
     if scalar.value < 0x80 { return Unicode.Scalar(scalar.value | 0x20) ?? scalar }
-    // The dotless i would become one with a dot.
+    // Uppercasing would turn the dotless i into a dotted one.
     guard scalar.value != 0x131, !isNewer(scalar) else { return scalar }
     let upper = single(scalar.properties.uppercaseMapping) ?? scalar
     return single(upper.properties.lowercaseMapping) ?? single(scalar.properties.lowercaseMapping)
@@ -65,7 +66,7 @@ enum UnicodeTokenizer {
   private static func single(_ mapping: String) -> Unicode.Scalar? {
     let scalars = mapping.unicodeScalars
     guard let first = scalars.first, scalars.count == 1 else { return nil }
-    // A letter that is newer than the tables has no part in them.
+    // Letters newer than the tables have no mappings.
     return isNewer(first) ? nil : first
   }
 
@@ -77,8 +78,8 @@ enum UnicodeTokenizer {
     return base == 0 ? scalar : Unicode.Scalar(base)
   }
 
-  /// The letters that Latin ones with accents are taken for; 0 for all others. Those of more than one
-  /// accent stand from U+1E00 on.
+  /// The base letter of each accented Latin letter; 0 for all other characters. Letters with several
+  /// diacritics start at U+1E00.
   private static let accented: [UInt8] = (0..<0x1F00).map { value in
     let isLatin = (0xC0..<0x250).contains(value) || value >= 0x1E00
     guard isLatin, let scalar = Unicode.Scalar(UInt32(value)) else { return 0 }
@@ -89,6 +90,6 @@ enum UnicodeTokenizer {
     return UInt8(lowercase(base).value)
   }
 
-  /// The one letter of two accents that SQLite leaves as it is: `ǡ`.
+  /// `Ǡ` and `ǡ`, the only letter with two diacritics that SQLite leaves unchanged.
   private static let withTwoAccents = 0x1E0...0x1E1
 }

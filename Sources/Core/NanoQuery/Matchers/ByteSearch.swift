@@ -8,9 +8,9 @@
   import Darwin
 #endif
 
-/// Comparison and search on borrowed bytes.
+/// Comparison and substring search on borrowed bytes.
 enum ByteSearch {
-  /// Negative, zero or positive; a prefix comes first.
+  /// Returns a negative, zero or positive number; a prefix sorts first.
   @inline(__always)
   static func compare(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
     if let left = a.baseAddress, let right = b.baseAddress {
@@ -20,15 +20,17 @@ enum ByteSearch {
     return a.count - b.count
   }
 
-  /// Whether the pattern occurs.
+  /// Returns whether the pattern occurs.
   ///
-  /// - Parameter anchor: The place in the pattern of the byte that is looked for, best a rare one.
+  /// - Parameter anchor: The index in the pattern of the byte to scan for, preferably a rare one.
   static func contains(
     _ bytes: UnsafeRawBufferPointer, _ pattern: [UInt8], anchor: Int = 0
   ) -> Bool { offset(of: pattern, in: bytes, anchor: anchor) != nil }
 
-  /// The first occurrence of the pattern: `memchr` for one of its bytes, `memcmp` for all. Where that finds one
-  /// beginning after the other, as in a text of one letter, each byte is looked at once instead.
+  /// Returns the offset of the first occurrence of the pattern.
+  ///
+  /// Scans for one byte with `memchr` and compares with `memcmp`. After too many false candidates, as
+  /// in a text of one repeated letter, it switches to a linear-time algorithm.
   static func offset(
     of pattern: [UInt8], in bytes: UnsafeRawBufferPointer, anchor: Int = 0
   ) -> Int? {
@@ -43,9 +45,9 @@ enum ByteSearch {
         guard let hit = memchr(start + anchor, byte, end - start - pattern.count + 1) else {
           return nil
         }
-        let place = UnsafeRawPointer(hit) - anchor
-        if memcmp(place, pattern.baseAddress!, pattern.count) == 0 { return place - base }
-        start = place + 1
+        let position = UnsafeRawPointer(hit) - anchor
+        if memcmp(position, pattern.baseAddress!, pattern.count) == 0 { return position - base }
+        start = position + 1
         compared += pattern.count
         if compared > Self.comparedBytes + 8 * bytes.count {
           let rest = UnsafeRawBufferPointer(start: start, count: end - start)
@@ -56,15 +58,15 @@ enum ByteSearch {
     }
   }
 
-  /// Bytes compared in vain, beyond some times those of the text, after which another way is taken.
-  /// Arbitrary: short texts are never worth it.
+  /// The number of bytes compared without a match, beyond a multiple of the text's length, after which
+  /// the linear-time algorithm takes over. Arbitrary: it never pays off for short texts.
   private static let comparedBytes = 4_096
 
-  /// The algorithm of Knuth, Morris and Pratt.
+  /// The Knuth–Morris–Pratt algorithm.
   private static func linearOffset(
     of pattern: UnsafeRawBufferPointer, in bytes: UnsafeRawBufferPointer
   ) -> Int? {
-    // For each beginning of the pattern, the length of the longest shorter one that it ends with.
+    // The failure function: for each prefix of the pattern, the length of its longest border.
     var borders = Array(repeating: 0, count: pattern.count)
     var length = 0
     for index in 1..<max(1, pattern.count) {

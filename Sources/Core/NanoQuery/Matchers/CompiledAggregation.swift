@@ -2,19 +2,20 @@
 
 package import NanoDocument
 
-/// Aggregates over the bytes of many stored documents.
+/// Computes aggregates over the bytes of stored documents.
 ///
 /// Confined to one thread at a time.
 package final class CompiledAggregation {
   private var groups: GroupedAggregation
   private var document: DocumentBytes
   private let paths: [FieldPath: CountedPath]
-  /// The path and the aggregation of each aggregate, where no groups are asked for.
+  /// The path and the aggregation of each aggregate, if there is no grouping.
   private var plain: [(path: CountedPath?, aggregation: Aggregation)] = []
 
   /// - Parameters:
-  ///   - defaults: What stands for fields that a document does not have.
-  ///   - makeSpill: Where groups go that memory has no room for; nil to keep all.
+  ///   - defaults: The values of fields that a document does not have.
+  ///   - makeSpill: Creates external storage for groups that do not fit in memory; `nil` keeps all
+  ///     groups in memory.
   package init(
     _ query: AggregateQuery, defaults: FieldDefaults? = nil, makeSpill: SpillMaker? = nil
   ) {
@@ -31,6 +32,8 @@ package final class CompiledAggregation {
     }
   }
 
+  /// Adds a document.
+  ///
   /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/tooComplex``.
   package func add(_ body: UnsafeRawBufferPointer) throws(StoreError) {
     document.reset(body)
@@ -56,23 +59,23 @@ package final class CompiledAggregation {
     return values
   }
 
-  /// The groups in sort order, over everything that was added.
+  /// The groups of all added documents, in sort order.
   package var rows: [AggregateRow] {
     guard groups.query.groups.isEmpty else { return groups.rows }
     return [AggregateRow(group: [], values: plain.map(\.aggregation.result))]
   }
 
-  /// As ``rows``, one after the other until the closure says false.
-  package func eachRow(_ show: (AggregateRow) throws -> Bool) throws {
-    guard groups.query.groups.isEmpty else { return try groups.eachRow(show) }
-    for row in rows where try !show(row) { return }
+  /// Passes the ``rows`` to the closure one at a time until it returns `false`.
+  package func eachRow(_ body: (AggregateRow) throws -> Bool) throws {
+    guard groups.query.groups.isEmpty else { return try groups.eachRow(body) }
+    for row in rows where try !body(row) { return }
   }
 }
 
-/// A path whose values are counted: arrays that it reaches give their elements, not themselves.
+/// A path whose values are aggregated: arrays contribute their elements, not themselves.
 struct CountedPath {
   private let path: BytePath
-  /// What is counted where a document has nothing there.
+  /// The values to use if the document has no value at the path.
   private let defaults: [DocumentValue]
 
   init(_ path: FieldPath, _ names: inout FieldNames, _ defaults: FieldDefaults?) {
@@ -82,15 +85,15 @@ struct CountedPath {
 
   @inline(__always)
   func each(
-    _ document: inout DocumentBytes, _ show: (DocumentValue) -> Void
+    _ document: inout DocumentBytes, _ body: (DocumentValue) -> Void
   ) throws(StoreError) {
     var isMissing = true
     _ = try document.values(path) { (reader) throws(StoreError) in
       isMissing = false
       var reader = reader
-      if reader.kind() != .array { show(try reader.value()) }
+      if reader.kind() != .array { body(try reader.value()) }
       return false
     }
-    if isMissing { defaults.forEach(show) }
+    if isMissing { defaults.forEach(body) }
   }
 }

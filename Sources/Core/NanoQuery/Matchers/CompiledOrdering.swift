@@ -2,7 +2,7 @@
 
 package import NanoDocument
 
-/// What documents are sorted by, read from the bytes of many stored documents.
+/// Reads the sort values of an ordering from the bytes of stored documents.
 ///
 /// Confined to one thread at a time.
 package final class CompiledOrdering {
@@ -11,7 +11,7 @@ package final class CompiledOrdering {
   private var document: DocumentBytes
   private let paths: [FieldPath: BytePath]
 
-  /// - Parameter defaults: What stands for fields that a document does not have.
+  /// - Parameter defaults: The values of fields that a document does not have.
   package init(_ ordering: Ordering, defaults: FieldDefaults? = nil) {
     self.ordering = ordering
     self.defaults = defaults
@@ -22,7 +22,7 @@ package final class CompiledOrdering {
     document = DocumentBytes(names.names)
   }
 
-  /// The value by which a document is sorted; null if it has none.
+  /// Returns the sort value of a document, or null if it has none.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/tooComplex``.
   package func value(
@@ -45,7 +45,7 @@ package final class CompiledOrdering {
       do {
         values = try Evaluator(subject).values(ordering.expression)
       } catch {
-        throw error.naming(attributes(.rowID))
+        throw error.addingRowID(attributes(.rowID))
       }
     }
     return ordering.sortValue(of: values)
@@ -53,7 +53,7 @@ package final class CompiledOrdering {
 }
 
 extension Ordering {
-  /// The value by which a document in memory is sorted, by the definition.
+  /// Returns the sort value of a document in memory, by definition.
   package func value(for subject: DocumentSubject) throws(StoreError) -> DocumentValue {
     if case .field(let path) = expression {
       return sortValue(of: subject.ends(at: path))
@@ -61,7 +61,7 @@ extension Ordering {
     return sortValue(of: try Evaluator(subject).values(expression))
   }
 
-  /// Of several values the smallest, or descending the largest; null if there is none.
+  /// Returns the smallest of several values, or the largest if descending; null if there is none.
   func sortValue(of values: [DocumentValue]) -> DocumentValue {
     let first =
       descending

@@ -2,18 +2,20 @@
 
 package import NanoDocument
 
-/// A condition made ready to be checked on the bytes of many stored documents.
+/// A condition compiled for evaluation on the bytes of stored documents.
 ///
-/// It answers as ``Evaluator`` does, without making values of what it reads: conditions on single
-/// fields are answered on the bytes, the others by the evaluator on the fields they name.
+/// Its results equal those of ``Evaluator``, without decoding values: conditions on single fields are
+/// evaluated on the bytes, others by the evaluator on the fields they reference.
 ///
 /// Confined to one thread at a time.
 package final class ConditionMatcher {
   private let node: MatcherNode
   private var document: DocumentBytes
 
-  /// - Parameter defaults: What stands for fields that a document does not have.
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a regular expression that does not parse.
+  /// Compiles a condition.
+  ///
+  /// - Parameter defaults: The values of fields that a document does not have.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a malformed regular expression.
   package init(_ condition: Condition, defaults: FieldDefaults? = nil) throws(StoreError) {
     var names = FieldNames()
     var paths: [FieldPath: BytePath] = [:]
@@ -22,6 +24,8 @@ package final class ConditionMatcher {
     document = DocumentBytes(names.names)
   }
 
+  /// Returns whether a document satisfies the condition.
+  ///
   /// - Throws: ``StoreError/Code/corruptDocument``, ``StoreError/Code/tooComplex``.
   package func holds(
     for body: UnsafeRawBufferPointer, _ attributes: (Attribute) -> DocumentValue
@@ -30,12 +34,12 @@ package final class ConditionMatcher {
     do {
       return try node.holds(&document, attributes)
     } catch {
-      throw error.naming(attributes(.rowID))
+      throw error.addingRowID(attributes(.rowID))
     }
   }
 }
 
-/// The fields of a stored document that an evaluator asks for, decoded beforehand.
+/// The fields of a stored document that an evaluator needs, decoded in advance.
 struct StoredSubject: Subject {
   private var values: [FieldPath: [DocumentValue]] = [:]
   private var existing: Set<FieldPath> = []

@@ -2,7 +2,7 @@
 
 package import NanoDocument
 
-/// The distinct values that a field reaches in many stored documents.
+/// Collects the distinct values of a field in stored documents.
 ///
 /// Confined to one thread at a time.
 package final class DistinctValues {
@@ -16,8 +16,9 @@ package final class DistinctValues {
   private var writer = JSONWriter()
 
   /// - Parameters:
-  ///   - defaults: What stands for the field where a document does not have it.
-  ///   - makeSpill: Where values go that memory has no room for; nil to keep all.
+  ///   - defaults: The values of the field in documents that do not have it.
+  ///   - makeSpill: Creates external storage for values that do not fit in memory; `nil` keeps all
+  ///     values in memory.
   package init(
     _ field: FieldPath, defaults: FieldDefaults? = nil, makeSpill: SpillMaker? = nil
   ) {
@@ -27,6 +28,8 @@ package final class DistinctValues {
     self.makeSpill = makeSpill
   }
 
+  /// Adds a document.
+  ///
   /// - Throws: ``StoreError/Code/corruptDocument``.
   package func add(_ body: UnsafeRawBufferPointer) throws(StoreError) {
     document.reset(body)
@@ -40,7 +43,7 @@ package final class DistinctValues {
   private func add(_ value: DocumentValue) throws(StoreError) {
     let key = SortKey.bytes(value)
     guard seen[key] == nil else { return }
-    // A key that was spilled once is never kept: the first value of a key is the one that counts.
+    // A key that was spilled is never kept in memory: the first value of each key is the result.
     guard let makeSpill, spill != nil || !budget.keeps(key) else {
       seen[key] = value
       return
@@ -53,9 +56,9 @@ package final class DistinctValues {
     spilled += 1
   }
 
-  /// In sort order. Only where nothing is spilled.
+  /// The values in sort order. Valid only if nothing was spilled.
   package var values: [DocumentValue] {
-    precondition(spill == nil, "Values that were spilled are given by all()")
+    precondition(spill == nil, "Spilled values require all()")
     return kept.map(\.value)
   }
 
@@ -63,7 +66,7 @@ package final class DistinctValues {
     seen.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { ($0.key, $0.value) }
   }
 
-  /// In sort order.
+  /// Returns the values in sort order, including those that were spilled.
   package func all() throws -> [DocumentValue] {
     guard let spill else { return values }
     var kept = kept[...]

@@ -2,28 +2,28 @@
 
 import NanoDocument
 
-/// The names that a program looks up at the top of each document.
+/// The top-level field names that a matcher looks up.
 struct FieldNames {
   private(set) var names: [StoredName] = []
 
-  /// The number of a name, one for all mentions of it.
+  /// Returns the number of a name, equal for all its occurrences.
   mutating func number(_ name: String) -> Int {
     let stored = StoredName(name)
-    if let known = names.firstIndex(of: stored) { return known }
+    if let existing = names.firstIndex(of: stored) { return existing }
     names.append(stored)
     return names.count - 1
   }
 }
 
-/// A path made ready for walking bytes.
+/// A path compiled for walking document bytes.
 struct BytePath {
-  /// The number of the first name in the program's table.
+  /// The number of the first name in the matcher's table.
   let first: Int
   let rest: [Step]
 
   struct Step {
     let name: StoredName
-    /// The element that the name addresses if it stands at an array.
+    /// The array index that the name denotes, if any.
     let index: Int?
   }
 
@@ -33,16 +33,16 @@ struct BytePath {
   }
 }
 
-/// One stored document while a program looks at it.
+/// The bytes of one stored document during evaluation.
 ///
-/// Fields are found in one pass: a look-up goes on where the last one stopped and remembers every
-/// wanted field on its way, so that several conditions on one document read it once.
+/// Fields are found in a single pass: each lookup resumes where the last one stopped and records all
+/// requested fields on the way, so that several conditions on one document read it once.
 struct DocumentBytes: ~Copyable {
   private let names: [StoredName]
-  /// Where the value of each name begins: an offset, or ``unknown``.
-  private let places: UnsafeMutablePointer<Int>
+  /// The offset of each name's value, or ``unknown``.
+  private let offsets: UnsafeMutablePointer<Int>
   private(set) var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
-  /// Behind the last field that was looked at; nil before the first one.
+  /// The position after the last field scanned, or `nil` before the first.
   private var ahead: JSONReader?
   private var isComplete = false
 
@@ -50,32 +50,32 @@ struct DocumentBytes: ~Copyable {
 
   init(_ names: [StoredName]) {
     self.names = names
-    places = .allocate(capacity: max(1, names.count))
-    places.initialize(repeating: Self.unknown, count: max(1, names.count))
+    offsets = .allocate(capacity: max(1, names.count))
+    offsets.initialize(repeating: Self.unknown, count: max(1, names.count))
   }
 
-  deinit { places.deallocate() }
+  deinit { offsets.deallocate() }
 
-  /// Begins with another document.
+  /// Starts a new document.
   @inline(__always)
   mutating func reset(_ bytes: UnsafeRawBufferPointer) {
     self.bytes = bytes
     ahead = nil
     isComplete = false
-    for index in 0..<names.count { places[index] = Self.unknown }
+    for index in 0..<names.count { offsets[index] = Self.unknown }
   }
 
-  /// The whole document.
+  /// Decodes the whole document.
   func value() throws(StoreError) -> DocumentValue {
     var reader = JSONReader(bytes)
     return try reader.value()
   }
 
-  /// A reader at the value of a top-level field, nil if there is none.
+  /// Returns a reader at the value of a top-level field, or `nil` if there is none.
   mutating func field(_ number: Int) throws(StoreError) -> JSONReader? {
-    if places[number] != Self.unknown {
+    if offsets[number] != Self.unknown {
       var reader = JSONReader(bytes)
-      reader.skip(places[number])
+      reader.skip(offsets[number])
       return reader
     }
     if isComplete { return nil }
@@ -83,7 +83,7 @@ struct DocumentBytes: ~Copyable {
     return try search(number)
   }
 
-  /// Where one name is all that is wanted, nothing needs to be remembered on the way.
+  /// With a single name, no other offsets need to be recorded.
   private mutating func onlyField() throws(StoreError) -> JSONReader? {
     var reader = JSONReader(bytes)
     guard reader.kind() == .object else { throw Self.notAnObject }
@@ -91,7 +91,7 @@ struct DocumentBytes: ~Copyable {
       isComplete = true
       return nil
     }
-    places[0] = reader.offset
+    offsets[0] = reader.offset
     return reader
   }
 
@@ -104,9 +104,9 @@ struct DocumentBytes: ~Copyable {
     }
     var found: JSONReader?
     while !isComplete, found == nil {
-      let match = wanted(try reader.rawName())
-      // Of two fields with one name the first counts.
-      if match >= 0, places[match] == Self.unknown { places[match] = reader.offset }
+      let match = nameNumber(try reader.rawName())
+      // If a name occurs twice, the first field is used.
+      if match >= 0, offsets[match] == Self.unknown { offsets[match] = reader.offset }
       if match == number { found = reader }
       try reader.skipValue()
       if !reader.peekConsume(0x2C) {
@@ -118,7 +118,7 @@ struct DocumentBytes: ~Copyable {
     return found
   }
 
-  private func wanted(_ name: JSONReader.Name) -> Int {
+  private func nameNumber(_ name: JSONReader.Name) -> Int {
     for number in 0..<names.count
     where names[number].utf8.withUnsafeBytes({ name.matches($0) }) { return number }
     return -1
@@ -130,71 +130,72 @@ struct DocumentBytes: ~Copyable {
 }
 
 extension DocumentBytes {
-  /// Shows each value at the end of a path until the closure says that it has seen enough; an array
-  /// at the end is not entered.
+  /// Passes each value at the end of a path to the closure until it returns `true`. An array at the end
+  /// is not traversed.
   mutating func ends(
-    _ path: borrowing BytePath, _ show: (JSONReader) throws(StoreError) -> Bool
+    _ path: borrowing BytePath, _ body: (JSONReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     guard let value = try field(path.first) else { return false }
-    return try Self.walk(value, path.rest[...], show)
+    return try Self.walk(value, path.rest[...], body)
   }
 
-  /// As ``ends(_:_:)``, and enters arrays at the end: the array first, then its elements.
+  /// Passes each value at a path to the closure until it returns `true`. An array at the end is passed
+  /// first, then its elements.
   mutating func values(
-    _ path: borrowing BytePath, _ show: (JSONReader) throws(StoreError) -> Bool
+    _ path: borrowing BytePath, _ body: (JSONReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     guard let value = try field(path.first) else { return false }
-    if path.rest.isEmpty { return try Self.spread(value, show) }
+    if path.rest.isEmpty { return try Self.spread(value, body) }
     return try Self.walk(value, path.rest[...]) { (end) throws(StoreError) in
-      try Self.spread(end, show)
+      try Self.spread(end, body)
     }
   }
 
   private static func walk(
     _ value: JSONReader, _ steps: ArraySlice<BytePath.Step>,
-    _ show: (JSONReader) throws(StoreError) -> Bool
+    _ body: (JSONReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
-    guard let step = steps.first else { return try show(value) }
+    guard let step = steps.first else { return try body(value) }
     var value = value
     switch value.kind() {
     case .object:
-      // A date is not entered, whatever its stored form looks like.
+      // Stored forms, such as dates, are not traversed as objects.
       if value.isStoredForm {
         var copy = value
         guard case .object = try copy.value() else { return false }
       }
       guard try value.findField(step.name) else { return false }
-      return try walk(value, steps.dropFirst(), show)
+      return try walk(value, steps.dropFirst(), body)
     case .array:
       if let index = step.index {
         guard let element = try Self.element(value, index) else { return false }
-        return try walk(element, steps.dropFirst(), show)
+        return try walk(element, steps.dropFirst(), body)
       }
       return try eachElement(value) { (element) throws(StoreError) in
-        try walk(element, steps, show)
+        try walk(element, steps, body)
       }
     default: return false
     }
   }
 
   static func spread(
-    _ value: JSONReader, _ show: (JSONReader) throws(StoreError) -> Bool
+    _ value: JSONReader, _ body: (JSONReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     var value = value
     let kind = value.kind()
-    if try show(value) { return true }
+    if try body(value) { return true }
     guard kind == .array else { return false }
-    return try eachElement(value) { (element) throws(StoreError) in try spread(element, show) }
+    return try eachElement(value) { (element) throws(StoreError) in try spread(element, body) }
   }
 
   private static func eachElement(
-    _ array: JSONReader, _ show: (JSONReader) throws(StoreError) -> Bool
+    _ array: JSONReader, _ body: (JSONReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Bool {
     var reader = array
     guard reader.peekConsume(0x5B), !reader.peekConsume(0x5D) else { return false }
     repeat {
       reader.skipWhitespace()
-      if try show(reader) { return true }
+      if try body(reader) { return true }
       try reader.skipValue()
     } while reader.peekConsume(0x2C)
     try reader.expect(0x5D)

@@ -2,7 +2,7 @@
 
 import NanoDocument
 
-/// The texts at some paths are what is searched for, where no index says so.
+/// A full-text condition evaluated on document texts, without an index.
 final class FullTextNode: MatcherNode {
   private let matcher: FullTextMatcher
   private let paths: [FieldPath: BytePath]

@@ -2,16 +2,17 @@
 
 import NanoDocument
 
-/// What a condition asks of one leaf, answered on the bytes of its value and of its path.
+/// A condition on one leaf, evaluated on the bytes of its value and its path.
 class LeafCheck {
   func passes(_ value: JSONReader, _ path: inout LeafPath) throws(StoreError) -> Bool { true }
 
-  /// Nil for a condition that asks for more than a value and its path.
+  /// Returns the compiled check, or `nil` for a condition that depends on more than the value and its
+  /// path.
   static func make(_ condition: Condition) throws(StoreError) -> LeafCheck? {
     switch condition {
     case .constant(let truth): return truth ? LeafCheck() : NotLeaf(LeafCheck())
     case .all(let parts):
-      // What the value is costs less to know than where it stands.
+      // Values are cheaper to check than paths.
       return try make(parts).map {
         AllLeaves($0.filter { !($0 is PathLeaf) } + $0.filter { $0 is PathLeaf })
       }
@@ -31,15 +32,15 @@ class LeafCheck {
     return checks
   }
 
-  /// A test of the value or of the path with constants.
+  /// Compiles a check of the value or the path against constants.
   private static func single(_ condition: Condition) throws(StoreError) -> LeafCheck? {
     switch operand(condition) {
     case .field(.element)?: return try ValueMatcher.make(condition).map(ValueLeaf.init)
     case .attribute(.leafPath)?:
-      let onText = condition.replacingLeaves {
+      let pathCondition = condition.replacingLeaves {
         $0 == .attribute(.leafPath) ? .field(.element) : nil
       }
-      return try ValueMatcher.make(onText).map(PathLeaf.init)
+      return try ValueMatcher.make(pathCondition).map(PathLeaf.init)
     default: return nil
     }
   }
@@ -88,17 +89,17 @@ private final class NullLeaf: LeafCheck {
 }
 
 private final class ValueLeaf: LeafCheck {
-  let test: ValueMatcher
-  init(_ test: ValueMatcher) { self.test = test }
+  let matcher: ValueMatcher
+  init(_ matcher: ValueMatcher) { self.matcher = matcher }
   override func passes(_ value: JSONReader, _ path: inout LeafPath) throws(StoreError) -> Bool {
-    try test.passes(value)
+    try matcher.passes(value)
   }
 }
 
 private final class PathLeaf: LeafCheck {
-  let test: ValueMatcher
-  init(_ test: ValueMatcher) { self.test = test }
+  let matcher: ValueMatcher
+  init(_ matcher: ValueMatcher) { self.matcher = matcher }
   override func passes(_ value: JSONReader, _ path: inout LeafPath) throws(StoreError) -> Bool {
-    try path.withText { test.passes(text: $0) }
+    try path.withText { matcher.passes(text: $0) }
   }
 }

@@ -2,18 +2,18 @@
 
 import NanoDocument
 
-/// Some leaf fulfils a condition: the document's bytes are walked once, without making a tree.
+/// A leaf condition, evaluated in a single walk of the document's bytes without building a tree.
 final class LeafNode: MatcherNode {
   private let check: LeafCheck
-  private let needle: LeafPrefilter?
-  /// Answers where a document is of a form that only other programs write.
-  private let evaluated: MatcherNode
+  private let prefilter: LeafPrefilter?
+  /// The fallback for encodings that only other programs write.
+  private let fallback: MatcherNode
   private var path = LeafPath()
 
-  init(_ check: LeafCheck, _ needle: LeafPrefilter?, evaluated: MatcherNode) {
+  init(_ check: LeafCheck, _ prefilter: LeafPrefilter?, fallback: MatcherNode) {
     self.check = check
-    self.needle = needle
-    self.evaluated = evaluated
+    self.prefilter = prefilter
+    self.fallback = fallback
   }
 
   private enum Outcome { case found, missing, unusual }
@@ -21,27 +21,27 @@ final class LeafNode: MatcherNode {
   override func holds(
     _ document: inout DocumentBytes, _ attributes: Attributes
   ) throws(StoreError) -> Bool {
-    if let needle, needle.isMissing(in: document.bytes) { return false }
+    if let prefilter, prefilter.isMissing(in: document.bytes) { return false }
     var reader = JSONReader(document.bytes)
     guard reader.kind() == .object, !reader.isStoredForm else {
-      return try evaluated.holds(&document, attributes)
+      return try fallback.holds(&document, attributes)
     }
     path.removeAll()
-    // Taken out, so that no access is checked at each step.
+    // Moved to a local variable, which avoids exclusivity checks at each step.
     var walked = path
     path = LeafPath()
     defer { path = walked }
     switch try object(&reader, &walked, 1) {
     case .found: return true
     case .missing: return false
-    case .unusual: return try evaluated.holds(&document, attributes)
+    case .unusual: return try fallback.holds(&document, attributes)
     }
   }
 
   private func object(
     _ reader: inout JSONReader, _ path: inout LeafPath, _ depth: Int
   ) throws(StoreError) -> Outcome {
-    // The evaluator says what is wrong with a document that is too deep.
+    // The evaluator throws the error for a document nested too deeply.
     guard depth <= DocumentValue.maximumDepth else { return .unusual }
     _ = reader.peekConsume(UInt8(ascii: "{"))
     let fields = reader

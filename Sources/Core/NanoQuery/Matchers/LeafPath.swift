@@ -2,44 +2,44 @@
 
 import NanoDocument
 
-/// Where a walk over a document stands: the names around it, and the objects that they are from.
+/// The current path of a document walk: the enclosing names and their objects.
 struct LeafPath {
   private var names: [JSONReader.Name] = []
   private var objects: [JSONReader] = []
-  /// The text of the path, made when it is asked for.
+  /// The text of the path, computed on demand.
   private var text: [UInt8] = []
-  private var isTextMade = false
+  private var hasText = false
 
   mutating func removeAll() {
     names.removeAll(keepingCapacity: true)
     objects.removeAll(keepingCapacity: true)
-    isTextMade = false
+    hasText = false
   }
 
-  /// - Parameter object: Behind the brace of the object that has the name.
+  /// - Parameter object: The position after the opening brace of the object that contains the name.
   @inline(__always)
   mutating func push(_ name: JSONReader.Name, of object: JSONReader) {
     names.append(name)
     objects.append(object)
-    isTextMade = false
+    hasText = false
   }
 
   @inline(__always)
   mutating func pop() {
     names.removeLast()
     objects.removeLast()
-    isTextMade = false
+    hasText = false
   }
 
-  /// As ``FieldPath/description`` writes it.
+  /// Calls the closure with the path's text, in the format of ``FieldPath/description``.
   mutating func withText<Result>(
     _ work: (UnsafeRawBufferPointer) -> Result
   ) throws(StoreError) -> Result {
-    if !isTextMade { try makeText() }
+    if !hasText { try buildText() }
     return text.withUnsafeBytes(work)
   }
 
-  private mutating func makeText() throws(StoreError) {
+  private mutating func buildText() throws(StoreError) {
     text.removeAll(keepingCapacity: true)
     for (number, name) in names.enumerated() {
       if number > 0 { text.append(UInt8(ascii: ".")) }
@@ -52,11 +52,11 @@ struct LeafPath {
         text.append(contentsOf: FieldPath(components: [try name.text]).description.utf8)
       }
     }
-    isTextMade = true
+    hasText = true
   }
 
-  /// Whether every name is the first of its kind in its object: of two fields with one name, which
-  /// only other programs write, the first counts.
+  /// Returns whether every name is the first of its kind in its object. If a name occurs twice, which
+  /// only other programs write, the first field is used.
   func isFirst() throws(StoreError) -> Bool {
     for (name, object) in zip(names, objects) {
       var reader = object

@@ -2,14 +2,14 @@
 
 import NanoDocument
 
-/// Bytes that a document must hold if one of its leaves fulfils a condition on a text. Most
-/// documents are passed over by looking for them alone.
+/// A byte string that a document must contain for one of its leaves to satisfy a condition on a string.
+/// A search for it rejects most documents.
 struct LeafPrefilter {
   private let bytes: [UInt8]
-  /// The place of the byte that is probably the rarest one.
+  /// The index of the byte that is probably the rarest.
   private let anchor: Int
 
-  /// Nil if the condition does not ask for a text.
+  /// Returns `nil` if the condition does not require a specific string.
   init?(_ condition: Condition) {
     guard let bytes = Self.bytes(condition), !bytes.isEmpty else { return nil }
     self.bytes = bytes
@@ -34,7 +34,7 @@ struct LeafPrefilter {
     }
   }
 
-  /// As it stands in a document, in quotes.
+  /// Returns the quoted string as documents store it.
   private static func stored(_ value: DocumentValue) -> [UInt8]? {
     guard ValueOrder.rank(value) == .text else { return nil }
     var writer = JSONWriter()
@@ -42,7 +42,7 @@ struct LeafPrefilter {
     return writer.withBytes { Array($0) }
   }
 
-  /// How often a byte stands in documents, roughly.
+  /// Returns the approximate frequency of a byte in documents.
   private static func frequency(_ byte: UInt8) -> Int {
     switch byte {
     case UInt8(ascii: "\""): 9
@@ -56,8 +56,9 @@ struct LeafPrefilter {
     }
   }
 
-  /// Whether no leaf of the document can have the text. Another program may have written it with
-  /// escapes, and what is stored of a URL need not be its text.
+  /// Returns whether no leaf of the document can contain the string. Documents with a backslash or a
+  /// URL are not rejected: other programs may escape the string differently, and a URL's stored form
+  /// may differ from its text.
   func isMissing(in document: UnsafeRawBufferPointer) -> Bool {
     !ByteSearch.contains(document, bytes, anchor: anchor)
       && !ByteSearch.contains(document, Self.backslash)

@@ -2,8 +2,8 @@
 
 import NanoDocument
 
-/// A part of a condition that is checked on bytes. Classes rather than cases, because taking a case
-/// apart copies what it holds, for every document.
+/// A part of a condition, compiled for evaluation on bytes. Classes rather than enum cases, because
+/// matching a case copies its payload for every document.
 class MatcherNode {
   typealias Attributes = (Attribute) -> DocumentValue
 
@@ -20,19 +20,19 @@ class MatcherNode {
     case .any(let parts): return AnyNode(try make(parts, paths, defaults))
     case .not(let part): return NotNode(try make(part, paths, defaults))
     case .leaf(let inner):
-      let evaluated = EvaluatedNode(condition, paths)
-      guard let check = try LeafCheck.make(inner) else { return evaluated }
-      return LeafNode(check, LeafPrefilter(inner), evaluated: evaluated)
+      let fallback = EvaluatedNode(condition, paths)
+      guard let check = try LeafCheck.make(inner) else { return fallback }
+      return LeafNode(check, LeafPrefilter(inner), fallback: fallback)
     case .search(let search): return FullTextNode(try search.matcher(), paths)
-    case _ where defaults != nil: return try make(condition, paths, asking: defaults)
+    case _ where defaults != nil: return try make(condition, paths, applying: defaults)
     case .exists(let path):
       return paths[path].map(ExistsNode.init) ?? EvaluatedNode(condition, paths)
     default:
       guard let path = singleField(condition).flatMap({ paths[$0] }),
-        let test = try ValueMatcher.make(condition)
+        let matcher = try ValueMatcher.make(condition)
       else { return EvaluatedNode(condition, paths) }
       if case .isNull = condition { return NullNode(path) }
-      return TestNode(path, test)
+      return ValueNode(path, matcher)
     }
   }
 
@@ -44,9 +44,10 @@ class MatcherNode {
     return nodes
   }
 
-  /// On the bytes as they are stored where a condition can say that, else by the evaluator.
+  /// Compiles a condition with defaults: on the stored bytes if it can be rewritten that way, otherwise
+  /// for the evaluator.
   private static func make(
-    _ condition: Condition, _ paths: [FieldPath: BytePath], asking defaults: FieldDefaults?
+    _ condition: Condition, _ paths: [FieldPath: BytePath], applying defaults: FieldDefaults?
   ) throws(StoreError) -> MatcherNode {
     guard let stored = defaults.flatMap(condition.asStored) else {
       return EvaluatedNode(condition, paths, defaults)
@@ -103,22 +104,22 @@ private final class NotNode: MatcherNode {
   ) throws(StoreError) -> Bool { try !part.holds(&document, attributes) }
 }
 
-/// Some value at the path passes a test.
-private final class TestNode: MatcherNode {
+/// Some value at the path satisfies a check.
+private final class ValueNode: MatcherNode {
   let path: BytePath
-  let test: ValueMatcher
-  init(_ path: BytePath, _ test: ValueMatcher) {
+  let matcher: ValueMatcher
+  init(_ path: BytePath, _ matcher: ValueMatcher) {
     self.path = path
-    self.test = test
+    self.matcher = matcher
   }
   override func holds(
     _ document: inout DocumentBytes, _ attributes: Attributes
   ) throws(StoreError) -> Bool {
     if path.rest.isEmpty {
       guard var value = try document.field(path.first) else { return false }
-      guard value.kind() == .array else { return try test.passes(value) }
+      guard value.kind() == .array else { return try matcher.passes(value) }
     }
-    return try document.values(path) { (value) throws(StoreError) in try test.passes(value) }
+    return try document.values(path) { (value) throws(StoreError) in try matcher.passes(value) }
   }
 }
 
@@ -147,7 +148,7 @@ private final class ExistsNode: MatcherNode {
   ) throws(StoreError) -> Bool { try document.ends(path) { _ in true } }
 }
 
-/// Answered by the evaluator on the fields that the condition names.
+/// A condition evaluated by the evaluator on the fields it references.
 private final class EvaluatedNode: MatcherNode {
   let condition: Condition
   let fields: [FieldPath]

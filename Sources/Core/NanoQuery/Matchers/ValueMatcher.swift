@@ -2,35 +2,35 @@
 
 import NanoDocument
 
-/// A question about one value, answered on its bytes.
+/// A check of a single value, evaluated on its bytes.
 class ValueMatcher {
-  /// The test that a condition on a single field makes; nil if it is of another shape.
+  /// Compiles the check of a condition on a single field. Returns `nil` for other kinds of conditions.
   static func make(_ condition: Condition) throws(StoreError) -> ValueMatcher? {
     switch condition {
     case .comparison(.field, let comparison, .value(let value)):
-      return Literal(value).map { ComparisonTest(comparison, $0) }
+      return Literal(value).map { ComparisonMatcher(comparison, $0) }
     case .comparison(.value(let value), let comparison, .field):
-      return Literal(value).map { ComparisonTest(comparison.mirrored, $0) }
+      return Literal(value).map { ComparisonMatcher(comparison.mirrored, $0) }
     case .between(.field, .value(let low), .value(let high)):
       guard let low = Literal(low), let high = Literal(high) else { return nil }
-      return RangeTest(low, high)
+      return RangeMatcher(low, high)
     case .membership(.field, let list):
       var literals: [Literal] = []
       for element in list {
         guard case .value(let value) = element, let literal = Literal(value) else { return nil }
         literals.append(literal)
       }
-      return MembershipTest(literals)
+      return MembershipMatcher(literals)
     case .text(.field, let match, .value(let value)):
       guard Evaluator<DocumentSubject>.isText(value) else { return nil }
       let pattern = ValueOrder.text(value)
-      return TextTest(match, Array(pattern.utf8), try TextPattern(match, pattern))
+      return TextMatcher(match, Array(pattern.utf8), try TextPattern(match, pattern))
     case .isNull(.field): return ValueMatcher()
     default: return nil
     }
   }
 
-  /// Whether the value that stands here passes.
+  /// Returns whether the value at the reader's position satisfies the check.
   final func passes(_ reader: JSONReader) throws(StoreError) -> Bool {
     var reader = reader
     switch reader.kind() {
@@ -44,17 +44,18 @@ class ValueMatcher {
   }
 
   fileprivate func passes(_ value: DocumentValue) -> Bool { false }
-  /// As with a text that has no escapes.
+  /// Returns whether an unescaped string satisfies the check.
   func passes(text: UnsafeRawBufferPointer) -> Bool { false }
 }
 
-/// A constant with the bytes of its text, if it is one.
+/// A constant with the UTF-8 bytes of its text, if it is a string or URL.
 private struct Literal {
   let value: DocumentValue
   let isText: Bool
   let text: [UInt8]
 
-  /// Nil for a container: equality with one compares trees, which is left to the evaluator.
+  /// Returns `nil` for an array or object: equality with one compares trees, which is left to the
+  /// evaluator.
   init?(_ value: DocumentValue) {
     let rank = ValueOrder.rank(value)
     if rank.isContainer { return nil }
@@ -73,14 +74,14 @@ private struct Literal {
       && text.withUnsafeBytes { ByteSearch.compare(bytes, $0) == 0 }
   }
 
-  /// How the bytes stand to this text; nil if this is none.
+  /// Returns the order of the bytes relative to this text, or `nil` if the constant is not text.
   @inline(__always)
   func order(_ bytes: UnsafeRawBufferPointer) -> Int? {
     isText ? text.withUnsafeBytes { ByteSearch.compare(bytes, $0) } : nil
   }
 }
 
-private final class ComparisonTest: ValueMatcher {
+private final class ComparisonMatcher: ValueMatcher {
   let comparison: Comparison
   let literal: Literal
   init(_ comparison: Comparison, _ literal: Literal) {
@@ -102,7 +103,7 @@ private final class ComparisonTest: ValueMatcher {
   }
 }
 
-private final class RangeTest: ValueMatcher {
+private final class RangeMatcher: ValueMatcher {
   let low: Literal
   let high: Literal
   init(_ low: Literal, _ high: Literal) {
@@ -118,8 +119,8 @@ private final class RangeTest: ValueMatcher {
   }
 }
 
-private final class MembershipTest: ValueMatcher {
-  /// In order, so that a long list is not looked through for each value.
+private final class MembershipMatcher: ValueMatcher {
+  /// Sorted for binary search.
   private let texts: [Literal]
   private let others: [Literal]
   init(_ literals: [Literal]) {
@@ -137,7 +138,7 @@ private final class MembershipTest: ValueMatcher {
     Self.holds(texts) { $0.order(text) ?? 0 }
   }
 
-  /// Whether one of them is equal, given how what is looked for stands to each.
+  /// Returns whether one of the literals is equal, given the order of the value relative to each.
   @inline(__always)
   private static func holds(_ literals: [Literal], _ order: (Literal) -> Int) -> Bool {
     var (low, high) = (0, literals.count)
@@ -151,7 +152,7 @@ private final class MembershipTest: ValueMatcher {
   }
 }
 
-private final class TextTest: ValueMatcher {
+private final class TextMatcher: ValueMatcher {
   let match: TextMatch
   let bytes: [UInt8]
   let pattern: TextPattern

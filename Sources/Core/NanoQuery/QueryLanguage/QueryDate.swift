@@ -3,7 +3,7 @@
 import Foundation
 import NanoDocument
 
-/// Dates as query text writes them: `2026-11-20`, `2026-11-20T21:17:00.25Z`, with an offset
+/// Parses and formats dates in query text: `2026-11-20`, `2026-11-20T21:17:00.25Z`, with an offset
 /// (`+01:00`) or without one, which means UTC.
 enum QueryDate {
   static func date(_ text: String) -> Date? {
@@ -12,7 +12,7 @@ enum QueryDate {
     }
   }
 
-  /// Whether a text is a date of a year before 0 or after 9999.
+  /// Returns whether the text is a date before year 0 or after year 9999.
   static func isOutsideYears(_ text: String) -> Bool {
     DateText.isOutsideYears(text) || interval(text).map { !DateText.storable.contains($0) } ?? false
   }
@@ -34,7 +34,8 @@ enum QueryDate {
     return reader.isAtEnd ? interval : nil
   }
 
-  /// The text of a date, nil outside the years 0 to 9999. Reading it back gives the same date.
+  /// Returns the text of a date, or `nil` outside the years 0 to 9999. Parsing it restores the same
+  /// date.
   static func text(_ date: Date) -> String? {
     guard let text = DateText.text(date) else { return nil }
     let interval = date.timeIntervalSinceReferenceDate
@@ -44,16 +45,16 @@ enum QueryDate {
       let end = fraction.lastIndex { $0 != "0" && $0 != "." }
       return seconds + (end.map { fraction[...$0] } ?? "") + "Z"
     }
-    // Within some 97 days of 2001-01-01, where nine digits are not enough.
+    // Within about 97 days of 2001-01-01, nine digits are not enough.
     let whole = interval.rounded(.down)
     let fraction = interval - whole
-    // What is left of a moment less than an ulp before a full second is a second.
+    // For a moment less than one ulp before a full second, the fraction rounds to 1.
     let second = Date(timeIntervalSinceReferenceDate: fraction < 1 ? whole : whole + 1)
     guard let seconds = DateText.text(second) else { return nil }
     return seconds.dropLast(".000Z".count) + decimals(fraction < 1 ? fraction : 0) + "Z"
   }
 
-  /// `.25` for 0.25; the shortest that reads back as the same number, without an exponent.
+  /// Returns `.25` for 0.25: the shortest text that restores the same number, without an exponent.
   private static func decimals(_ fraction: Double) -> String {
     guard fraction > 0 else { return "" }
     let parts = "\(fraction)".split(separator: "e-")
@@ -102,7 +103,7 @@ enum QueryDate {
       return Double("0." + String(decoding: bytes[start..<index], as: UTF8.self))
     }
 
-    /// Seconds east of UTC.
+    /// Reads an offset, in seconds east of UTC.
     mutating func offset() -> Int? {
       if isAtEnd || take("Z") || take("z") { return 0 }
       let isEast = take("+")

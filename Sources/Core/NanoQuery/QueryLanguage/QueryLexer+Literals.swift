@@ -4,7 +4,7 @@ import Foundation
 import NanoDocument
 
 extension QueryLexer {
-  /// A text in single quotes, where two stand for one.
+  /// Consumes a string in single quotes, in which two quotes represent one.
   mutating func takeText() throws(StoreError) -> String {
     try takeText(openedAt: index)
   }
@@ -24,11 +24,11 @@ extension QueryLexer {
       bytes.append(byte)
     }
     throw source.error(
-      "A text is not closed", at: start..<source.bytes.count, expected: "'",
-      hint: "a quote in a text is written twice")
+      "A string literal is not closed", at: start..<source.bytes.count, expected: "'",
+      hint: "write a quote inside a string twice")
   }
 
-  /// `x'CAFE'`.
+  /// Consumes a blob literal such as `x'CAFE'`.
   mutating func takeBlob() throws(StoreError) -> QueryToken.Kind {
     let start = index
     index += 1
@@ -50,7 +50,7 @@ extension QueryLexer {
 
   private func malformedBlob(_ range: Range<Int>) -> StoreError {
     source.error(
-      "A data literal is malformed", at: range, expected: "pairs of hexadecimal digits, x'CAFE'")
+      "A blob literal is malformed", at: range, expected: "pairs of hexadecimal digits, x'CAFE'")
   }
 
   mutating func takeNumber() throws(StoreError) -> QueryToken.Kind {
@@ -75,7 +75,7 @@ extension QueryLexer {
     return true
   }
 
-  /// Says whether there was neither a point nor an exponent.
+  /// Consumes a decimal number; returns whether it has neither a decimal point nor an exponent.
   private mutating func takeDecimal() -> Bool {
     let start = index
     takeDigits(\.isDigit)
@@ -95,7 +95,7 @@ extension QueryLexer {
     return false
   }
 
-  /// Digits, single underscores between two of them as SQLite allows since 3.46.
+  /// Consumes digits, with single underscores between them as in SQLite since 3.46.
   private mutating func takeDigits(_ isDigit: (UInt8) -> Bool) {
     let start = index
     while true {
@@ -111,7 +111,7 @@ extension QueryLexer {
     }
   }
 
-  /// Sixteen digits are the bits of an integer, so that `0xFFFFFFFFFFFFFFFF` is -1, as in SQLite.
+  /// Sixteen digits are the bit pattern of an integer, so `0xFFFFFFFFFFFFFFFF` is -1, as in SQLite.
   private func hexadecimal(
     _ digits: Substring, at range: Range<Int>
   ) throws(StoreError) -> QueryToken.Kind {

@@ -3,8 +3,8 @@
 import NanoDocument
 
 extension QueryLexer {
-  /// A field in brackets. Names are quoted as in ``FieldPath``, but byte by byte: a combining
-  /// character after a dot or a quote does not hide it.
+  /// Consumes a field in brackets. Names are quoted as in ``FieldPath``. Delimiters are matched as
+  /// bytes, so a combining character after a period or quote does not hide it.
   mutating func takeField() throws(StoreError) -> QueryToken.Kind {
     let start = index
     var names: [FieldPath.Name] = []
@@ -22,7 +22,7 @@ extension QueryLexer {
     } while source.byte(index) == UInt8(ascii: ".")
     guard source.byte(index) == UInt8(ascii: "]") else {
       throw source.error(
-        "A field has text behind a quoted name", at: index..<index + 1,
+        "A quoted name is followed by unexpected text", at: index..<index + 1,
         code: .invalidPath, expected: ". or ]")
     }
     index += 1
@@ -65,7 +65,7 @@ extension QueryLexer {
     }
     throw source.error(
       "A quoted name is not closed", at: start..<index, code: .invalidPath, expected: "\"",
-      hint: "a quote in a name is written twice")
+      hint: "write a quote inside a name twice")
   }
 
   private func check(_ name: String, at start: Int, in field: Int) throws(StoreError) {
@@ -74,15 +74,15 @@ extension QueryLexer {
         "A field path has an empty component", at: start..<index + 1, code: .invalidPath,
         expected: "a name")
     }
-    // FieldPath.element is made of a NUL: a path with one must not be written.
+    // `FieldPath.element` consists of a NUL character, so query text must not contain one.
     if name.utf8.contains(0) {
       throw source.error(
-        "A name in a field path holds a NUL", at: field..<index, code: .invalidPath,
+        "A name in a field path contains a NUL character", at: field..<index, code: .invalidPath,
         expected: "a name without NUL")
     }
   }
 
-  /// `?` or `?3`.
+  /// Consumes `?` or `?3`.
   mutating func takePosition() throws(StoreError) -> QueryToken.Kind {
     let start = index
     index += 1
@@ -91,14 +91,14 @@ extension QueryLexer {
     let position = digits == index ? largestPosition + 1 : Int(source.text(digits..<index)) ?? 0
     guard (1...Self.largestParameter).contains(position) else {
       throw source.error(
-        "The number of a parameter is out of range", at: start..<index,
+        "A parameter number is out of range", at: start..<index,
         expected: "1 to \(Self.largestParameter)")
     }
     largestPosition = max(largestPosition, position)
     return .parameter(.position(position))
   }
 
-  /// `:name`, `@name` or `$name`, which are one parameter.
+  /// Consumes `:name`, `@name` or `$name`, which denote the same parameter.
   mutating func takeName() throws(StoreError) -> QueryToken.Kind {
     let start = index
     index += 1
@@ -110,6 +110,6 @@ extension QueryLexer {
     return .parameter(.name(name))
   }
 
-  /// SQLite's own limit.
+  /// SQLite's limit.
   private static let largestParameter = 32_766
 }

@@ -2,14 +2,14 @@
 
 import NanoDocument
 
-/// Cuts query text into tokens by SQLite's rules, in one pass over its bytes.
+/// Splits query text into tokens by SQLite's rules, in one pass over its bytes.
 struct QueryLexer {
   let source: QuerySource
   var index = 0
-  /// The largest position of a parameter so far, after which the next `?` counts.
+  /// The largest parameter position so far. The next `?` is numbered after it.
   var largestPosition = 0
 
-  /// The last token is either the end or a failure.
+  /// Returns the tokens of a query. The last token is the end or a failure.
   static func tokens(of source: QuerySource) -> [QueryToken] {
     var lexer = QueryLexer(source: source)
     var tokens: [QueryToken] = []
@@ -56,7 +56,7 @@ struct QueryLexer {
   private mutating func takeWord() -> QueryToken.Kind {
     let start = index
     while source.byte(index).isWordByte { index += 1 }
-    // ASCII only: lowercased() would make a `k` of a Kelvin sign, and a keyword with it.
+    // ASCII only: `lowercased()` maps the Kelvin sign to `k`, which could form a keyword.
     let word = String(
       decoding: source.bytes[start..<index].map(\.asciiLowercased), as: UTF8.self)
     return QueryToken.Keyword(rawValue: word).map { .keyword($0) } ?? .word(word)
@@ -77,7 +77,7 @@ struct QueryLexer {
     }
     let isBang = source.byte(index) == UInt8(ascii: "!")
     throw source.error(
-      "The query text has a character that begins nothing", at: index..<index + 1,
+      "The query text has an unexpected character", at: index..<index + 1,
       expected: "a field, a literal, an operator or a parameter",
       hint: isBang ? "write NOT, or != between two values" : nil)
   }
@@ -86,12 +86,12 @@ struct QueryLexer {
     var end = index + 1
     while !source.isEnd(end), source.byte(end) != quote { end += 1 }
     return source.error(
-      "Double quotes and back quotes do not stand for a field",
+      "Double quotes and backquotes do not delimit a field",
       at: index..<min(end + 1, source.bytes.count), expected: "a field in square brackets",
-      hint: "write [name] for a field, 'text' for a text")
+      hint: "write [name] for a field, 'text' for a string")
   }
 
-  /// Passes over white space and comments.
+  /// Skips whitespace and comments.
   private mutating func skipBlanks() throws(StoreError) {
     while true {
       switch (source.byte(index), source.byte(index + 1)) {

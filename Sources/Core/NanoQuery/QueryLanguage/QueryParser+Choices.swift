@@ -4,7 +4,7 @@ import NanoDocument
 
 extension QueryParser {
   private struct Case {
-    var place: Int
+    var position: Int
     var when: Operand
     var then: Operand
   }
@@ -14,7 +14,7 @@ extension QueryParser {
     var nodes: Int
   }
 
-  /// `CASE [base] WHEN … THEN … [ELSE …] END`. With a base, each branch compares with it.
+  /// Parses `CASE [base] WHEN … THEN … [ELSE …] END`. With a base, each branch compares with it.
   mutating func choice() throws(StoreError) -> Operand {
     let base = isAt(.when) ? nil : try base()
     guard isAt(.when) else { throw unexpected("WHEN") }
@@ -32,10 +32,10 @@ extension QueryParser {
   }
 
   private mutating func oneCase() throws(StoreError) -> Case {
-    let place = next - 1
+    let position = next - 1
     let when = try operand()
     try expect(.then)
-    return Case(place: place, when: when, then: try operand())
+    return Case(position: position, when: when, then: try operand())
   }
 
   private mutating func choice(
@@ -55,27 +55,27 @@ extension QueryParser {
 
   private mutating func condition(_ base: Base?, _ one: Case) throws(StoreError) -> Operand {
     guard let base else { return one.when }
-    try count(copiesOf: base.nodes, at: one.place)
+    try count(copiesOf: base.nodes, at: one.position)
     return try node(
       .comparison(base.operand.expression, .equal, one.when.expression), over: base.operand,
       one.when)
   }
 
-  /// The base stands in the tree once per branch. Bases within bases would double it each time, a
-  /// short text could make a tree that is never walked to its end.
-  private mutating func count(copiesOf nodes: Int, at place: Int) throws(StoreError) {
+  /// The tree contains a copy of the base for each branch. With nested bases, the copies multiply, so
+  /// that a short text could produce a tree of exponential size.
+  private mutating func count(copiesOf nodes: Int, at position: Int) throws(StoreError) {
     copiedNodes += nodes
     guard copiedNodes <= Self.maximumCopiedNodes else {
       throw source.error(
-        "The bases of CASE are too large", at: tokens[place].range,
+        "The expressions between CASE and WHEN are too large", at: tokens[position].range,
         expected: "a smaller expression between CASE and WHEN")
     }
   }
 
-  /// Arbitrary; a base is usually one field.
+  /// Arbitrary; a base is usually a single field.
   private static let maximumCopiedNodes = 10_000
 
-  /// `CAST(x AS type)`, with SQLite's names of types.
+  /// Parses `CAST(x AS type)`, with SQLite's type names.
   mutating func cast() throws(StoreError) -> Operand {
     try expect(.leftParenthesis)
     let operand = try operand()
@@ -86,7 +86,7 @@ extension QueryParser {
   }
 
   private mutating func castType() throws(StoreError) -> CastType {
-    let place = next
+    let position = next
     var name = ""
     while case .word(let word) = token.kind {
       name += word
@@ -96,12 +96,13 @@ extension QueryParser {
     try skipTypeLength()
     guard let type = CastType(sqlName: name) else {
       throw source.error(
-        "There is no type of this name", at: tokens[place].range, expected: Self.typeNames)
+        "The type name is unknown", at: tokens[position].range, expected: Self.typeNames)
     }
     return type
   }
 
-  /// `VARCHAR(20)`, `DECIMAL(10, 2)`: read and ignored, as in SQLite.
+  /// Skips the length of a type, as in `VARCHAR(20)` or `DECIMAL(10, 2)`, which is ignored, as in
+  /// SQLite.
   private mutating func skipTypeLength() throws(StoreError) {
     guard take(.leftParenthesis) else { return }
     repeat {
@@ -115,7 +116,7 @@ extension QueryParser {
 }
 
 extension CastType {
-  /// By parts of names, as SQLite finds the affinity: `BIGINT` and `UNSIGNED INT` are integers.
+  /// Matches parts of the name, like SQLite's affinity rules: `BIGINT` and `UNSIGNED INT` are integers.
   init?(sqlName name: String) {
     func has(_ parts: String...) -> Bool { parts.contains { name.contains($0) } }
     if has("int") {

@@ -3,7 +3,7 @@
 import NanoDocument
 
 extension QueryParser {
-  /// `[WHERE] condition ORDER BY … LIMIT … OFFSET …`, each part of which may be missing.
+  /// Parses `[WHERE] condition ORDER BY … LIMIT … OFFSET …`, each part of which is optional.
   mutating func wholeText() throws(StoreError) -> QueryText.Parts {
     var parts = QueryText.Parts()
     let hasWhere = take(.where)
@@ -24,7 +24,7 @@ extension QueryParser {
     return parts
   }
 
-  /// The list behind `ORDER BY`, which may be empty and have these words before it.
+  /// Parses an `ORDER BY` list, which may be empty. The `ORDER BY` keywords are optional.
   mutating func wholeOrderings() throws(StoreError) -> [Ordering] {
     let hasOrder = take(.order)
     if hasOrder { try expect(.by) }
@@ -41,25 +41,27 @@ extension QueryParser {
       let expression = try operand().expression
       let descending = take(.desc)
       if !descending { _ = take(.asc) }
-      try nullsPlace(descending: descending)
+      try nullsPosition(descending: descending)
       list.append(Ordering(expression, descending: descending))
     } while take(.comma)
     return list
   }
 
-  /// Null is the smallest value; asking for another place would silently not be done.
-  private mutating func nullsPlace(descending: Bool) throws(StoreError) {
+  /// Null is the smallest value. A request for a different position is an error, because it would have
+  /// no effect.
+  private mutating func nullsPosition(descending: Bool) throws(StoreError) {
     guard take(.nulls) else { return }
     guard isAt(.first) || isAt(.last) else { throw unexpected("FIRST or LAST") }
     guard isAt(descending ? .last : .first) else {
       throw error(
-        "Nulls cannot be moved in the order", expected: descending ? "LAST" : "FIRST",
+        "The position of nulls in the order cannot be changed",
+        expected: descending ? "LAST" : "FIRST",
         hint: "order by [name] IS NULL first")
     }
     next += 1
   }
 
-  /// `LIMIT n`, `LIMIT n OFFSET m`, or SQLite's other form `LIMIT m, n`.
+  /// Parses `LIMIT n`, `LIMIT n OFFSET m`, or SQLite's alternative `LIMIT m, n`.
   private mutating func page(_ parts: inout QueryText.Parts) throws(StoreError) {
     parts.limit = try count()
     if take(.offset) {

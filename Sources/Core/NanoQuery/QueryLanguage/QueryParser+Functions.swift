@@ -4,16 +4,16 @@ import Foundation
 import NanoDocument
 
 extension QueryParser {
-  /// What stands before the parentheses of a call.
+  /// The name before the parentheses of a call.
   enum Callee {
     case function(Function)
     case text(TextMatch)
-    /// `like(pattern, text)`: SQLite's functional form, with the operands the other way round.
+    /// `like(pattern, text)`: SQLite's functional form, with the operands in reverse order.
     case pattern(TextMatch)
     case jsonArray, jsonObject
   }
 
-  /// A function, or a literal that a word introduces.
+  /// Parses a function name, or a typed literal.
   mutating func start(_ word: String) throws(StoreError) -> Start {
     if isAt(.leftParenthesis, ahead: 1) {
       let callee = try callee(word)
@@ -24,7 +24,7 @@ extension QueryParser {
       let kind = TypedLiteral(rawValue: word)
     else {
       throw error(
-        "A word stands where a condition or a value should",
+        "A word is not a condition or a value",
         expected: "a field in square brackets", hint: Self.nameHint)
     }
     next += 1
@@ -46,12 +46,12 @@ extension QueryParser {
   }
 
   mutating func call(_ callee: Callee) throws(StoreError) -> Operand {
-    let place = next - 1
+    let position = next - 1
     let operands = try arguments()
-    return try call(callee, operands, at: tokens[place].range)
+    return try call(callee, operands, at: tokens[position].range)
   }
 
-  /// What stands in parentheses, separated by commas.
+  /// Parses a parenthesized, comma-separated list.
   mutating func arguments() throws(StoreError) -> [Operand] {
     try expect(.leftParenthesis)
     if take(.rightParenthesis) { return [] }
@@ -62,22 +62,22 @@ extension QueryParser {
   }
 
   private func call(
-    _ callee: Callee, _ operands: [Operand], at place: Range<Int>
+    _ callee: Callee, _ operands: [Operand], at position: Range<Int>
   ) throws(StoreError) -> Operand {
     switch callee {
     case .function(let function):
-      try check(operands, function.arity, at: place)
+      try check(operands, function.arity, at: position)
       return Operand(
         node: .expression(.function(function, operands.map(\.expression))),
         height: try height(over: operands))
     case .text(let match):
-      try check(operands, 2...2, at: place)
+      try check(operands, 2...2, at: position)
       return try text(operands[0], match, operands[1])
     case .pattern(let match):
-      try check(operands, 2...2, at: place)
+      try check(operands, 2...2, at: position)
       return try text(operands[1], match, operands[0])
-    case .jsonArray: return try node(.value(.array(try values(operands, at: place))))
-    case .jsonObject: return try node(.value(.object(try object(operands, at: place))))
+    case .jsonArray: return try node(.value(.array(try values(operands, at: position))))
+    case .jsonObject: return try node(.value(.object(try object(operands, at: position))))
     }
   }
 
@@ -88,12 +88,12 @@ extension QueryParser {
   }
 
   private func check(
-    _ operands: [Operand], _ arity: ClosedRange<Int>, at place: Range<Int>
+    _ operands: [Operand], _ arity: ClosedRange<Int>, at position: Range<Int>
   ) throws(StoreError) {
     guard !arity.contains(operands.count) else { return }
     let least = arity.lowerBound
     throw source.error(
-      "A function has the wrong number of arguments", at: place,
+      "A function has the wrong number of arguments", at: position,
       expected: arity.count == 1 ? "\(least)" : "\(least) to \(arity.upperBound)"
     ).adding(.actual, "\(operands.count)")
   }
@@ -102,7 +102,7 @@ extension QueryParser {
 // MARK: Literals
 
 extension QueryParser {
-  /// Literals of types that SQL has no sign for: `DATE '2026-11-20'`.
+  /// Literals of types without SQL syntax: `DATE '2026-11-20'`.
   private enum TypedLiteral: String {
     case date, url, real
 
@@ -134,13 +134,13 @@ extension QueryParser {
 
   /// Arrays and objects can be compared as a whole, but not computed.
   private func values(
-    _ operands: [Operand], at place: Range<Int>
+    _ operands: [Operand], at position: Range<Int>
   ) throws(StoreError) -> [DocumentValue] {
     var values: [DocumentValue] = []
     for operand in operands {
       guard case .expression(.value(let value)) = operand.node else {
         throw source.error(
-          "An array or object literal holds something that is no literal", at: place,
+          "An array or object literal contains an expression", at: position,
           expected: "literals only")
       }
       values.append(value)
@@ -149,14 +149,14 @@ extension QueryParser {
   }
 
   private func object(
-    _ operands: [Operand], at place: Range<Int>
+    _ operands: [Operand], at position: Range<Int>
   ) throws(StoreError) -> DocumentObject {
-    let values = try values(operands, at: place)
+    let values = try values(operands, at: position)
     var object = DocumentObject()
     for index in stride(from: 0, to: values.count, by: 2) {
       guard let name = values[index].string, index + 1 < values.count else {
         throw source.error(
-          "An object literal is malformed", at: place, expected: "a text and a value in turn")
+          "An object literal is malformed", at: position, expected: "alternating names and values")
       }
       object[name] = values[index + 1]
     }
@@ -170,20 +170,22 @@ extension QueryParser {
   private func unknownFunction(_ name: String) -> StoreError {
     if ["count", "sum", "avg", "total", "group_concat"].contains(name) {
       return error(
-        "Aggregate functions are not part of a condition", expected: "a function of one document",
-        hint: "ask for aggregates of the query's results")
+        "Aggregate functions are not allowed in a condition",
+        expected: "a function of one document",
+        hint: "compute aggregates over the query's results")
     }
     let known =
       Function.allCases.map(\.rawValue) + TextMatch.allCases.compactMap(\.functionName)
       + ["exists", "element", "leaf", "cast", "json_array", "json_object"]
     let near = known.filter { Self.isNear(name, $0) }
     return error(
-      "There is no function of this name",
+      "The function is unknown",
       expected: "one of \(known.sorted().joined(separator: ", "))",
       hint: near.isEmpty ? nil : "did you mean \(near.joined(separator: " or "))?")
   }
 
-  /// Whether two names differ by at most two letters, and by less than half of the shorter.
+  /// Returns whether the edit distance of two names is at most two, and less than half the length of
+  /// the shorter name.
   private static func isNear(_ a: String, _ b: String) -> Bool {
     let (a, b) = (Array(a.utf8), Array(b.utf8))
     guard abs(a.count - b.count) <= 2 else { return false }

@@ -3,7 +3,7 @@
 import NanoDocument
 
 extension QueryParser {
-  /// An operator behind an operand, with all of its words.
+  /// An infix operator, including all of its keywords.
   enum Infix {
     case comparison(Comparison)
     case arithmetic(Arithmetic)
@@ -18,7 +18,7 @@ extension QueryParser {
     case membership, between
   }
 
-  /// Takes the next operator if it binds tighter than the given one.
+  /// Consumes the next operator if it binds tighter than `floor`.
   mutating func infix(above floor: Precedence) throws(StoreError) -> Infix? {
     switch token.kind {
     case .symbol(let symbol): return try infix(symbol, above: floor)
@@ -58,7 +58,7 @@ extension QueryParser {
     }
   }
 
-  /// The operators that are words, of which all bind as tightly as `=`.
+  /// Parses the keyword operators, all of which have the precedence of `=`.
   private mutating func relation(_ keyword: QueryToken.Keyword) throws(StoreError) -> Infix? {
     switch keyword {
     case .is:
@@ -78,7 +78,7 @@ extension QueryParser {
     }
   }
 
-  /// `IS NOT` and `IS DISTINCT FROM` say the same, `IS NOT DISTINCT FROM` the opposite.
+  /// `IS NOT` and `IS DISTINCT FROM` are equivalent; `IS NOT DISTINCT FROM` is the opposite.
   private mutating func takeIdentityWords() throws(StoreError) -> Bool {
     let isNegated = take(.not)
     guard take(.distinct) else { return isNegated }
@@ -106,24 +106,24 @@ extension QueryParser {
     case .keyword(.collate):
       error(
         "COLLATE is not supported", expected: "an expression without a collation",
-        hint: "write lower([name]), or iequals and its kind for text in either case")
+        hint: "write lower([name]), or use iequals and the other case-insensitive functions")
     case .keyword(.match):
       error(
         "MATCH is not supported", expected: "LIKE, GLOB or REGEXP",
-        hint: "text indexes are searched with search()")
+        hint: "use search() with a full-text index")
     case .keyword(.escape):
       error(
         "ESCAPE is not supported", expected: "a pattern without an escape character",
-        hint: "write GLOB, or contains, begins_with and ends_with, which take text literally")
+        hint: "use GLOB, or contains, begins_with and ends_with, which take text literally")
     default:
       error(
         "The JSON operators are not supported", expected: "a path in square brackets",
-        hint: "write [a.b] for a field within a field")
+        hint: "write [a.b] for a nested field")
     }
   }
 }
 
-// MARK: What operators make of their operands
+// MARK: Combining operands
 
 extension QueryParser {
   mutating func combination(_ left: Operand, _ infix: Infix) throws(StoreError) -> Operand {
@@ -161,7 +161,7 @@ extension QueryParser {
     return try node(.arithmetic(left.expression, arithmetic, right.expression), over: left, right)
   }
 
-  /// Reads the rest of `a AND b AND c` in one go: built up in pairs, a long one would be copied at
+  /// Parses the rest of `a AND b AND c` at once. Built up in pairs, a long chain would be copied at
   /// each step.
   private mutating func chain(
     _ first: Operand, _ keyword: QueryToken.Keyword
@@ -230,7 +230,8 @@ extension QueryParser {
   }
 
   private mutating func between(_ left: Operand, _ isNegated: Bool) throws(StoreError) -> Operand {
-    // Anything may stand before the AND, as in SQLite's grammar; it is the first AND that counts.
+    // Any expression without AND can precede the AND, as in SQLite's grammar; the first AND ends the
+    // lower bound.
     let low = try operand(above: .and)
     try expect(.and)
     let high = try operand(above: .equality)

@@ -3,7 +3,7 @@
 import NanoDocument
 
 extension QueryParser {
-  /// How an operand begins; the token that says so has been taken.
+  /// The start of an operand. Its first token has been consumed.
   enum Start {
     case leaf(QueryExpression)
     case parenthesis, not, plus, minus, tilde, choice, cast, exists, element, anyLeaf
@@ -66,7 +66,8 @@ extension QueryParser {
     }
   }
 
-  /// A number directly behind a minus is one literal, so that the smallest integer can be written.
+  /// A number directly after a minus sign is a single literal, so that the smallest integer can be
+  /// written.
   private func negativeLiteral() -> DocumentValue? {
     switch token.kind {
     case .integer(1 << 63): .int(.min)
@@ -80,11 +81,11 @@ extension QueryParser {
 }
 
 extension QueryParser {
-  /// The operand that begins so, up to the first operator behind it.
+  /// Parses the rest of an operand, up to the first operator after it.
   mutating func prefix(_ start: Start) throws(StoreError) -> Operand {
     switch start {
     case .leaf(let expression): try node(expression)
-    case .parenthesis: try parenthesised()
+    case .parenthesis: try parenthesized()
     case .not: try negation()
     case .plus: try operand(above: .unary)
     case .minus: try negated()
@@ -117,7 +118,7 @@ extension QueryParser {
     return try node(.negated(part.expression), over: part)
   }
 
-  /// In two's complement `~x` is `-1 - x`, and that never overflows.
+  /// In two's complement, `~x` equals `-1 - x`, which never overflows.
   private mutating func inverted() throws(StoreError) -> Operand {
     let part = try operand(above: .unary)
     return try node(.arithmetic(.value(.int(-1)), .subtract, part.expression), over: part)
@@ -141,7 +142,7 @@ extension QueryParser {
     return try node(.element(path, inner.condition), over: inner)
   }
 
-  /// `LEAF(condition)`, in which `[@]` is the leaf and `[__leafpath__]` where it stands.
+  /// Parses `LEAF(condition)`, in which `[@]` is the leaf and `[__leafpath__]` its path.
   private mutating func leaf() throws(StoreError) -> Operand {
     try expect(.leftParenthesis)
     openElements += 1
@@ -159,14 +160,14 @@ extension QueryParser {
     case .field(.element(let path)):
       guard openElements > 0 else {
         throw error(
-          "The element is named outside of ELEMENT", expected: "a field of the document",
+          "The element is referenced outside ELEMENT", expected: "a field of the document",
           hint: #"write ["@"] for a field of that name"#)
       }
       next += 1
       return path
     case .field(.attribute):
       throw error(
-        "An attribute of the document stands where a field is needed", expected: "a field")
+        "A metadata attribute is used where a field is required", expected: "a field")
     default: throw unexpected("a field in square brackets")
     }
   }

@@ -2,16 +2,16 @@
 
 import NanoDocument
 
-/// Reads tokens into conditions and expressions, by precedence climbing over SQLite's table.
+/// Parses tokens into conditions and expressions, by precedence climbing over SQLite's operator table.
 ///
-/// The parts are in the files beside this one: operators, primaries, functions, clauses.
+/// The extensions in the other files parse operators, primaries, functions and clauses.
 struct QueryParser {
   let source: QuerySource
   let tokens: [QueryToken]
   var next = 0
-  /// How many `ELEMENT(` are open; `[@]` means something inside them only.
+  /// The number of open `ELEMENT(` and `LEAF(`. `[@]` is valid only inside them.
   var openElements = 0
-  /// Nodes that stand in the tree more often than in the text, see `choice`.
+  /// The number of nodes duplicated in the tree; see `choice`.
   var copiedNodes = 0
   private var openOperands = 0
   private var openParentheses = 0
@@ -21,19 +21,19 @@ struct QueryParser {
     tokens = QueryLexer.tokens(of: source)
   }
 
-  /// How high a tree may be. This parser and everything that walks a tree recurse, on threads that
-  /// have 512 KiB of stack on Apple platforms. To need little of it in builds without optimiser
-  /// too, functions here either decide or recurse: the frame of one that decides is gone by then.
+  /// The maximum height of a tree. The parser and every tree walk are recursive, on threads with a 512
+  /// KiB stack on Apple platforms. To limit stack use even in unoptimized builds, functions here either
+  /// decide or recurse: the frame of a deciding function is popped before the recursion.
   static let maximumHeight = 64
 
-  /// What an operand turned out to be; it becomes the other when the place asks for it.
+  /// A parsed operand: an expression or a condition, converted on demand.
   struct Operand {
     enum Node {
       case expression(QueryExpression)
       case condition(Condition)
     }
     var node: Node
-    /// Levels of tree in it. A chain such as `1 + 1 + 1` nests without brackets.
+    /// The height of the operand's tree. A chain such as `1 + 1 + 1` nests without parentheses.
     var height: Int
 
     var expression: QueryExpression {
@@ -52,7 +52,7 @@ struct QueryParser {
     }
   }
 
-  /// Everything up to an operator that binds no tighter than the given one.
+  /// Parses an operand up to an operator that binds no tighter than `floor`.
   mutating func operand(above floor: Precedence = .none) throws(StoreError) -> Operand {
     openOperands += 1
     defer { openOperands -= 1 }
@@ -60,9 +60,9 @@ struct QueryParser {
     return try operators(on: try prefix(try start()), above: floor)
   }
 
-  /// The same in parentheses. They are counted on their own: a tree of the full height may need
-  /// one pair at each level when it is written out.
-  mutating func parenthesised() throws(StoreError) -> Operand {
+  /// Parses an operand in parentheses. Parentheses have their own limit: a tree of maximum height may
+  /// need one pair per level in text form.
+  mutating func parenthesized() throws(StoreError) -> Operand {
     openParentheses += 1
     defer { openParentheses -= 1 }
     guard openParentheses <= Self.maximumHeight else { throw tooDeep() }
@@ -139,15 +139,15 @@ extension QueryParser {
     guard take(symbol) else { throw unexpected(symbol.rawValue) }
   }
 
-  /// The error for the current token where something else should stand.
+  /// Returns the error for the current token where `expected` is required.
   func unexpected(_ expected: String, hint: String? = nil) -> StoreError {
     let message = "The query text does not parse"
     switch token.kind {
     case .failure(let error): return error
     case .symbol(.semicolon):
       return error(
-        "A query text is one condition, no statement", expected: expected,
-        hint: "leave out the semicolon")
+        "A query text is a condition, not a statement", expected: expected,
+        hint: "remove the semicolon")
     case .keyword(.select): return subselect()
     case .word: return error(message, expected: expected, hint: Self.nameHint)
     case .symbol(.ampersand): return error(message, expected: expected, hint: "write AND")
@@ -162,9 +162,9 @@ extension QueryParser {
 
   func subselect() -> StoreError {
     error(
-      "Sub-selects are not supported", expected: "an expression over one collection",
-      hint: "run the inner query first and hand its result over as an argument of IN")
+      "Subqueries are not supported", expected: "an expression over one collection",
+      hint: "run the inner query first and pass its result as an argument of IN")
   }
 
-  static let nameHint = "write [name] for a field, 'text' for a text"
+  static let nameHint = "write [name] for a field, 'text' for a string"
 }

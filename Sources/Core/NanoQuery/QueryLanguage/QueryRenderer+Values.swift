@@ -13,7 +13,7 @@ extension DocumentValue {
     case .double(let value): Self.literal(value)
     case .string(let text): Self.literal(text)
     case .date(let date):
-      // Outside of the years that can be stored there is no literal, and no stored equal either.
+      // A date outside the storable years has no literal, and no stored date equals it.
       "DATE " + Self.literal(QueryDate.text(date) ?? "out of range")
     case .data(let data): "x'\(data.map { Self.hex($0) }.joined())'"
     case .url(let url): "URL " + Self.literal(url.absoluteString)
@@ -29,7 +29,7 @@ extension DocumentValue {
 
   private static func literal(_ number: Double) -> String {
     if number.isNaN { return "REAL 'nan'" }
-    // What SQLite's own shell writes: it overflows to infinity when it is read.
+    // As SQLite's shell writes it: the literal overflows to infinity when parsed.
     if number.isInfinite { return number < 0 ? "-9e999" : "9e999" }
     return "\(number)"
   }
@@ -45,7 +45,7 @@ extension DocumentValue {
 }
 
 extension FieldPath {
-  /// The path in brackets, with quotes around names that would be read differently without.
+  /// The path in brackets, with quotes around names that would otherwise be parsed differently.
   var queryText: String {
     if isElement { return "[@]" }
     let names = components.enumerated().map { index, name in
@@ -57,7 +57,7 @@ extension FieldPath {
   private func needsQuotes(_ name: String, at index: Int) -> Bool {
     if name.isEmpty || isQuotedNumber(index) || index == 0 && name == "@" { return true }
     if components.count == 1, Attribute(textName: name) != nil { return true }
-    // Bytes, as the lexer does: a combining character would hide a dot from Character's eyes.
+    // Compares bytes, as the lexer does: `Character` combines a period with a following combining mark.
     return name.utf8.contains {
       [UInt8(ascii: "."), UInt8(ascii: "\""), UInt8(ascii: "]")].contains($0)
     }
@@ -65,8 +65,8 @@ extension FieldPath {
 }
 
 extension String {
-  /// In quotes, with two for each one inside. Scalar by scalar: a quote with a combining character
-  /// behind it is no quote to Character, but it is one to every parser.
+  /// Returns the string in quotes, with inner quotes doubled. Compares Unicode scalars: `Character`
+  /// combines a quote with a following combining mark, but parsers do not.
   fileprivate func quoted(with quote: Unicode.Scalar) -> String {
     var quoted = UnicodeScalarView()
     quoted.append(quote)

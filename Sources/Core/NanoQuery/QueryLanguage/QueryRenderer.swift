@@ -5,9 +5,8 @@ import NanoDocument
 extension Condition {
   /// The condition as query text, which parses to an equal condition.
   ///
-  /// Values stand in it as literals, so it may hold a user's data: it is no text for logs. Only a
-  /// tree that no text gives comes back in another form with the same meaning, such as an `all`
-  /// with one part.
+  /// The text contains values as literals and so may contain user data: do not log it. A tree that the
+  /// parser never produces, such as an `all` with one part, is written as an equivalent condition.
   ///
   /// ```swift
   /// (Field("age") > 30 && Field("name") == "O'Hara").queryText   // [age] > 30 AND [name] = 'O''Hara'
@@ -20,7 +19,7 @@ extension Condition {
 }
 
 extension QueryExpression {
-  /// The expression as query text, see ``Condition/queryText``.
+  /// The expression as query text; see ``Condition/queryText``.
   public var queryText: String {
     var renderer = QueryRenderer()
     renderer.write(self, above: .none)
@@ -29,12 +28,12 @@ extension QueryExpression {
 }
 
 extension Ordering {
-  /// The ordering as it stands behind `ORDER BY`.
+  /// The ordering as a term of an `ORDER BY` clause.
   public var queryText: String { expression.queryText + (descending ? " DESC" : "") }
 }
 
 extension QueryText: CustomStringConvertible {
-  /// The query in a uniform form, which parses to an equal one. It may hold a user's data.
+  /// The query in normalized form, which parses to an equal query. May contain user data.
   package var description: String {
     var clauses = condition == .constant(true) ? [] : [condition.queryText]
     if !orderings.isEmpty {
@@ -46,12 +45,12 @@ extension QueryText: CustomStringConvertible {
   }
 }
 
-/// Writes a tree as text, with parentheses only where the parser needs them, and around conditions
-/// that are used as values.
+/// Writes a tree as query text, with parentheses only where the parser needs them and around conditions
+/// used as values.
 struct QueryRenderer {
   private(set) var text = ""
 
-  /// Writes a condition where operators up to the given precedence would take its parts apart.
+  /// Writes a condition, in parentheses unless it binds tighter than `floor`.
   mutating func write(_ condition: Condition, above floor: Precedence) {
     let isOpen = condition.precedence > floor
     if !isOpen { text += "(" }
@@ -94,7 +93,7 @@ struct QueryRenderer {
     }
   }
 
-  /// Some conditions have a form of their own for the opposite.
+  /// Writes a negated condition. Some conditions have a dedicated negated form.
   private mutating func writeNegation(_ condition: Condition) {
     switch condition {
     case .text(let left, let match, let right) where match.functionName == nil:
@@ -119,8 +118,8 @@ struct QueryRenderer {
     }
   }
 
-  /// The right side needs parentheses already at the same precedence: all operators lean left.
-  /// So does the left side, for the reader's sake, where that is a relation as well.
+  /// Operators are left-associative, so the right side needs parentheses at equal precedence. The left
+  /// side gets them too, for readability, if it is a relation.
   private mutating func write(
     _ left: QueryExpression, _ sign: String, _ right: QueryExpression, _ precedence: Precedence
   ) {
@@ -178,7 +177,7 @@ struct QueryRenderer {
     case .negated(let operand): writeNegated(operand)
     case .arithmetic(let left, let operation, let right):
       let precedence = operation.precedence
-      // The left side may be of the same precedence: `a - b - c` is read from the left.
+      // Operators are left-associative: `a - b - c` needs no parentheses on the left.
       let isChain = left.precedence == precedence
       write(left, above: isChain ? .none : precedence)
       text += " \(operation.rawValue) "
@@ -199,7 +198,7 @@ struct QueryRenderer {
   }
 
   private mutating func writeNegated(_ operand: QueryExpression) {
-    // Without parentheses the parser would take `-1` for a literal, and `--` for a comment.
+    // Without parentheses, `-1` would be parsed as a literal and `--` as a comment.
     var needsParentheses = false
     if case .value = operand { needsParentheses = true }
     text += "-"

@@ -2,20 +2,21 @@
 
 import NanoDocument
 
-/// Query text as bytes, and the errors that point into it.
+/// Query text as bytes, with errors that locate positions in it.
 struct QuerySource {
   let bytes: [UInt8]
 
   init(_ text: String) { bytes = Array(text.utf8) }
 
-  /// The byte at an index; zero behind the end, where `isEnd` tells it from a NUL in the text.
+  /// Returns the byte at an index, or zero after the end; `isEnd` distinguishes the end from a NUL
+  /// character.
   func byte(_ index: Int) -> UInt8 { index < bytes.count ? bytes[index] : 0 }
   func isEnd(_ index: Int) -> Bool { index >= bytes.count }
 
   func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-  /// An error at a place of the text. What stands there may be a user's value, so it goes under
-  /// `text`, which logs leave out; `message`, `expected` and `hint` must not quote it.
+  /// Returns an error at a position. The text there may be user data, so it becomes the `text` detail,
+  /// which is not logged; `message`, `expected` and `hint` must not quote it.
   func error(
     _ message: String, at range: Range<Int>, code: StoreError.Code = .invalidQuery,
     expected: String? = nil, hint: String? = nil
@@ -23,7 +24,7 @@ struct QuerySource {
     let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     let line = bytes[..<range.lowerBound].count { $0 == UInt8(ascii: "\n") }
     let lineStart = lines[line].startIndex
-    // The column counts what a reader sees as one character, as an editor does.
+    // The column counts characters, as editors do.
     let column = text(lineStart..<range.lowerBound).count + 1
     var error = StoreError(code, message, [.position: "\(column)"])
     if lines.count > 1 { error = error.adding(.line, "\(line + 1)") }
@@ -38,13 +39,13 @@ struct QuerySource {
     return text(range.lowerBound..<end) + (end < range.upperBound ? "…" : "")
   }
 
-  /// Bytes of the text that an error repeats; arbitrary.
+  /// The maximum length of the excerpt in an error, in bytes. Arbitrary.
   private static let longestExcerpt = 60
 }
 
 extension UInt8 {
   var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
-  /// What may stand in a word. As in SQLite, everything beyond ASCII counts as a letter.
+  /// Whether the byte can be part of a word. As in SQLite, all non-ASCII bytes count as letters.
   var isWordByte: Bool { isDigit || isWordStart }
   var isWordStart: Bool {
     let lower = self | 0x20

@@ -3,13 +3,12 @@
 import NanoDocument
 
 extension QueryText {
-  /// Puts the text of an alias in the place of each word that is one, so that queries can use a
-  /// model's names.
+  /// Replaces each word that is an alias with the alias's text, so that queries can use a model's
+  /// property names.
   ///
-  /// Whole words only, in exactly this case, once: what an alias brings in is not looked at again.
-  /// Text in single quotes and in brackets stays as it is, and so does the name of a parameter
-  /// (`:name`). A word directly behind digits counts as one. A word of SQL is replaced like any
-  /// other, if it is an alias.
+  /// Matches whole words, case-sensitively. Replacements are not expanded again. Strings in single
+  /// quotes, fields in brackets and parameter names (`:name`) are not changed. A word directly after
+  /// digits is replaced too, as is an SQL keyword that is an alias.
   ///
   /// ```swift
   /// QueryText.replacingAliases(["last": "[user.last_name]"], in: "last = 'last'")
@@ -21,13 +20,13 @@ extension QueryText {
   }
 }
 
-/// Walks a text that need not parse: what is open at its end is copied.
+/// Scans text that may not parse. An unclosed string or field at its end is copied.
 private struct AliasScanner {
   let source: QuerySource
   let aliases: [ExactName: String]
   private var index = 0
   private var result = ""
-  /// What has been passed over and is copied as it is.
+  /// The end of the input that has been written to `result`.
   private var copied = 0
 
   init(source: QuerySource, aliases: [String: String]) {
@@ -62,14 +61,14 @@ private struct AliasScanner {
     while source.byte(index).isWordByte { index += 1 }
   }
 
-  /// A doubled quote ends one stretch and begins the next: the outcome is the same.
+  /// A doubled quote ends one string and starts another, which gives the same result.
   private mutating func skip(to end: UInt8) {
     index += 1
     while !source.isEnd(index), source.byte(index) != end { index += 1 }
     if !source.isEnd(index) { index += 1 }
   }
 
-  /// As the lexer does: a `]` in a quoted name does not close.
+  /// Skips a field, as the lexer does: a `]` in a quoted name does not close it.
   private mutating func skipField() {
     var isAtName = true
     index += 1

@@ -3,10 +3,10 @@
 package import NanoDocument
 
 extension QueryText {
-  /// The query with its parameters filled.
+  /// Returns the query with its parameters replaced by arguments.
   ///
-  /// Other than in SQLite, nothing is assumed: each parameter needs its argument, each argument its
-  /// parameter. An array is taken as the whole list of `IN ?` and nowhere else.
+  /// Unlike in SQLite, an unbound parameter is not null: each parameter requires an argument, and each
+  /// argument a parameter. An array is allowed only as the entire list of `IN ?`.
   ///
   /// ```swift
   /// try QueryText("[age] > ? AND [tag] IN :tags").query([30], named: ["tags": ["a", "b"]])
@@ -27,19 +27,19 @@ extension QueryText {
         .invalidArgument, "A query text has no parameter of this name",
         [.expected: names.joined(separator: ", "), .actual: unknown.text])
     }
-    let filler = ParameterFiller(positional: arguments, named: named)
-    try filler.check(positionCount, exactNames)
-    let isFilled = positionCount == 0 && exactNames.isEmpty
+    let binder = ParameterBinder(positional: arguments, named: named)
+    try binder.check(positionCount, exactNames)
+    let hasNoParameters = positionCount == 0 && exactNames.isEmpty
     return Query(
-      isFilled ? condition : try filler.filled(condition),
-      orderings: isFilled ? orderings : try filler.filled(orderings),
-      limit: try filler.count(limit).flatMap { $0 < 0 ? nil : $0 },
-      offset: max(0, try filler.count(offset) ?? 0))
+      hasNoParameters ? condition : try binder.bound(condition),
+      orderings: hasNoParameters ? orderings : try binder.bound(orderings),
+      limit: try binder.count(limit).flatMap { $0 < 0 ? nil : $0 },
+      offset: max(0, try binder.count(offset) ?? 0))
   }
 }
 
-/// Puts arguments in the place of parameters.
-private struct ParameterFiller {
+/// Replaces parameters with arguments.
+private struct ParameterBinder {
   let positional: [DocumentValue]
   let named: [ExactName: DocumentValue]
 
@@ -71,7 +71,7 @@ private struct ParameterFiller {
     case .array, .object:
       throw StoreError(
         .invalidArgument, "An argument of a query text is an array or an object",
-        [.expected: "a plain value for \(parameter)"])
+        [.expected: "a scalar value for \(parameter)"])
     default: return .value(value)
     }
   }
@@ -82,7 +82,7 @@ private struct ParameterFiller {
     case .parameter(let parameter):
       guard case .int(let number) = try argument(parameter) else {
         throw StoreError(
-          .invalidArgument, "The argument of a LIMIT or OFFSET is no integer",
+          .invalidArgument, "The argument of a LIMIT or OFFSET is not an integer",
           [.expected: "an integer for \(parameter)"])
       }
       return Int(clamping: number)
@@ -90,77 +90,77 @@ private struct ParameterFiller {
     }
   }
 
-  func filled(_ orderings: [Ordering]) throws(StoreError) -> [Ordering] {
+  func bound(_ orderings: [Ordering]) throws(StoreError) -> [Ordering] {
     var list: [Ordering] = []
     for ordering in orderings {
       list.append(
-        Ordering(try filled(ordering.expression), descending: ordering.descending))
+        Ordering(try bound(ordering.expression), descending: ordering.descending))
     }
     return list
   }
 
-  func filled(_ condition: Condition) throws(StoreError) -> Condition {
+  func bound(_ condition: Condition) throws(StoreError) -> Condition {
     switch condition {
     case .constant, .exists, .search: return condition
-    case .all(let parts): return .all(try filled(parts))
-    case .any(let parts): return .any(try filled(parts))
-    case .not(let part): return .not(try filled(part))
+    case .all(let parts): return .all(try bound(parts))
+    case .any(let parts): return .any(try bound(parts))
+    case .not(let part): return .not(try bound(part))
     case .comparison(let left, let comparison, let right):
-      return .comparison(try filled(left), comparison, try filled(right))
+      return .comparison(try bound(left), comparison, try bound(right))
     case .text(let left, let match, let right):
-      return .text(try filled(left), match, try filled(right))
+      return .text(try bound(left), match, try bound(right))
     case .membership(let operand, let list):
-      return .membership(try filled(operand), try filledList(list))
+      return .membership(try bound(operand), try boundList(list))
     case .between(let operand, let low, let high):
-      return .between(try filled(operand), try filled(low), try filled(high))
-    case .isNull(let operand): return .isNull(try filled(operand))
-    case .same(let left, let right): return .same(try filled(left), try filled(right))
-    case .element(let path, let part): return .element(path, try filled(part))
-    case .leaf(let part): return .leaf(try filled(part))
-    case .truth(let operand): return .truth(try filled(operand))
+      return .between(try bound(operand), try bound(low), try bound(high))
+    case .isNull(let operand): return .isNull(try bound(operand))
+    case .same(let left, let right): return .same(try bound(left), try bound(right))
+    case .element(let path, let part): return .element(path, try bound(part))
+    case .leaf(let part): return .leaf(try bound(part))
+    case .truth(let operand): return .truth(try bound(operand))
     }
   }
 
-  private func filled(_ conditions: [Condition]) throws(StoreError) -> [Condition] {
+  private func bound(_ conditions: [Condition]) throws(StoreError) -> [Condition] {
     var list: [Condition] = []
-    for condition in conditions { list.append(try filled(condition)) }
+    for condition in conditions { list.append(try bound(condition)) }
     return list
   }
 
-  private func filledList(_ list: [QueryExpression]) throws(StoreError) -> [QueryExpression] {
+  private func boundList(_ list: [QueryExpression]) throws(StoreError) -> [QueryExpression] {
     guard list.count == 1, case .parameter(let parameter) = list[0],
       case .array(let elements) = try argument(parameter)
-    else { return try filled(list) }
+    else { return try bound(list) }
     var expanded: [QueryExpression] = []
     for element in elements { expanded.append(try scalar(element, parameter)) }
     return expanded
   }
 
-  private func filled(_ expression: QueryExpression) throws(StoreError) -> QueryExpression {
+  private func bound(_ expression: QueryExpression) throws(StoreError) -> QueryExpression {
     switch expression {
     case .value, .field, .attribute: return expression
     case .parameter(let parameter): return try scalar(try argument(parameter), parameter)
-    case .negated(let operand): return .negated(try filled(operand))
+    case .negated(let operand): return .negated(try bound(operand))
     case .arithmetic(let left, let operation, let right):
-      return .arithmetic(try filled(left), operation, try filled(right))
+      return .arithmetic(try bound(left), operation, try bound(right))
     case .function(let function, let operands):
-      return .function(function, try filled(operands))
-    case .cast(let operand, let type): return .cast(try filled(operand), type)
+      return .function(function, try bound(operands))
+    case .cast(let operand, let type): return .cast(try bound(operand), type)
     case .choice(let branches, let otherwise):
       var list: [QueryExpression.Branch] = []
       for branch in branches {
         list.append(
-          QueryExpression.Branch(when: try filled(branch.condition), then: try filled(branch.value))
+          QueryExpression.Branch(when: try bound(branch.condition), then: try bound(branch.value))
         )
       }
-      return .choice(list, otherwise: try filled(otherwise))
-    case .truth(let condition): return .truth(try filled(condition))
+      return .choice(list, otherwise: try bound(otherwise))
+    case .truth(let condition): return .truth(try bound(condition))
     }
   }
 
-  private func filled(_ expressions: [QueryExpression]) throws(StoreError) -> [QueryExpression] {
+  private func bound(_ expressions: [QueryExpression]) throws(StoreError) -> [QueryExpression] {
     var list: [QueryExpression] = []
-    for expression in expressions { list.append(try filled(expression)) }
+    for expression in expressions { list.append(try bound(expression)) }
     return list
   }
 }

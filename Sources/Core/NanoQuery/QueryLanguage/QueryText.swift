@@ -2,11 +2,11 @@
 
 package import NanoDocument
 
-/// A query written as text, parsed once, with places for arguments.
+/// A parsed query text with parameters.
 ///
-/// It is SQLite's expression language over the fields of one collection, which stand in square
-/// brackets. The text never becomes part of a statement: it is parsed into a ``Condition``, and
-/// what it cannot say is an error. docs/QUERY-TEXT.md has the grammar.
+/// The syntax is SQLite's expression language over the fields of one collection, written in square
+/// brackets. The text never becomes part of an SQL statement: it is parsed into a ``Condition``, and
+/// unsupported syntax is an error. docs/QUERY-TEXT.md has the grammar.
 ///
 /// ```swift
 /// let text = try QueryText("[address.country] = ? AND [age] > 30 ORDER BY [name] LIMIT 10")
@@ -14,9 +14,10 @@ package import NanoDocument
 /// ```
 package struct QueryText: Sendable, Hashable {
   private let parts: Parts
-  /// How many positional arguments ``query(_:named:)`` takes: the largest number of a `?`.
+  /// The number of positional arguments that ``query(_:named:)`` requires: the largest position of a
+  /// `?`.
   package let positionCount: Int
-  /// The names of `:name` parameters, each once, in the order of their bytes.
+  /// The distinct names of `:name` parameters, sorted by UTF-8 bytes.
   package var names: [String] { exactNames.sorted().map(\.text) }
   let exactNames: Set<ExactName>
 
@@ -27,11 +28,12 @@ package struct QueryText: Sendable, Hashable {
     var offset: QueryExpression?
   }
 
-  /// Parses the text. An empty one finds every document.
+  /// Parses query text. Empty text matches every document.
   ///
-  /// - Throws: ``StoreError/Code/invalidQuery``, or ``StoreError/Code/invalidPath`` for a path that
-  ///   is none. `position` is the column counted in characters from one, `line` is there if the
-  ///   text has several; `expected` says what was, and `text` (not logged) what stands there.
+  /// - Throws: ``StoreError/Code/invalidQuery``, or ``StoreError/Code/invalidPath`` for a malformed
+  ///   path. `position` is the column in characters, starting at 1; `line` is present if the text has
+  ///   several lines; `expected` describes what is valid there, and `text` (not logged) is the
+  ///   offending text.
   package init(_ text: String) throws(StoreError) {
     var parser = QueryParser(text)
     parts = try parser.wholeText()
@@ -47,32 +49,32 @@ package struct QueryText: Sendable, Hashable {
     exactNames = names
   }
 
-  /// What documents must fulfil, with open parameters; true if the text has no condition.
+  /// The condition, with unbound parameters; true if the text has none.
   package var condition: Condition { parts.condition }
-  /// What stands behind `ORDER BY`, with open parameters.
+  /// The `ORDER BY` terms, with unbound parameters.
   package var orderings: [Ordering] { parts.orderings }
-  /// An integer or a parameter; nil and a negative number mean no limit.
+  /// The limit: an integer or a parameter. `nil` or a negative number means no limit.
   package var limit: QueryExpression? { parts.limit }
-  /// An integer or a parameter; a negative number counts as zero.
+  /// The offset: an integer or a parameter. A negative number counts as zero.
   package var offset: QueryExpression? { parts.offset }
 }
 
 extension QueryText {
-  /// What stands behind `ORDER BY`, alone. Empty text is no order.
+  /// Parses the terms of an `ORDER BY` clause. Empty text means no ordering.
   ///
   /// ```swift
   /// try QueryText.orderings("[last] DESC, [first]")
   /// ```
   ///
-  /// - Throws: ``StoreError/Code/invalidQuery`` as ``init(_:)`` does, and for a parameter, which
-  ///   nothing could fill.
+  /// - Throws: ``StoreError/Code/invalidQuery`` or ``StoreError/Code/invalidPath``, as ``init(_:)``
+  ///   does, and ``StoreError/Code/invalidQuery`` for a parameter, which could not be bound.
   package static func orderings(_ text: String) throws(StoreError) -> [Ordering] {
     var parser = QueryParser(text)
     let orderings = try parser.wholeOrderings()
     for token in parser.tokens {
       guard case .parameter = token.kind else { continue }
       throw parser.source.error(
-        "Orderings on their own take no parameters", at: token.range, expected: "a field")
+        "Standalone orderings cannot have parameters", at: token.range, expected: "a field")
     }
     return orderings
   }

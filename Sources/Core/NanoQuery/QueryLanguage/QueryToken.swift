@@ -3,14 +3,14 @@
 import Foundation
 import NanoDocument
 
-/// One word, sign or literal of query text, and where it stands.
+/// A token of query text and its position.
 struct QueryToken {
   enum Kind {
     case keyword(Keyword)
-    /// Any other word, in lower case.
+    /// Any other word, in lowercase.
     case word(String)
     case field(Name)
-    /// A decimal integer up to 2^63, which only a minus sign before it makes an integer.
+    /// A decimal integer up to 2^63. The maximum is an integer only after a minus sign.
     case integer(UInt64)
     case hexadecimal(Int64)
     case number(Double)
@@ -19,19 +19,19 @@ struct QueryToken {
     case parameter(Parameter)
     case symbol(Symbol)
     case end
-    /// From here on the text has no tokens. Thrown only if the parser gets here, so that of two
-    /// errors the first is reported.
+    /// The lexer failed here. Thrown only when the parser reaches this token, so that the first of two
+    /// errors is reported.
     case failure(StoreError)
   }
 
   var kind: Kind
   var range: Range<Int>
 
-  /// What stands in brackets.
+  /// A reference in brackets.
   enum Name {
     case path(FieldPath)
     case attribute(Attribute)
-    /// `[@]` or `[@.path]`, which mean something only inside `ELEMENT` and `LEAF`.
+    /// `[@]` or `[@.path]`, valid only inside `ELEMENT` and `LEAF`.
     case element(FieldPath)
   }
 
@@ -72,7 +72,7 @@ struct QueryToken {
 }
 
 extension QueryToken.Symbol {
-  /// The operator that stands between two values.
+  /// The comparison that the symbol denotes.
   var comparison: Comparison? {
     switch self {
     case .equal, .doubleEqual: .equal
@@ -83,7 +83,7 @@ extension QueryToken.Symbol {
   var arithmetic: Arithmetic? { Arithmetic(rawValue: rawValue) }
 }
 
-/// How tightly an operator binds: SQLite's table, from the loosest on.
+/// Operator precedence: SQLite's table, from loosest to tightest.
 enum Precedence: Int, Comparable {
   case none, or, and, not, equality, comparison, bits, sum, product, concatenation, unary, primary
 
@@ -111,7 +111,7 @@ extension Arithmetic {
 }
 
 extension Attribute {
-  /// What stands in brackets for it.
+  /// The attribute's name in brackets.
   var textName: String { "__\(rawValue.lowercased())__" }
 
   init?(textName: String) {
@@ -121,7 +121,7 @@ extension Attribute {
 }
 
 extension TextMatch {
-  /// The function that query text calls for it; nil for those that are operators.
+  /// The name of the corresponding function in query text, or `nil` for matches written as operators.
   var functionName: String? {
     switch self {
     case .beginsWith: "begins_with"

@@ -2,7 +2,7 @@
 
 package import NanoDocument
 
-/// One aggregate while documents are added to it: the definition, which engines share.
+/// The running state of one aggregate. It is the definition, and engines share it.
 package struct Aggregation {
   private let aggregate: Aggregate
   private var count = 0
@@ -14,7 +14,7 @@ package struct Aggregation {
 
   package init(_ aggregate: Aggregate) { self.aggregate = aggregate }
 
-  /// The value counts once for every time that the field reaches it.
+  /// Adds a value. A value counts once for each time that it occurs in the field.
   package mutating func add(_ value: DocumentValue) {
     switch aggregate {
     case .count: break
@@ -27,7 +27,7 @@ package struct Aggregation {
     }
   }
 
-  /// Counts a document, whatever its fields.
+  /// Counts a document, regardless of its fields.
   package mutating func addDocument() { if case .count = aggregate { count += 1 } }
 
   private mutating func addNumber(_ value: DocumentValue) {
@@ -45,7 +45,7 @@ package struct Aggregation {
     numbers += 1
   }
 
-  /// The result over everything that was added.
+  /// The result over all added values.
   package var result: DocumentValue {
     switch aggregate {
     case .count, .countOf: .int(Int64(count))
@@ -55,14 +55,14 @@ package struct Aggregation {
     }
   }
 
-  /// Arrays that a field reaches give their elements, not themselves.
+  /// Returns whether a value is aggregated. Arrays contribute their elements, not themselves.
   package static func counts(_ value: DocumentValue) -> Bool {
     if case .array = value { false } else { true }
   }
 }
 
-/// A sum of doubles with the rounding errors kept apart (Neumaier 1974), so that it does not depend
-/// on the order of large and small terms.
+/// A compensated sum of doubles (Neumaier 1974), which does not depend on the order of large and small
+/// terms.
 struct CompensatedSum {
   private var sum = 0.0
   private var compensation = 0.0

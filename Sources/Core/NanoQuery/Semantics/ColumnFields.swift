@@ -3,12 +3,12 @@
 import NanoDocument
 
 extension Query {
-  /// The same question with fields meant as columns of an SQL table are, and as NTJsonStore meant
-  /// them: a field has one value, booleans are 1 and 0, arrays are not entered and count as null,
-  /// numbers are less than texts, and NOT of what is unknown is unknown.
+  /// The equivalent query under the semantics of SQL table columns, as in NTJsonStore: a field has one
+  /// value, Booleans are 1 and 0, arrays are not traversed and count as null, numbers sort before
+  /// strings, and NOT of unknown is unknown.
   ///
   /// ```swift
-  /// // {"a":[{"b":7}]} fulfils [a.b] IS NULL, {"t":true} fulfils [t] = 1, {} does not fulfil NOT [t] = 1
+  /// // {"a":[{"b":7}]} satisfies [a.b] IS NULL, {"t":true} satisfies [t] = 1, {} does not satisfy NOT [t] = 1
   /// ```
   package var withFieldsAsColumns: Query {
     var query = self
@@ -20,7 +20,7 @@ extension Query {
   }
 }
 
-/// Says in our terms what a condition means in SQL, where it is true, false or unknown.
+/// Rewrites conditions from SQL's three-valued logic (true, false or unknown) to two-valued conditions.
 private enum ColumnFields {
   static func isTrue(_ condition: Condition) -> Condition {
     switch condition {
@@ -36,7 +36,7 @@ private enum ColumnFields {
       .all([
         compared(operand, .greaterOrEqual, low), compared(operand, .lessOrEqual, high),
       ])
-    case .isNull(.field(let path)): .any([.isNull(.field(path)), .not(entersNoArray(path))])
+    case .isNull(.field(let path)): .any([.isNull(.field(path)), .not(containsNoArray(path))])
     case .isNull(let operand): .isNull(value(operand))
     case .same(let left, let right): .same(value(left), value(right))
     case .truth(let operand): .truth(value(operand))
@@ -68,7 +68,7 @@ private enum ColumnFields {
     .not(isTrue(.isNull(operand)))
   }
 
-  /// An expression over fields that are columns.
+  /// Returns the expression with fields treated as columns.
   static func value(_ expression: QueryExpression) -> QueryExpression {
     switch expression {
     case .value(.bool(let flag)): .value(.int(flag ? 1 : 0))
@@ -76,7 +76,7 @@ private enum ColumnFields {
     case .field(let path):
       .choice(
         [
-          .init(when: .not(entersNoArray(path)), then: .value(.null)),
+          .init(when: .not(containsNoArray(path)), then: .value(.null)),
           .init(when: hasType(expression, ["boolean"]), then: .cast(expression, .integer)),
         ], otherwise: expression)
     case .negated(let operand): .negated(value(operand))
@@ -108,7 +108,7 @@ extension ColumnFields {
         [.comparison(value(left), comparison, value(right))]
           + byType(value(left), comparison, value(right)))
     }
-    // Written so that an index on the field answers it.
+    // In this form, an index on the field can be used.
     var choices: [Condition] = [.comparison(left, comparison, .value(literal))]
     let flags: [DocumentValue] = [false, true]
     let equal = flags.filter { flag in
@@ -116,14 +116,14 @@ extension ColumnFields {
     }
     if !equal.isEmpty { choices.append(.membership(left, equal.map { .value($0) })) }
     choices += byType(left, comparison, .value(literal))
-    return .all([choices.count == 1 ? choices[0] : .any(choices), entersNoArray(path)])
+    return .all([choices.count == 1 ? choices[0] : .any(choices), containsNoArray(path)])
   }
 
   private static let numbers: [DocumentValue] = ["boolean", "integer", "real"]
   private static let texts: [DocumentValue] = ["text", "url"]
   private static let data: [DocumentValue] = ["data"]
 
-  /// Where values of different types stand to each other as a comparison asks.
+  /// Returns the conditions under which values of different types compare as specified.
   private static func byType(
     _ left: QueryExpression, _ comparison: Comparison, _ right: QueryExpression
   ) -> [Condition] {
@@ -157,8 +157,8 @@ extension ColumnFields {
     .membership(.function(.typeof, [operand]), types.map { .value($0) })
   }
 
-  /// Whether no array stands on the way or at the end.
-  private static func entersNoArray(_ path: FieldPath) -> Condition {
+  /// Returns the condition that no value along the path, including its end, is an array.
+  private static func containsNoArray(_ path: FieldPath) -> Condition {
     .not(
       .any(
         path.components.indices.map { last in

@@ -4,7 +4,9 @@ import Foundation
 import NanoDocument
 
 extension Computation {
-  /// - Throws: ``StoreError/Code/tooComplex`` for a text that is longer than the budget allows.
+  /// Calls a function.
+  ///
+  /// - Throws: ``StoreError/Code/tooComplex`` if the resulting text exceeds the budget.
   static func call(
     _ function: Function, _ operands: [DocumentValue], _ budget: EvaluationBudget
   ) throws(StoreError) -> DocumentValue {
@@ -147,8 +149,8 @@ extension Computation {
     return String(view)
   }
 
-  /// Counts from one, from the end if negative, and goes backwards for a negative length, as
-  /// SQLite's `substr` does.
+  /// Positions start at 1, count from the end if negative, and a negative length extends backward, as
+  /// in SQLite's `substr`.
   private static func substring(
     _ scalars: [Unicode.Scalar], _ operands: [DocumentValue]
   ) -> DocumentValue {
@@ -169,13 +171,14 @@ extension Computation {
     return .string(low < high ? string(scalars[low..<high]) : "")
   }
 
-  /// Counted in code points from one; 0 if it is nowhere. In UTF-8 a text stands where its bytes do.
+  /// Returns the position in code points, starting at 1; 0 if absent. In UTF-8, a byte match is a text
+  /// match.
   private static func position(of part: String, in whole: String) -> Int {
     if part.isEmpty { return 1 }
     let (whole, part) = (Array(whole.utf8), Array(part.utf8))
     return whole.withUnsafeBytes { whole in
       guard let offset = ByteSearch.offset(of: part, in: whole) else { return 0 }
-      // All bytes but those that continue a code point.
+      // Counts code points: all bytes except continuation bytes.
       return whole[..<offset].count { $0 & 0xC0 != 0x80 } + 1
     }
   }

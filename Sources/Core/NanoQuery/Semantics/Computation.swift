@@ -3,7 +3,7 @@
 import Foundation
 import NanoDocument
 
-/// Arithmetic, casts and functions over single values. What has no answer is null, never an error.
+/// Arithmetic, casts and functions over single values. An undefined result is null, never an error.
 enum Computation {
   static func arithmetic(
     _ a: DocumentValue, _ operation: Arithmetic, _ b: DocumentValue
@@ -32,7 +32,7 @@ enum Computation {
       return exact(x.dividedReportingOverflow(by: y)) ?? doubles(Double(x), .divide, Double(y))
     case .remainder:
       guard y != 0 else { return .null }
-      // The smallest integer over -1 traps in hardware; its remainder is 0.
+      // `Int64.min % -1` traps; the remainder is 0.
       return .int(y == -1 ? 0 : x % y)
     case .bitAnd: return .int(x & y)
     case .bitOr: return .int(x | y)
@@ -57,7 +57,7 @@ enum Computation {
     }
   }
 
-  /// How a value reads inside a longer text: numbers as JSON writes them.
+  /// Returns the text form of a value. Numbers are formatted as in JSON.
   static func text(_ value: DocumentValue) -> String? {
     switch value {
     case .string(let text): text
@@ -111,7 +111,7 @@ enum Computation {
   }
 }
 
-/// The number that a text begins with, as SQLite's CAST reads it; 0 if there is none.
+/// Parses the numeric prefix of a string as SQLite's `CAST` does; 0 if there is none.
 enum NumberPrefix {
   static func integer(_ text: String) -> Int64? {
     let (digits, isWhole) = prefix(text)

@@ -3,13 +3,13 @@
 import Foundation
 import NanoDocument
 
-/// A moment in UTC by year, month and day, to the digits of its text.
+/// The UTC calendar components of a date, at the precision of its text.
 struct DateParts {
   let year, month, day, hour, minute: Int
   private let nanosecond: Int
   private let digits: Int
 
-  /// Nil for a date that is not a moment (NaN, infinite) or beyond a million years.
+  /// Returns `nil` for a date that is NaN, infinite, or more than a million years away.
   init?(_ date: Date) {
     let interval = date.timeIntervalSinceReferenceDate
     guard interval.magnitude < 3.2e13 else { return nil }
@@ -27,10 +27,11 @@ struct DateParts {
     digits = moment.count
   }
 
-  /// The double nearest to the digits of the text.
+  /// The seconds, as the double nearest to the digits of the text.
   var second: Double { Double(nanosecond) / 1e9 }
 
-  /// `2026-11-20T21:17:00.123Z`, with the fewest digits of 3, 6 and 9 that restore the date.
+  /// Text such as `2026-11-20T21:17:00.123Z`, with the fewest of 3, 6 or 9 digits that restore the
+  /// date.
   var text: String {
     func pad(_ number: Int, _ width: Int) -> String {
       let digits = String(number)

@@ -2,27 +2,28 @@
 
 import NanoDocument
 
-/// What evaluating a query on one document may cost, beyond what grows with the document alone.
+/// The limits on the cost of evaluating a query on one document, beyond the cost proportional to the
+/// document.
 ///
-/// Several fields that hold arrays give the product of their numbers of values (rule 30), and texts
-/// can be made of texts: without a limit a short query on a small document takes all memory and
-/// never ends.
+/// Several array fields multiply their numbers of values (rule 30), and expressions can concatenate
+/// strings repeatedly: without limits, a short query on a small document could exhaust memory or run
+/// indefinitely.
 ///
 /// Confined to one thread at a time.
 final class EvaluationBudget {
-  /// Values made as combinations of several operands' values. Arbitrary: 24 bytes each, and a tenth of a
-  /// second.
+  /// The maximum number of combined operand values. Arbitrary: 24 bytes each, and a tenth of a second.
   static let maximumValues = 1_000_000
-  /// Values compared with each other where both sides have several. Arbitrary: about a second.
+  /// The maximum number of comparisons between multiple values on both sides. Arbitrary: about a
+  /// second.
   static let maximumComparisons = 10_000_000
-  /// Bytes of the texts that `||`, `concat`, `replace` and `hex` make. Arbitrary.
+  /// The maximum number of bytes that `||`, `concat`, `replace` and `hex` produce. Arbitrary.
   static let maximumTextBytes = 64 << 20
 
   private var values = 0
   private var comparisons = 0
   private var textBytes = 0
 
-  /// Begins with another document.
+  /// Starts a new document.
   @inline(__always)
   func reset() {
     values = 0
@@ -30,14 +31,16 @@ final class EvaluationBudget {
     textBytes = 0
   }
 
-  /// Takes the combinations of operands with these numbers of values, before they are made. Those of a
-  /// single operand are no more than the document holds.
+  /// Charges the combinations of operands with these numbers of values, before they are computed. A
+  /// single multivalued operand is free: it has no more values than the document.
   func spend(combining counts: [Int]) throws(StoreError) {
     guard counts.count(where: { $0 > 1 }) > 1 else { return }
     values += try Self.combinations(of: counts, upTo: Self.maximumValues - values)
   }
 
-  /// How many combinations there are of choices of these numbers.
+  /// Returns the number of combinations.
+  ///
+  /// - Throws: ``StoreError/Code/tooComplex`` if it exceeds the limit.
   @discardableResult
   static func combinations(
     of counts: [Int], upTo limit: Int = maximumValues
@@ -52,11 +55,11 @@ final class EvaluationBudget {
       .tooComplex, "The fields of a document have too many combinations of values",
       [
         .limit: "\(maximumValues) combinations",
-        .hint: "combine fewer fields that hold arrays, or use ELEMENT",
+        .hint: "combine fewer array fields, or use ELEMENT",
       ])
   }
 
-  /// Takes comparisons of one value with others.
+  /// Charges comparisons of one value with others.
   @inline(__always)
   func spend(comparisons count: Int) throws(StoreError) {
     guard count <= Self.maximumComparisons - comparisons else {
@@ -64,33 +67,34 @@ final class EvaluationBudget {
         .tooComplex, "The fields of a document have too many values to compare with each other",
         [
           .limit: "\(Self.maximumComparisons) comparisons",
-          .hint: "compare fewer fields that hold arrays",
+          .hint: "compare fewer array fields",
         ])
     }
     comparisons += count
   }
 
-  /// Takes bytes of text.
+  /// Charges bytes of text.
   func spend(textBytes count: Int) throws(StoreError) {
     guard count <= Self.maximumTextBytes - textBytes else {
       throw StoreError(
-        .tooComplex, "The texts that an expression makes of a document are too long",
-        [.limit: "\(Self.maximumTextBytes) bytes", .hint: "make shorter texts"])
+        .tooComplex, "The strings that an expression builds from a document are too long",
+        [.limit: "\(Self.maximumTextBytes) bytes", .hint: "build shorter strings"])
     }
     textBytes += count
   }
 
-  /// Takes the bytes of a value that is a text.
+  /// Charges the bytes of a value if it is a string.
   func spend(text value: DocumentValue) throws(StoreError) {
     if case .string(let text) = value { try spend(textBytes: text.utf8.count) }
   }
 
-  /// Bytes of text that may still be made.
+  /// The remaining bytes of text.
   var remainingTextBytes: Int { Self.maximumTextBytes - textBytes }
 }
 
 extension Condition {
-  /// Whether evaluating it may exceed the budget: it makes values, or compares several of a document.
+  /// Whether evaluation may exceed the budget, because the condition computes values or compares
+  /// multiple fields of a document.
   package var mayExceedBudget: Bool {
     switch self {
     case .constant, .exists, .search: false
@@ -119,8 +123,8 @@ extension Condition {
 }
 
 extension StoreError {
-  /// The same error with the row id of the document, if it is one of its budget.
-  func naming(_ rowID: @autoclosure () -> DocumentValue) -> StoreError {
+  /// Returns a budget error with the document's row ID added; other errors are unchanged.
+  func addingRowID(_ rowID: @autoclosure () -> DocumentValue) -> StoreError {
     guard code == .tooComplex, case .int(let id) = rowID() else { return self }
     return adding(.rowID, "\(id)")
   }

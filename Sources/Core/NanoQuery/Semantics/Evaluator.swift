@@ -2,17 +2,17 @@
 
 package import NanoDocument
 
-/// A document as conditions see it.
+/// A document as conditions evaluate it.
 package protocol Subject: SendableMetatype {
-  /// Every value the path reaches, in document order, arrays entered; see ``PathValues``.
+  /// Returns all values at a path, in document order, traversing arrays; see ``PathValues``.
   func values(at path: FieldPath) -> [DocumentValue]
-  /// Whether the path reaches anything at all, be it null.
+  /// Returns whether the path has a value, including null.
   func exists(at path: FieldPath) -> Bool
-  /// What is known of the document beside its fields; null if it is not.
+  /// Returns a metadata value of the document, or null if it is absent.
   func attribute(_ attribute: Attribute) -> DocumentValue
-  /// Every leaf in document order, with its path; see ``Leaves``.
+  /// Returns all leaves with their paths, in document order; see ``Leaves``.
   func leaves() -> [Leaf]
-  /// Every string that the path reaches, as text indexes see it: without defaults.
+  /// Returns all strings at a path, as full-text indexes contain them: without defaults.
   func texts(at path: FieldPath) -> [String]
 }
 
@@ -20,22 +20,24 @@ extension Subject {
   package func texts(at path: FieldPath) -> [String] { values(at: path).compactMap(\.string) }
 }
 
-/// Says whether a document fulfils a condition. **This is the definition** of what conditions mean
-/// (docs/QUERY-SEMANTICS.md follows it rule by rule); engines are compared with it.
-package struct Evaluator<Asked: Subject> {
-  package let subject: Asked
+/// Evaluates conditions on a document. **This is the definition** of conditions
+/// (docs/QUERY-SEMANTICS.md follows it rule by rule); engines are tested against it.
+package struct Evaluator<Input: Subject> {
+  package let subject: Input
   private let budget: EvaluationBudget
 
-  package init(_ subject: Asked) { self.init(subject, EvaluationBudget()) }
+  package init(_ subject: Input) { self.init(subject, EvaluationBudget()) }
 
-  /// - Parameter budget: What is left for the document.
-  init(_ subject: Asked, _ budget: EvaluationBudget) {
+  /// - Parameter budget: The remaining budget for the document.
+  init(_ subject: Input, _ budget: EvaluationBudget) {
     self.subject = subject
     self.budget = budget
   }
 
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a regular expression that does not parse,
-  ///   ``StoreError/Code/tooComplex``.
+  /// Returns whether the document satisfies the condition.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a malformed regular expression or an unbound
+  ///   parameter, ``StoreError/Code/tooComplex``.
   package func holds(_ condition: Condition) throws(StoreError) -> Bool {
     switch condition {
     case .constant(let truth): return truth
@@ -88,14 +90,14 @@ package struct Evaluator<Asked: Subject> {
     case .element(let path, let condition):
       for element in subject.values(at: path) {
         if case .array = element { continue }
-        let inner = Evaluator<ElementSubject<Asked>>(
+        let inner = Evaluator<ElementSubject<Input>>(
           ElementSubject(element: element, document: subject), budget)
         if try inner.holds(condition) { return true }
       }
       return false
     case .leaf(let condition):
       for leaf in subject.leaves() {
-        let inner = Evaluator<LeafSubject<Asked>>(
+        let inner = Evaluator<LeafSubject<Input>>(
           LeafSubject(leaf: leaf, document: subject), budget)
         if try inner.holds(condition) { return true }
       }
@@ -105,10 +107,10 @@ package struct Evaluator<Asked: Subject> {
     }
   }
 
-  /// Bytes of text that are matched in about the time of a comparison. Arbitrary.
+  /// The number of text bytes that can be matched in about the time of one comparison. Arbitrary.
   private static var bytesPerComparison: Int { 64 }
 
-  /// Whether some value and some other one stand in a relation.
+  /// Returns whether the relation is true for some pair of values.
   private func isAny(
     _ values: [DocumentValue], _ others: [DocumentValue],
     _ relation: (DocumentValue, DocumentValue) -> Bool
@@ -121,7 +123,7 @@ package struct Evaluator<Asked: Subject> {
     return false
   }
 
-  /// Every value of an expression; empty if it has none.
+  /// Returns all values of an expression; empty if it has none.
   package func values(_ expression: QueryExpression) throws(StoreError) -> [DocumentValue] {
     switch expression {
     case .value(let value): return [value]
@@ -160,13 +162,14 @@ package struct Evaluator<Asked: Subject> {
     }
   }
 
-  /// As ``values(_:)``, with null standing for no value, so that a computation over it has one.
+  /// Returns the values of an expression, or null if it has none, so that a computation over it has a
+  /// result.
   private func scalarValues(_ expression: QueryExpression) throws(StoreError) -> [DocumentValue] {
     let values = try values(expression)
     return values.isEmpty ? [.null] : values
   }
 
-  /// The results for each combination of the operands' values, the last operand's changing first.
+  /// Returns the result for each combination of the operands' values. The last operand varies fastest.
   private func combined(
     _ operands: [QueryExpression],
     _ result: ([DocumentValue]) throws(StoreError) -> DocumentValue
@@ -175,23 +178,24 @@ package struct Evaluator<Asked: Subject> {
     for operand in operands { lists.append(try scalarValues(operand)) }
     try budget.spend(combining: lists.map(\.count))
     var results: [DocumentValue] = []
-    var places = Array(repeating: 0, count: lists.count)
+    var positions = Array(repeating: 0, count: lists.count)
     var values = lists.map { $0[0] }
     while true {
       results.append(try result(values))
       var turned = lists.count - 1
-      while turned >= 0, places[turned] == lists[turned].count - 1 {
-        places[turned] = 0
+      while turned >= 0, positions[turned] == lists[turned].count - 1 {
+        positions[turned] = 0
         values[turned] = lists[turned][0]
         turned -= 1
       }
       guard turned >= 0 else { return results }
-      places[turned] += 1
-      values[turned] = lists[turned][places[turned]]
+      positions[turned] += 1
+      values[turned] = lists[turned][positions[turned]]
     }
   }
 
-  /// Null never compares; other values only within their rank, and containers only for equality.
+  /// Compares two values. Null never compares; other values compare only within their rank, and arrays
+  /// and objects only for equality.
   static func compares(_ a: DocumentValue, _ comparison: Comparison, _ b: DocumentValue) -> Bool {
     let rank = ValueOrder.rank(a)
     guard rank != .none, rank == ValueOrder.rank(b) else { return false }
@@ -218,10 +222,10 @@ package struct Evaluator<Asked: Subject> {
   }
 }
 
-/// An element of an array, asked inside ``Condition/element(_:_:)``.
-struct ElementSubject<Asked: Subject>: Subject {
+/// An array element, evaluated inside ``Condition/element(_:_:)``.
+struct ElementSubject<Input: Subject>: Subject {
   let element: DocumentValue
-  let document: Asked
+  let document: Input
 
   func values(at path: FieldPath) -> [DocumentValue] {
     path.isElement ? [element] : PathValues.values(in: element, at: path)
@@ -231,7 +235,7 @@ struct ElementSubject<Asked: Subject>: Subject {
   }
   func attribute(_ attribute: Attribute) -> DocumentValue { document.attribute(attribute) }
   func leaves() -> [Leaf] {
-    // A plain element is a leaf itself; there are no names on the way to it.
+    // A scalar element is itself a leaf, with no field names in its path.
     switch element {
     case .array, .object: Leaves.all(in: element)
     default: [Leaf(path: .element, value: element)]
@@ -239,10 +243,10 @@ struct ElementSubject<Asked: Subject>: Subject {
   }
 }
 
-/// A leaf, asked inside ``Condition/leaf(_:)``.
-struct LeafSubject<Asked: Subject>: Subject {
+/// A leaf, evaluated inside ``Condition/leaf(_:)``.
+struct LeafSubject<Input: Subject>: Subject {
   let leaf: Leaf
-  let document: Asked
+  let document: Input
 
   func values(at path: FieldPath) -> [DocumentValue] { path.isElement ? [leaf.value] : [] }
   func exists(at path: FieldPath) -> Bool { path.isElement }

@@ -2,31 +2,31 @@
 
 package import NanoDocument
 
-/// Keeps entries that are too many for memory and shows them in the order of their keys.
+/// Sorts entries that do not fit in memory by key.
 package protocol ExternalSorter: AnyObject {
-  /// Adds an entry. Several may have one key.
+  /// Adds an entry. Keys need not be unique.
   func add(_ key: [UInt8], _ content: UnsafeRawBufferPointer) throws(StoreError)
 
-  /// Shows each entry, in the order of keys (`memcmp`) and of one key in the order in which they were added,
-  /// until the closure says false.
+  /// Passes each entry to the closure in key order (`memcmp`), and in insertion order for equal keys,
+  /// until the closure returns `false`.
   func each(
-    _ show: (_ key: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer) throws -> Bool
+    _ body: (_ key: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer) throws -> Bool
   ) throws
 }
 
-/// Makes a spill when memory is used up.
+/// Creates an external sorter when the memory budget is exhausted.
 package typealias SpillMaker = () throws(StoreError) -> any ExternalSorter
 
-/// What is kept in memory of one question before the rest goes to a ``ExternalSorter``.
+/// The memory budget of one query. Keys beyond it go to an ``ExternalSorter``.
 struct SpillBudget {
-  /// Arbitrary: some 50,000 groups of numbers.
+  /// Arbitrary: about 50,000 groups of numbers.
   static let maximumBytes = 32 << 20
-  /// What a group takes beside its key, about.
+  /// The approximate size of a group in addition to its key, in bytes.
   static let overhead = 512
 
   private var used = 0
 
-  /// Whether another key may be kept; counts it if so.
+  /// Returns whether another key fits in memory, and charges it if so.
   mutating func keeps(_ key: [UInt8]) -> Bool {
     guard used < Self.maximumBytes else { return false }
     used += 2 * key.count + Self.overhead

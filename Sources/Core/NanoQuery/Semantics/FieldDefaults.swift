@@ -2,44 +2,44 @@
 
 package import NanoDocument
 
-/// Values that a question takes for fields which a document does not have.
+/// Default values that a query uses for fields a document does not have.
 ///
-/// A path that reaches nothing in a document has what it reaches in the defaults; one that reaches
-/// something, be it null, has that alone. Documents themselves are never filled in.
+/// If a path has no value in a document, its values are those in the defaults. If it has any value,
+/// even null, the defaults do not apply. Documents themselves are never modified.
 ///
 /// ```swift
 /// let defaults = FieldDefaults(["active": true, "address": ["country": "US"]])
-/// // {"name":"Ada"} fulfils [active] AND [address.country] = 'US'; {"active":null} does not
+/// // {"name":"Ada"} satisfies [active] AND [address.country] = 'US'; {"active":null} does not
 /// ```
 package struct FieldDefaults: Sendable, Hashable {
   /// The defaults as a document.
   package let object: DocumentObject
 
-  /// Nil for an object without fields, which says nothing.
+  /// Creates defaults, or returns `nil` for an object without fields.
   package init?(_ object: DocumentObject) {
     guard !object.isEmpty else { return nil }
     self.object = object
   }
 
-  /// Whether the path reaches anything in the defaults.
+  /// Returns whether the path has a value in the defaults.
   package func reaches(_ path: FieldPath) -> Bool {
     !path.isElement && PathValues.exists(in: .object(object), at: path)
   }
 
-  /// What a path that reaches nothing in a document reaches, an array and its elements too.
+  /// Returns the default values at a path; an array is followed by its elements.
   func values(at path: FieldPath) -> [DocumentValue] {
     PathValues.values(in: .object(object), at: path)
   }
 
-  /// The same without entering an array at the end.
+  /// Returns the default values at a path, without traversing an array at the end.
   func ends(at path: FieldPath) -> [DocumentValue] {
     PathValues.ends(in: .object(object), at: path)
   }
 }
 
 extension Condition {
-  /// The condition about stored documents that says what this one says about documents seen with
-  /// defaults, so that indexes, which hold what is stored, can answer it.
+  /// Returns a condition on stored documents that is equivalent to this condition on documents with
+  /// defaults, so that indexes, which contain only stored values, can be used.
   ///
   /// ```swift
   /// // with {"active": true}
@@ -48,12 +48,13 @@ extension Condition {
   /// [active] IS NULL   // [active] IS NULL AND EXISTS([active])
   /// ```
   ///
-  /// The two hold for the same documents, so that a NOT around them is as exact.
+  /// Both conditions are true for the same documents, so their negations are equivalent too.
   ///
-  /// - Returns: Nil if a part asks for several fields at once, one of them with a default.
+  /// - Returns: `nil` if a part of the condition depends on several fields or on metadata, and one of
+  ///   the fields has a default.
   package func asStored(_ defaults: FieldDefaults) -> Condition? {
     switch self {
-    // Text indexes hold what is stored.
+    // Full-text indexes contain only stored values.
     case .constant, .leaf, .search: return self
     case .all(let parts): return Self.asStored(parts, defaults).map(Condition.all)
     case .any(let parts): return Self.asStored(parts, defaults).map(Condition.any)
@@ -74,8 +75,8 @@ extension Condition {
     return stored
   }
 
-  /// A document without the field is answered once and for all: as the defaults are asked. What the
-  /// condition says of it by itself is right already, or is corrected.
+  /// The result for all documents without the field is constant: the result for the defaults. If the
+  /// condition itself yields a different result for a missing field, it is corrected.
   private func singleAsStored(_ defaults: FieldDefaults) -> Condition? {
     let paths = outerFields
     guard let path = paths.first(where: defaults.reaches) else { return self }
@@ -90,13 +91,14 @@ extension Condition {
     }
   }
 
-  /// The paths that begin at the document.
+  /// The paths that are relative to the document.
   private var outerFields: [FieldPath] {
     if case .element(let path, _) = self { return [path] }
     return fields
   }
 
-  /// Whether the key, row id, type, version or date added of a document is asked for.
+  /// Whether the condition uses document metadata, such as the key, row ID, type, version or date
+  /// added.
   package var usesAttributes: Bool {
     var found = false
     _ = replacingLeaves { leaf in

@@ -2,10 +2,11 @@
 
 package import NanoDocument
 
-/// Groups of documents, with an aggregation for each aggregate in each group.
+/// Groups documents and computes aggregates for each group.
 ///
-/// Groups that find no room in memory are spilled: the values of their documents are written down and
-/// aggregated group by group in the end, in the order in which they came, so that the results are the same.
+/// Groups that do not fit in memory are spilled: the values of their documents are written to an
+/// external sorter and aggregated at the end, group by group in insertion order, so that the results
+/// are the same.
 package struct GroupedAggregation {
   package let query: AggregateQuery
   private typealias Group = (values: [DocumentValue], aggregations: [Aggregation])
@@ -14,15 +15,16 @@ package struct GroupedAggregation {
   private let makeSpill: SpillMaker?
   private var spill: (any ExternalSorter)?
 
-  /// - Parameter makeSpill: Where groups go that memory has no room for; nil to keep all.
+  /// - Parameter makeSpill: Creates external storage for groups that do not fit in memory; `nil` keeps
+  ///   all groups in memory.
   package init(_ query: AggregateQuery, makeSpill: SpillMaker? = nil) {
     self.query = query
     self.makeSpill = makeSpill
   }
 
-  /// Adds a document, given what its fields reach.
+  /// Adds a document, given the values of its fields.
   ///
-  /// - Throws: ``StoreError/Code/tooComplex`` for one that belongs to too many groups.
+  /// - Throws: ``StoreError/Code/tooComplex`` for a document that belongs to too many groups.
   package mutating func add(_ values: (FieldPath) throws(StoreError) -> [DocumentValue])
     throws(StoreError)
   {
@@ -41,7 +43,7 @@ package struct GroupedAggregation {
     try add(inputs, to: [], of: choices[...])
   }
 
-  /// Adds to each group that begins with these values.
+  /// Adds the inputs to all groups whose values start with these.
   private mutating func add(
     _ inputs: [[DocumentValue]], to group: [DocumentValue], of choices: ArraySlice<[DocumentValue]>
   ) throws(StoreError) {
@@ -55,10 +57,10 @@ package struct GroupedAggregation {
     var key: [UInt8] = []
     for value in group { SortKey.append(value, to: &key) }
     var entry: Group
-    if let known = groups[key] {
-      entry = known
+    if let existing = groups[key] {
+      entry = existing
     } else {
-      // A key that was spilled once is never kept, so that its values stay together.
+      // A key that was spilled is never kept in memory, so that its values stay together.
       if let makeSpill, spill != nil || !budget.keeps(key) {
         return try write(inputs, group, key, makeSpill)
       }
@@ -76,17 +78,17 @@ package struct GroupedAggregation {
     }
   }
 
-  /// A field that is null or missing makes a group of its own, under null.
+  /// Returns the distinct values. A null or missing field belongs to the group of null.
   private static func distinct(_ values: [DocumentValue]) -> [DocumentValue] {
     if values.count < 2 { return values.isEmpty ? [.null] : values }
     var seen: Set<[UInt8]> = []
     return values.filter { seen.insert(SortKey.bytes($0)).inserted }
   }
 
-  /// The groups in sort order; without grouping fields one row, even of nothing. Only where nothing is
-  /// spilled.
+  /// The groups in sort order; without grouping, one row even if there are no documents. Valid only if
+  /// nothing was spilled.
   package var rows: [AggregateRow] {
-    precondition(spill == nil, "Groups that were spilled are shown by eachRow(_:)")
+    precondition(spill == nil, "Spilled groups require eachRow(_:)")
     if query.groups.isEmpty, groups.isEmpty {
       return [
         AggregateRow(group: [], values: query.aggregates.map { Aggregation($0).result })
@@ -95,13 +97,13 @@ package struct GroupedAggregation {
     return kept().map { Self.row($0.group) }
   }
 
-  /// As ``rows``, one after the other until the closure says false.
-  package func eachRow(_ show: (AggregateRow) throws -> Bool) throws {
+  /// Passes the ``rows`` to the closure one at a time until it returns `false`.
+  package func eachRow(_ body: (AggregateRow) throws -> Bool) throws {
     guard let spill else {
-      for row in rows where try !show(row) { return }
+      for row in rows where try !body(row) { return }
       return
     }
-    try eachRow(spill, show)
+    try eachRow(spill, body)
   }
 }
 
@@ -129,34 +131,34 @@ extension GroupedAggregation {
     return try reader.value().array?.map { $0.array ?? [] } ?? []
   }
 
-  /// Merges the groups in memory with those that were spilled. They have no key in common.
-  private func eachRow(_ spill: any ExternalSorter, _ show: (AggregateRow) throws -> Bool) throws {
+  /// Merges the groups in memory with the spilled ones, which have different keys.
+  private func eachRow(_ spill: any ExternalSorter, _ body: (AggregateRow) throws -> Bool) throws {
     var kept = kept()[...]
     var current: (key: [UInt8], group: Group)?
     var isEnded = false
-    func showKept(before key: UnsafeRawBufferPointer?) throws {
+    func emitKept(before key: UnsafeRawBufferPointer?) throws {
       while !isEnded, let first = kept.first {
         if let key, !first.key.lexicographicallyPrecedes(key) { return }
         kept.removeFirst()
-        isEnded = try !show(Self.row(first.group))
+        isEnded = try !body(Self.row(first.group))
       }
     }
-    func showCurrent() throws {
-      if !isEnded, let group = current?.group { isEnded = try !show(Self.row(group)) }
+    func emitCurrent() throws {
+      if !isEnded, let group = current?.group { isEnded = try !body(Self.row(group)) }
       current = nil
     }
     try spill.each { key, content in
       let values = try read(content)
-      if let current, !current.key.elementsEqual(key) { try showCurrent() }
+      if let current, !current.key.elementsEqual(key) { try emitCurrent() }
       if current == nil {
-        try showKept(before: key)
+        try emitKept(before: key)
         current = (Array(key), (values[0], query.aggregates.map(Aggregation.init)))
       }
       if isEnded { return false }
       Self.add(Array(values.dropFirst()), to: &current!.group)
       return true
     }
-    try showCurrent()
-    try showKept(before: nil)
+    try emitCurrent()
+    try emitKept(before: nil)
   }
 }

@@ -2,9 +2,9 @@
 
 package import NanoDocument
 
-/// A value that is neither object nor array, and where it stands.
+/// A leaf: a value that is neither an object nor an array, with its path.
 package struct Leaf: Sendable, Hashable {
-  /// The names from the outside in. Arrays add nothing: every element stands at the array's path.
+  /// The path without array indices: every element has the path of its array.
   package let path: FieldPath
   package let value: DocumentValue
 
@@ -14,13 +14,13 @@ package struct Leaf: Sendable, Hashable {
   }
 }
 
-/// Takes documents apart into their leaves.
+/// Enumerates the leaves of documents.
 ///
 /// ```swift
 /// Leaves.all(in: ["a": [1, ["b": 2]], "c": [:]])   // a: 1, a.b: 2
 /// ```
 package enum Leaves {
-  /// Every leaf, in document order.
+  /// Returns all leaves, in document order.
   package static func all(in value: DocumentValue) -> [Leaf] {
     var found: [Leaf] = []
     collect(value, [], &found)
@@ -34,16 +34,16 @@ package enum Leaves {
     case .array(let array):
       for element in array { collect(element, names, &found) }
     default:
-      // Only the document itself has no name, and it is an object.
+      // Only the document itself has an empty path, and it is an object.
       if !names.isEmpty { found.append(Leaf(path: FieldPath(components: names), value: value)) }
     }
   }
 }
 
 extension Condition {
-  /// Whether one leaf fulfils what stands inside ``leaf(_:)``.
+  /// Returns whether a leaf satisfies the condition inside a ``leaf(_:)``.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a regular expression that does not parse.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a malformed regular expression.
   package func holds(for leaf: Leaf) throws(StoreError) -> Bool {
     try Evaluator(LeafSubject(leaf: leaf, document: DocumentSubject([:]))).holds(self)
   }

@@ -2,31 +2,31 @@
 
 package import NanoDocument
 
-/// What a path reaches in a value.
+/// The values at a path.
 ///
-/// A name enters objects; an array on the way is entered, however deep arrays stand in arrays,
-/// unless the name is a number without quotes, which addresses one of its elements. At the end an array gives itself
-/// and, after it, its elements.
+/// A component looks up a field of an object. Arrays along the path are traversed, including nested
+/// arrays, unless the component is an unquoted number, which denotes one element. An array at the end
+/// yields itself, followed by its elements.
 ///
 /// ```swift
 /// PathValues.values(in: ["a": [["b": 1], ["b": [2, 3]]]], at: "a.b")   // 1, [2, 3], 2, 3
 /// ```
 package enum PathValues {
-  /// Every value that the path reaches, an array at the end and its elements too.
+  /// Returns all values at the path; an array at the end is followed by its elements.
   package static func values(in value: DocumentValue, at path: FieldPath) -> [DocumentValue] {
     var found: [DocumentValue] = []
     reach(value, path.steps[...]) { spread($0, &found) }
     return found
   }
 
-  /// Without entering an array at the end.
+  /// Returns the values at the path, without traversing an array at the end.
   package static func ends(in value: DocumentValue, at path: FieldPath) -> [DocumentValue] {
     var found: [DocumentValue] = []
     reach(value, path.steps[...]) { found.append($0) }
     return found
   }
 
-  /// Whether the path reaches anything, be it null.
+  /// Returns whether the path has a value, including null.
   package static func exists(in value: DocumentValue, at path: FieldPath) -> Bool {
     !ends(in: value, at: path).isEmpty
   }
@@ -56,7 +56,7 @@ package enum PathValues {
   }
 }
 
-/// A whole document in memory, for the reference evaluator.
+/// A document in memory, for the reference evaluator.
 package struct DocumentSubject: Subject {
   package var value: DocumentValue
   package var key: DocumentValue
@@ -64,7 +64,7 @@ package struct DocumentSubject: Subject {
   package var type: DocumentValue
   package var version: DocumentValue
   package var added: DocumentValue
-  /// What it is asked for fields that it does not have; nil for nothing.
+  /// The values of fields that the document does not have.
   package var defaults: FieldDefaults?
 
   package init(
@@ -85,7 +85,7 @@ package struct DocumentSubject: Subject {
     let found = PathValues.values(in: value, at: path)
     return found.isEmpty ? defaults?.values(at: path) ?? [] : found
   }
-  /// Without entering an array at the end.
+  /// Returns the values at the path, without traversing an array at the end.
   func ends(at path: FieldPath) -> [DocumentValue] {
     let found = PathValues.ends(in: value, at: path)
     return found.isEmpty ? defaults?.ends(at: path) ?? [] : found

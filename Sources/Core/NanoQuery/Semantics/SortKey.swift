@@ -3,20 +3,20 @@
 import Foundation
 package import NanoDocument
 
-/// Bytes that compare (`memcmp`) as ``ValueOrder`` compares the values they stand for.
+/// Encodes values as bytes that compare (`memcmp`) in the order of ``ValueOrder``.
 ///
-/// Built as the FoundationDB tuple layer does: a rank byte, then the value; texts and data escape
-/// NUL as `00 FF` and end in `00`, so that no key is a prefix of another and containers nest.
-/// Source: https://github.com/apple/foundationdb/blob/main/design/tuple.md
+/// The encoding follows the FoundationDB tuple layer: a rank byte, then the value; text and data escape
+/// NUL as `00 FF` and end in `00`, so that no key is a prefix of another and containers nest. Source:
+/// https://github.com/apple/foundationdb/blob/main/design/tuple.md
 package enum SortKey {
-  /// The bytes of one value; nil counts as null.
+  /// Returns the key of a value; `nil` counts as null.
   package static func bytes(_ value: DocumentValue?) -> [UInt8] {
     var out: [UInt8] = []
     append(value ?? .null, to: &out)
     return out
   }
 
-  /// Appends the bytes of a value to others.
+  /// Appends the key of a value to a buffer.
   package static func append(_ value: DocumentValue, to out: inout [UInt8]) {
     out.append(ValueOrder.rank(value).rawValue + 1)
     switch value {
@@ -33,7 +33,7 @@ package enum SortKey {
       out.append(0)
     case .object(let object):
       for (name, element) in object {
-        // Any byte above the terminator: a shorter object comes first.
+        // Any byte above the terminator, so that a shorter object sorts first.
         out.append(1)
         appendEscaped(name.utf8, to: &out)
         append(element, to: &out)
@@ -42,13 +42,13 @@ package enum SortKey {
     }
   }
 
-  /// The nearest double below or at the integer, then how far above it the integer stands: an
-  /// integer and a double of the same value get the same bytes.
+  /// Appends the nearest double at or below the integer, followed by the difference, so that an integer
+  /// and a double of equal value have the same bytes.
   static func appendNumber(_ number: Int64, to out: inout [UInt8]) {
     var nearest = Double(number)
     if ValueOrder.compare(number, nearest) < 0 { nearest = nearest.nextDown }
     appendOrdered(nearest, to: &out)
-    // Doubles of this size stand at most 1,024 apart.
+    // Doubles of this magnitude are at most 1,024 apart.
     let rest = UInt16(truncatingIfNeeded: number &- Int64(nearest))
     out.append(UInt8(rest >> 8))
     out.append(UInt8(rest & 255))
@@ -60,7 +60,8 @@ package enum SortKey {
     out.append(0)
   }
 
-  /// Sign-magnitude bits turned so that unsigned order is numeric order; NaN first, -0 as 0.
+  /// Appends the double's bits, transformed so that unsigned order is numeric order; NaN first, -0
+  /// equal to 0.
   private static func appendOrdered(_ number: Double, to out: inout [UInt8]) {
     var bits: UInt64 = 0
     if !number.isNaN {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// Text without regard to case, by Unicode.
+/// Unicode case folding.
 ///
-/// Each scalar is mapped to lower case by way of upper case, which is what full case folding does
-/// for all but a handful of letters: `ß` and `SS`, the two small sigmas, and the Kelvin sign and
-/// `k` become the same. The dotless `ı` stays itself, as Unicode's CaseFolding.txt has it.
+/// Each scalar is mapped to lowercase by way of uppercase, which equals full case folding for all but a
+/// handful of letters: `ß` and `SS`, the two lowercase sigmas, and the Kelvin sign and `k` become
+/// equal. The dotless `ı` is unchanged, as in Unicode's CaseFolding.txt.
 package enum TextFolding {
-  /// The text in the form in which texts that differ by case only are equal.
+  /// Returns the case-folded text.
   package static func fold(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
     var folded = ""
@@ -16,7 +16,7 @@ package enum TextFolding {
   }
 
   private static func append(_ scalar: Unicode.Scalar, to folded: inout String) {
-    // U+0131 would become `i` by way of `I`.
+    // Uppercasing would map U+0131 to `I`, and so to `i`.
     guard scalar.value != 0x131 else { return folded.unicodeScalars.append(scalar) }
     for lower in scalar.properties.lowercaseMapping.unicodeScalars {
       for upper in lower.properties.uppercaseMapping.unicodeScalars {

@@ -2,14 +2,16 @@
 
 package import NanoDocument
 
-/// A match and its pattern, made ready once and then asked for many texts.
+/// A string match with a pattern, compiled once and applied to many strings.
 package struct TextPattern {
   private let match: TextMatch
   private let pattern: String
   private let scalars: [Unicode.Scalar]
   private let regex: Regex<AnyRegexOutput>?
 
-  /// - Throws: ``StoreError/Code/invalidArgument`` if a regular expression is none.
+  /// Compiles a pattern.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a malformed regular expression.
   package init(_ match: TextMatch, _ pattern: String) throws(StoreError) {
     self.match = match
     self.pattern = match.ignoresCase ? TextFolding.fold(pattern) : pattern
@@ -27,7 +29,7 @@ package struct TextPattern {
     }
   }
 
-  /// Whether the text matches.
+  /// Returns whether the text matches.
   package func matches(_ text: String) -> Bool {
     switch match {
     case .beginsWith: return text.utf8.starts(with: pattern.utf8)
@@ -49,7 +51,7 @@ package struct TextPattern {
   }
 }
 
-/// `LIKE` and `GLOB` as SQLite defines them, over Unicode scalars. Source:
+/// SQLite's `LIKE` and `GLOB` over Unicode scalars. Source:
 /// https://www.sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operators
 enum Wildcards {
   typealias Text = [Unicode.Scalar]
@@ -71,33 +73,33 @@ enum Wildcards {
     }
   }
 
-  /// The usual two-pointer walk: on a mismatch the last "many" takes one scalar more. `step` gives
-  /// the place in the pattern after it has matched one scalar, nil if it does not match.
+  /// Matches with two pointers: on a mismatch, the last `many` wildcard is extended by one scalar.
+  /// `step` returns the pattern position after matching one scalar, or `nil` for a mismatch.
   private static func walk(
     _ text: Text, _ pattern: Text, many: Unicode.Scalar,
     step: (Text, Int, Unicode.Scalar) -> Int?
   ) -> Bool {
-    var (at, place) = (0, 0)
-    var resume: (at: Int, place: Int)?
+    var (at, position) = (0, 0)
+    var resume: (at: Int, position: Int)?
     while at < text.count {
-      if place < pattern.count, pattern[place] == many {
-        place += 1
-        resume = (at, place)
-      } else if place < pattern.count, let next = step(pattern, place, text[at]) {
+      if position < pattern.count, pattern[position] == many {
+        position += 1
+        resume = (at, position)
+      } else if position < pattern.count, let next = step(pattern, position, text[at]) {
         at += 1
-        place = next
+        position = next
       } else if let last = resume {
         at = last.at + 1
-        place = last.place
-        resume = (at, place)
+        position = last.position
+        resume = (at, position)
       } else {
         return false
       }
     }
-    return pattern[place...].allSatisfy { $0 == many }
+    return pattern[position...].allSatisfy { $0 == many }
   }
 
-  /// `[abc]`, `[a-z]`, `[^…]`; a `]` that comes first is a member. An open set matches nothing.
+  /// Matches `[abc]`, `[a-z]` or `[^…]`. A leading `]` is a member. An unclosed set matches nothing.
   private static func matchSet(_ pattern: Text, _ start: Int, _ scalar: Unicode.Scalar) -> Int? {
     var at = start + 1
     let negated = at < pattern.count && pattern[at] == "^"

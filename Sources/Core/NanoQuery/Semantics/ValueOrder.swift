@@ -3,21 +3,21 @@
 import Foundation
 package import NanoDocument
 
-/// The one order of all values, and what equality means in conditions.
+/// The total order of all values, and equality in conditions.
 ///
-/// missing and null < booleans < numbers < dates < texts (URLs among them) < data < arrays <
-/// objects. Numbers compare by exact value whether stored as integer or double, NaN before all of
-/// them; texts by code point; containers element by element.
+/// missing and null < Booleans < numbers < dates < strings (including URLs) < data < arrays < objects.
+/// Numbers compare by exact value whether stored as integer or double, with NaN first; strings by code
+/// point; arrays and objects element by element.
 package enum ValueOrder {
-  /// The types that compare with each other, in their order.
+  /// The ranks, in order. Values compare only within their rank.
   package enum Rank: UInt8, Comparable, Sendable {
     case none, boolean, number, date, text, data, array, object
     package static func < (a: Rank, b: Rank) -> Bool { a.rawValue < b.rawValue }
-    /// Whether values of this rank hold other values.
+    /// Whether values of this rank contain other values.
     package var isContainer: Bool { self >= .array }
   }
 
-  /// The rank of a value.
+  /// Returns the rank of a value.
   package static func rank(_ value: DocumentValue) -> Rank {
     switch value {
     case .null: .none
@@ -31,7 +31,8 @@ package enum ValueOrder {
     }
   }
 
-  /// Negative, zero or positive, as the first value comes before, with or after the second.
+  /// Returns a negative number, zero or a positive number if the first value sorts before, equal to or
+  /// after the second.
   package static func compare(_ a: DocumentValue, _ b: DocumentValue) -> Int {
     let (left, right) = (rank(a), rank(b))
     guard left == right else { return left < right ? -1 : 1 }
@@ -50,7 +51,7 @@ package enum ValueOrder {
     }
   }
 
-  /// The text of a string or a URL, empty for every other value.
+  /// Returns the text of a string or a URL; empty for other values.
   package static func text(_ value: DocumentValue) -> String {
     switch value {
     case .string(let text): text
@@ -59,7 +60,7 @@ package enum ValueOrder {
     }
   }
 
-  /// As for values: NaN comes first and equals itself.
+  /// Compares doubles in value order: NaN comes first and equals itself.
   package static func compare(_ x: Double, _ y: Double) -> Int {
     if x < y { return -1 }
     if x == y { return 0 }
@@ -67,10 +68,10 @@ package enum ValueOrder {
     return (x.isNaN ? 0 : 1) - (y.isNaN ? 0 : 1)
   }
 
-  /// Exact, also where the integer has more digits than a double.
+  /// Compares exactly, even if the integer has more digits than a double can represent.
   package static func compare(_ x: Int64, _ y: Double) -> Int {
     guard !y.isNaN else { return 1 }
-    // 2^63 is the first double above every Int64; -2^63 is one.
+    // 2^63 is the first double above every Int64; -2^63 is itself an Int64.
     if y >= 0x1p63 { return -1 }
     if y < -0x1p63 { return 1 }
     let whole = Int64(y.rounded(.towardZero))
