@@ -6,11 +6,11 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
-/// Looks for what others have committed, as long as somebody observes.
+/// Polls for commits by other connections while the store is observed.
 ///
-/// The number of a collection's writes goes up with each transaction that writes to it, under the
-/// collection's lock: so asking for all of them misses nothing. A notification of the server would come
-/// sooner, but makes all commits of a database wait for each other, and does not pass a pooler.
+/// Each transaction that writes to a collection increments the collection's change counter, under the
+/// collection's lock, so polling the counters misses no commit. `LISTEN`/`NOTIFY` would report commits sooner,
+/// but makes all commits of a database wait for each other, and does not work through a pooler.
 final class PostgresCommitPoller: Sendable {
   private struct State {
     var known: [ExactName: Int64] = [:]
@@ -23,17 +23,17 @@ final class PostgresCommitPoller: Sendable {
 
   init(_ core: PostgresCore) { self.core = core }
 
-  /// Runs a commit and what tells of it, one after the other.
+  /// Serializes a commit with the notification of its observers.
   func ordering<Result>(_ work: () throws -> Result) rethrows -> Result {
     try order.withLock(work)
   }
 
-  /// These writes are ours.
+  /// Records commits of this engine, so that polling does not report them again.
   func note(_ changes: [ExactName: Int64]) {
     state.withLock { $0.known.merge(changes) { max($0, $1) } }
   }
 
-  /// A single write to a collection is ours.
+  /// Records a single write of this engine to a collection.
   func noteOwn(_ folded: ExactName) {
     state.withLock { state in
       if let count = state.known[folded] { state.known[folded] = count + 1 }
@@ -67,7 +67,8 @@ final class PostgresCommitPoller: Sendable {
 
   func end() { state.withLock { $0.timer = nil } }
 
-  /// A server that cannot be reached is asked again the next time.
+  /// Posts the collections that changed since the last poll. An unreachable server is polled again at the next
+  /// interval.
   private func look(_ commits: CommitBroadcast) {
     order.lock()
     if let counts = try? counts() {
@@ -84,7 +85,8 @@ final class PostgresCommitPoller: Sendable {
     commits.deliver()
   }
 
-  /// The number of writes of each collection. One that was dropped and made again has another number.
+  /// The change counter of each collection. A collection that was dropped and created again has a different
+  /// counter.
   private func counts() throws -> [ExactName: Int64] {
     let rows = try core.pool.withConnection { connection in
       try connection.run(
@@ -97,8 +99,8 @@ final class PostgresCommitPoller: Sendable {
   }
 }
 
-// @unchecked: the source is never changed; Dispatch documents cancelling as safe from any thread.
-/// Calls a closure again and again, until it is let go of.
+// @unchecked: the source never changes; Dispatch documents cancellation as safe from any thread.
+/// A repeating timer that is canceled when it is deallocated.
 private final class Timer: @unchecked Sendable {
   private let source: any DispatchSourceTimer
 

@@ -3,7 +3,7 @@
 import NanoDocument
 import NanoEngine
 
-/// What readers and writers of one engine share.
+/// The state that readers and writers of one engine share.
 final class PostgresCore: Sendable {
   let configuration: PostgresConfiguration
   let names: PostgresNames
@@ -44,7 +44,7 @@ final class PostgresCore: Sendable {
       """, [.texts(keys.map(\.description)), .exact(collection.folded)])
   }
 
-  /// Runs a block and gives its errors as a caller sees them.
+  /// Runs a closure and converts server failures to `StoreError`.
   func reporting<Result>(_ work: () throws -> Result) throws -> Result {
     do {
       return try work()

@@ -5,14 +5,14 @@ import NanoEngine
 import NanoSQL
 import Synchronization
 
-/// What is known of collections, shared by all connections of one engine. What it holds may be out of date:
-/// whoever uses it compares its generation with that of the snapshot.
+/// A cache of collection metadata, shared by all connections of one engine. Entries may be out of date:
+/// compare the generation of an entry with that of the snapshot.
 final class PostgresCollectionCache: Sendable {
   private let collections = Mutex<[ExactName: PostgresCollection]>([:])
   private let catalogues = Mutex<[ExactName: KeptPaths]>([:])
 
-  // @unchecked: a trie is handed out once and taken back when its user is done with it.
-  /// A catalogue that a writer has left, for the next one.
+  // @unchecked: a trie has one user at a time; it is removed from the cache while in use.
+  /// A writer's path catalog, kept for the next writer.
   private struct KeptPaths: @unchecked Sendable {
     var trie: PathTrie
     var incarnation: Int64
@@ -32,7 +32,7 @@ final class PostgresCollectionCache: Sendable {
     catalogues.withLock { _ = $0.removeValue(forKey: folded) }
   }
 
-  /// A catalogue of the paths of a collection that its one writer may add to.
+  /// Removes and returns the path catalog of a collection, for the collection's one writer to modify.
   func takePaths(of collection: PostgresCollection) -> PathTrie {
     let kept = catalogues.withLock { $0.removeValue(forKey: collection.folded) }
     if let kept, kept.incarnation == collection.incarnation,
@@ -43,7 +43,9 @@ final class PostgresCollectionCache: Sendable {
     return collection.paths.copy()
   }
 
-  /// - Parameter generation: The one that was committed with what was added.
+  /// Stores a path catalog for the next writer.
+  ///
+  /// - Parameter generation: The generation that was committed with the added paths.
   func givePaths(_ trie: PathTrie, of collection: PostgresCollection, generation: Int64) {
     let kept = KeptPaths(
       trie: trie, incarnation: collection.incarnation, generation: generation)

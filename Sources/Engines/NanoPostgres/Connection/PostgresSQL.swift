@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// A piece of SQL with the values of its parameters where they stand.
+/// A fragment of SQL with the values of its parameters inline.
 ///
-/// Values never become part of the text. Parameters get their numbers when the whole is rendered, so that
-/// pieces can be put together in any order.
+/// Values never become part of the text. Parameters are numbered when the entire statement is rendered, so
+/// fragments can be combined in any order.
 struct PostgresSQL: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
   private enum Part {
     case text(String)
@@ -37,7 +37,7 @@ struct PostgresSQL: ExpressibleByStringLiteral, ExpressibleByStringInterpolation
     return sql
   }
 
-  /// `(a) AND (b)`; nil for no parts.
+  /// Returns `(a) AND (b)`, or `nil` for no parts.
   static func all(_ parts: [PostgresSQL]) -> PostgresSQL? { logic(parts, " AND ") }
   static func any(_ parts: [PostgresSQL]) -> PostgresSQL? { logic(parts, " OR ") }
 
@@ -46,7 +46,7 @@ struct PostgresSQL: ExpressibleByStringLiteral, ExpressibleByStringInterpolation
     return joined(parts.map { "(" + $0 + ")" }, by: word)
   }
 
-  /// The text with `$1`, `$2` and so on, and their values.
+  /// The rendered statement, with `$1`, `$2` and so on, and their values.
   var statement: PostgresStatement {
     var text = ""
     var values: [PostgresValue] = []
@@ -62,13 +62,13 @@ struct PostgresSQL: ExpressibleByStringLiteral, ExpressibleByStringInterpolation
   }
 }
 
-/// A statement as it is sent.
+/// A statement as sent to the server.
 struct PostgresStatement {
   var text: String
   var values: [PostgresValue]
-  /// Whether the server keeps it prepared; not worth it for what is asked once.
+  /// Whether the server keeps the statement prepared; not worthwhile for a statement that runs once.
   var isKept = true
-  /// Whether values come back as text, for a reader that does not know their types.
+  /// Whether values are returned in text format, for a reader that does not have their types.
   var givesText = false
 
   init(
@@ -80,7 +80,7 @@ struct PostgresStatement {
     self.givesText = givesText
   }
 
-  /// A statement that is sent once, such as a definition.
+  /// Returns a statement that is sent once, such as a definition.
   static func once(_ text: String, _ values: [PostgresValue] = []) -> PostgresStatement {
     PostgresStatement(text, values, isKept: false)
   }
