@@ -43,7 +43,7 @@ struct PostgresIndex: Sendable {
   var sqlName: String
 }
 
-/// A full-text index: a column with the tokens (words or trigrams), and one with their count.
+/// A full-text index: a column with the tokens (words or substrings), and one with their count.
 struct PostgresTextIndex: Sendable {
   var definition: FullTextIndexDefinition
   var sqlName: String

@@ -46,7 +46,7 @@ extension PostgresReader {
 }
 
 extension Query {
-  /// With all of each document.
+  /// The query with all fields of each document.
   fileprivate var whole: Query {
     var query = self
     query.fields = nil

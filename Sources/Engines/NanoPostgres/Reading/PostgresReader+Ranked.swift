@@ -15,7 +15,7 @@ extension PostgresReader {
     else { return try find(query, in: collection) { try show($0, 0) } }
     let (limit, offset) = (query.limit, query.offset)
     let ranking = query.ranking ?? FullTextRanking()
-    // Found without ranks first; then the whole page is read.
+    // All matches are found without ranks first; then only the documents of the page are read.
     query.ranking = nil
     query.limit = nil
     query.offset = 0
@@ -38,8 +38,8 @@ extension PostgresReader {
     }
   }
 
-  /// What ranks documents: how many there are, how long they are, and how many have each phrase. Nil where no
-  /// index answers the search.
+  /// Returns the ranker for a search: from the number of documents, their total length, and the number of
+  /// documents with each phrase. `nil` if no index covers the search.
   private func ranker(
     _ search: FullTextSearch, _ scope: FullTextScope, _ ranking: FullTextRanking,
     _ facts: PostgresCollectionMetadata,
@@ -55,7 +55,7 @@ extension PostgresReader {
       search.query, in: scope, ranking, documents: Int(totals.int(0, 0)),
       tokens: Int(totals.int(0, 1))
     ) { (phrase: FullTextPhrase) in
-      // A phrase is a search of its own.
+      // The number of documents with a phrase is the count of a search for it.
       let query: FullTextQuery = phrase.isPrefix ? .prefix(phrase.text) : .phrase(phrase.text)
       let asked = FullTextSearch(
         phrase.field.map { .field($0, query) } ?? query, index: index.definition.name)

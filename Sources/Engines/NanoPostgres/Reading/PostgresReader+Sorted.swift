@@ -5,14 +5,14 @@ import NanoEngine
 import NanoQuery
 
 extension PostgresReader {
-  /// A document's place in an order that the server does not have.
+  /// The sort keys of a document, for an order that the server does not compute.
   private struct Place {
     var keys: [[UInt8]]
     var rowID: Int64
   }
 
-  /// Shows what a query finds in an order that is made here: first only what documents are sorted by is kept,
-  /// then those of the page are read.
+  /// Sorts the results of a query in memory and passes on the documents of its page. Only sort keys are kept
+  /// for all matches; the documents of the page are read afterwards.
   func findSorted(
     _ plan: FindPlan, _ facts: PostgresCollectionMetadata, _ matcher: ConditionMatcher?,
     _ results: [PostgresResult], _ show: (StoredDocument) throws -> Bool
@@ -48,10 +48,10 @@ extension PostgresReader {
     return a.rowID < b.rowID
   }
 
-  /// Documents read together. Arbitrary, as the page of a stream.
+  /// The number of documents that one statement reads. Arbitrary, like the page of a stream.
   private static let together = 500
 
-  /// Shows documents in the order of their row ids in a list.
+  /// Passes documents to a closure in the order of a list of row IDs.
   func showDocuments(
     _ ids: [Int64], _ facts: PostgresCollectionMetadata, _ columns: String,
     _ show: (StoredDocument) throws -> Bool

@@ -5,15 +5,15 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// A snapshot on one connection.
+/// A reader of one snapshot, on one connection.
 class PostgresReader: EngineReader {
   let core: PostgresCore
   let session: PostgresSession
-  /// Collections whose facts are those of this snapshot.
+  /// Collections whose metadata is verified to match this snapshot.
   private var verified: [ExactName: PostgresCollection] = [:]
-  /// Collections whose table belongs to this snapshot and is locked, so that it stays.
+  /// Collections whose table belongs to this snapshot and is locked, so that it cannot be dropped.
   private var held: Set<ExactName> = []
-  /// Incarnations are told with rows only where the collection is there.
+  /// Collections that do not exist in this snapshot.
   private var missing: Set<ExactName> = []
 
   init(_ core: PostgresCore, _ session: PostgresSession) {
@@ -23,12 +23,12 @@ class PostgresReader: EngineReader {
 
   var names: PostgresNames { core.names }
 
-  /// What is known of the documents of a collection; a writer knows more than stands on the server.
+  /// The metadata that queries on a collection compile against; a writer has more than the server stores.
   func facts(_ collection: PostgresCollection) -> PostgresCollectionMetadata {
     PostgresCollectionMetadata(collection, names)
   }
 
-  /// A collection as this snapshot has it; nil if there is none.
+  /// Returns a collection as of this snapshot, or `nil` if it does not exist.
   func collection(_ name: String) throws -> PostgresCollection? {
     let folded = name.folded
     if let known = verified[folded] { return known }
@@ -51,9 +51,10 @@ class PostgresReader: EngineReader {
     return found
   }
 
-  /// Asks a collection, in one round trip where what is known of it is still so; nil if there is none.
+  /// Runs statements on a collection, in one round trip if its cached metadata is valid. Returns `nil` if the
+  /// collection does not exist.
   ///
-  /// - Parameter make: Makes statements and what is needed to read their results.
+  /// - Parameter make: Returns the statements, and a plan for reading their results.
   func asking<Plan>(
     _ name: String, _ make: (PostgresCollectionMetadata) throws -> (Plan, [PostgresStatement])
   ) throws -> (facts: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
@@ -62,7 +63,7 @@ class PostgresReader: EngineReader {
       do {
         return try askOnce(name, make)
       } catch is ChangedCollection where mayRestart {
-        // A new snapshot has it, or knows that it is gone.
+        // A new snapshot has the new table, or no collection.
         session.end()
         verified.removeAll()
         missing.removeAll()
@@ -72,14 +73,14 @@ class PostgresReader: EngineReader {
       }
     }
     throw StoreError(
-      .locked, "A collection was dropped or made anew before the block came to read it",
-      [.collection: name, .hint: "read again"])
+      .locked, "A collection was dropped or recreated before the closure read it",
+      [.collection: name, .hint: "read it in a new transaction"])
   }
 
-  /// Arbitrary: each one fails only if the collection is dropped once more meanwhile.
+  /// Arbitrary: an attempt fails only if the collection is dropped again in the meantime.
   private static let maximumAttempts = 20
 
-  /// The snapshot and the table of a collection do not belong together.
+  /// The snapshot and the table of a collection do not match.
   private struct ChangedCollection: Error {}
 
   private func askOnce<Plan>(
@@ -87,7 +88,7 @@ class PostgresReader: EngineReader {
   ) throws -> (facts: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
     let folded = name.folded
     if verified[folded] == nil, !missing.contains(folded), let cached = core.cache[folded] {
-      // Made before it is known whether the facts still hold; what they got wrong is not looked at.
+      // Compiled before the metadata is verified; the results are discarded if it is out of date.
       let facts = facts(cached)
       if let (plan, statements) = try? make(facts) {
         let results = try run(statements, folded)
@@ -108,7 +109,8 @@ class PostgresReader: EngineReader {
     return (facts, plan, try run(statements, folded).dropLast())
   }
 
-  /// The results of statements that name the table of a collection, and behind them what the catalogue says.
+  /// Runs statements that name the table of a collection. The last result is that of
+  /// ``CollectionLoader/checkedRow(_:)``.
   private func run(_ statements: [PostgresStatement], _ folded: ExactName) throws
     -> [PostgresResult]
   {
@@ -214,7 +216,7 @@ class PostgresReader: EngineReader {
     return (0..<rows.count).map { rows.text($0, 0) }.sorted { $0.isBefore($1) }
   }
 
-  /// Indexes are made in one step here.
+  /// Index builds are never partial in this engine.
   func unfinishedIndexes() throws -> [PendingIndex] { [] }
 
   func indexLedger() throws -> [IndexCostRecord] {
@@ -248,7 +250,7 @@ class PostgresReader: EngineReader {
 }
 
 extension PostgresResult {
-  /// Shows a row of ``PostgresQueryCompiler/columns``.
+  /// Passes a row of ``PostgresQueryCompiler/columns`` to a closure.
   @inline(__always)
   func withDocument<Result>(
     _ row: Int, _ incarnation: Int64?, _ show: (StoredDocument) throws -> Result
@@ -271,7 +273,8 @@ extension PostgresResult {
     return try QueryableBody.compact(bytes(row, 7)).withUnsafeBytes(shown)
   }
 
-  /// The fields of a row's body, of which ``PostgresQueryCompiler/body`` stands from a column on.
+  /// Returns the fields of a row whose body, as selected by ``PostgresQueryCompiler/body``, starts at a
+  /// column.
   func body(_ row: Int, _ column: Int) throws -> DocumentObject {
     func object(_ body: UnsafeRawBufferPointer) throws -> DocumentObject {
       var reader = JSONReader(body)

@@ -5,11 +5,11 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// A reader that takes statements of the caller's own.
+/// A reader that runs user-supplied statements.
 class SQLPostgresReader: PostgresReader, SQLReader {
-  /// A statement of the caller's own has written.
+  /// Records that a user-supplied statement has written.
   func noteForeignWrite() {}
-  /// Whether statements may write.
+  /// Whether user-supplied statements may write.
   var mayWrite: Bool { false }
 
   func sql(
@@ -30,14 +30,15 @@ class SQLPostgresReader: PostgresReader, SQLReader {
     return SQLSummary(columns: columns, changes: isReading ? 0 : result.changes)
   }
 
-  /// For the transaction alone: sessions are shared.
+  /// Sets the search path for the transaction only, since sessions are shared.
   private static func searchPath(_ schema: String) -> PostgresStatement {
     PostgresStatement(
       "SELECT set_config('search_path', $1, true)", [.text(SQLName.quoted(schema) + ", public")])
   }
 
-  /// - Throws: ``StoreError/Code/notPermitted`` for a statement that would write to tables of the store: what
-  ///   is known of documents would not be true any more.
+  /// Rejects a statement that would modify the store's own tables.
+  ///
+  /// - Throws: ``StoreError/Code/notPermitted``. Such a write would invalidate the store's metadata.
   private func refuseInternal(_ statement: UserStatement) throws {
     let schema = names.schema
     let tables = try session.run(
@@ -48,10 +49,10 @@ class SQLPostgresReader: PostgresReader, SQLReader {
     }
     func refusal(_ name: String) -> StoreError {
       StoreError(
-        .notPermitted, "A statement cannot change what the store keeps", [.table: name])
+        .notPermitted, "A statement cannot modify the store's own tables", [.table: name])
     }
     guard statement.canBeExplained else {
-      // A definition: the server gives no plan of it.
+      // A definition, for which the server has no plan.
       if let name = statement.words.first(where: isOurs) { throw refusal(name) }
       return
     }

@@ -22,7 +22,7 @@ extension PostgresWriter {
     noteMade(description.name.folded)
     let definition = CollectionDefinition(description, core)
     let results = try session.run([definition.record, definition.existing])
-    // Somebody else has made it meanwhile.
+    // Another transaction has created it in the meantime.
     guard results[0].changes == 1 else { return try createCollection(description) }
     guard results[1].count == 0 else {
       _ = try session.run(definition.forget)
@@ -58,7 +58,7 @@ extension PostgresWriter {
         "UPDATE \(names.qualified("nano_collections")) SET settings = $2 WHERE folded = $1",
         [.exact(table.collection.folded), .text(settings.object.storedText)]))
     try reload(table)
-    // Defaults decide what is found.
+    // Defaults affect query results.
     table.noteAll()
   }
 
@@ -78,7 +78,7 @@ extension PostgresWriter {
   }
 }
 
-/// The table of a new collection, and its row in the catalogue.
+/// The table of a new collection, and its row in the catalog.
 struct CollectionDefinition {
   private let description: CollectionDescription
   private let core: PostgresCore
@@ -89,7 +89,7 @@ struct CollectionDefinition {
     self.description = description
     self.core = core
     tableName = PostgresNames.table(of: description.name)
-    // Documents that are known by row id alone have no key to be spread by.
+    // Documents with row IDs only have no key to distribute them by.
     layout = description.identity == .key ? core.configuration.layout : .plain
   }
 
@@ -113,7 +113,8 @@ struct CollectionDefinition {
       [
         .exact(description.name.folded), .text(description.name), .text(tableName),
         .text(description.identity.rawValue), .int(.random(in: 1..<(1 << 62))),
-        // Anywhere, so that one that was dropped and made again is not taken for the one before.
+        // A random start, so that a collection that is dropped and created again is not mistaken for the
+        // previous one.
         .int(.random(in: 1..<(1 << 50))), .bool(core.configuration.fieldOrder == .asWritten),
         .text(kind.rawValue),
       ])

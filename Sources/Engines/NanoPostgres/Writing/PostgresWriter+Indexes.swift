@@ -42,7 +42,7 @@ extension PostgresWriter {
     try record(index, sqlName, "fields", index.object, table)
   }
 
-  /// Values that are not unique refuse the index, and the transaction goes on.
+  /// Builds an index. Duplicate values fail the build of a unique index and leave the transaction open.
   private func build(
     _ statement: String, _ index: IndexDefinition, _ table: WriterTable
   ) throws {
@@ -58,7 +58,7 @@ extension PostgresWriter {
     } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
       try session.undo(to: "nano_index")
       throw StoreError(
-        .uniqueViolation, "Documents have equal values, so the index cannot be unique",
+        .uniqueViolation, "Documents have duplicate values, so the index cannot be unique",
         [.collection: table.collection.description.name, .index: index.name])
     }
   }
@@ -88,7 +88,7 @@ extension PostgresWriter {
     try reload(table)
   }
 
-  /// The statement that makes an index.
+  /// Returns the statement that creates an index.
   func definition(
     _ index: IndexDefinition, _ sqlName: String, _ collection: PostgresCollection
   ) throws -> String {
@@ -102,20 +102,20 @@ extension PostgresWriter {
       let path = index.columns[0].path
       guard !index.isUnique else {
         throw StoreError(
-          .unsupported, "The engine has no unique indexes on elements",
+          .unsupported, "The engine does not support unique indexes on elements",
           [.capability: "uniqueElementIndexes", .index: index.name])
       }
       guard !path.addressesElement else {
-        throw refused(path, "An index on elements cannot address one element by number")
+        throw refused(path, "An index on elements cannot select an element by number")
       }
       guard let expression = ElementIndexExpression(path, names) else {
-        throw refused(path, "A field of this name cannot be indexed")
+        throw refused(path, "A field with this name cannot be indexed")
       }
       return "CREATE INDEX \(name) ON \(collection.table) USING gin ((\(expression.column)))"
     }
     guard !index.isUnique || !collection.layout.isSplit else {
       throw StoreError(
-        .unsupported, "A collection in several parts has no unique indexes by fields",
+        .unsupported, "A partitioned collection does not support unique indexes on fields",
         [.capability: "uniqueIndexes", .index: index.name])
     }
     var columns: [String] = []
@@ -123,14 +123,14 @@ extension PostgresWriter {
     var conditions: [String] = []
     for column in index.columns {
       guard let place = PostgresFieldExpression(column.path, names) else {
-        throw refused(column.path, "A field of this name cannot be indexed")
+        throw refused(column.path, "A field with this name cannot be indexed")
       }
       let direction = column.descending ? " DESC" : ""
       columns += ["\(place.number)\(direction)", "\(place.text)\(direction)"]
       tails.append(place.unique)
       conditions.append("NOT (\(place.number) = '-Infinity' AND \(place.text) = '')")
     }
-    // The server takes 32 columns.
+    // The server accepts at most 32 columns.
     guard columns.count + (index.isUnique ? tails.count : 1) <= 32 else {
       throw StoreError(
         .unsupported, "An index has too many fields",
@@ -144,7 +144,7 @@ extension PostgresWriter {
     return "CREATE INDEX \(name) ON \(collection.table) (\(columns.joined(separator: ", ")), id)"
   }
 
-  /// Made in one step: the server fills an index much faster than documents come.
+  /// Builds the index in one step: the server fills an index much faster than documents arrive.
   func beginIndex(_ index: IndexDefinition, in collection: String) throws -> Bool {
     try createIndex(index, in: collection)
     return true

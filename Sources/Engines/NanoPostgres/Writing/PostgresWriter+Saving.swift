@@ -5,7 +5,7 @@ import NanoEngine
 import NanoQuery
 
 extension PostgresWriter {
-  /// Arbitrary: more take hardly less time each, and their bodies must be in memory.
+  /// Arbitrary: larger batches are hardly faster per document, and their bodies must fit in memory.
   var documentsTogether: Int { 2_000 }
 
   func save(
@@ -13,7 +13,7 @@ extension PostgresWriter {
   ) throws {
     let table = try tableForWriting(collection)
     let keys = documents.compactMap(\.key)
-    // What may be refused is refused one by one; one key twice is one document saved twice.
+    // Documents that may be rejected are written individually. A repeated key is one document saved twice.
     let isPlain = !table.collection.hasUniqueIndexes && table.collection.textIndexes.isEmpty
     guard isPlain, documents.count > 1, keys.count == documents.count,
       Set(keys).count == keys.count
@@ -38,7 +38,7 @@ extension PostgresWriter {
     }
   }
 
-  /// The row ids of documents that are there already.
+  /// Returns the row IDs of documents that already exist.
   private func knownIDs(
     _ keys: [DocumentKey], _ table: WriterTable
   ) throws -> [DocumentKey: Int64] {

@@ -35,10 +35,10 @@ extension PostgresWriter {
     }
   }
 
-  /// Documents whose tokens are written together. Arbitrary.
+  /// The number of documents whose tokens are written together. Arbitrary.
   private static let filledTogether = 500
 
-  /// Takes the texts of all documents apart.
+  /// Tokenizes the texts of all documents.
   func fill(_ index: PostgresTextIndex, _ table: WriterTable) throws {
     var last = Int64.min
     while true {

@@ -5,24 +5,24 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// A transaction in progress. Each collection that it reads or writes is locked until it ends.
+/// A write transaction. Each collection that it reads or writes is locked until it ends.
 final class PostgresWriter: SQLPostgresReader, EngineWriter {
   private(set) var touched: [ExactName: WriterTable] = [:]
-  /// Collections whose definitions the transaction has changed, perhaps undone since.
+  /// Collections whose definitions the transaction changed, even if the change was rolled back since.
   private var redefined: Set<ExactName> = []
-  /// Dropped in this transaction.
+  /// The names of collections dropped in this transaction.
   private(set) var dropped: [ExactName: String] = [:]
   private var savepoints = 0
   private var hasWritten = false
   private var holdsMetadata = false
-  /// Whether a statement of the caller's own may have changed anything.
+  /// Whether a user-supplied statement may have changed anything.
   private var wroteForeign = false
-  /// What the commit tells observers; nil if nothing.
+  /// The commit to report to observers; `nil` if there is nothing to report.
   private(set) var told: Commit?
-  /// The number of writes of each collection as of the commit.
+  /// The change counter of each collection as of the commit.
   private(set) var committedChanges: [ExactName: Int64] = [:]
 
-  /// What it sees may be undone.
+  /// `nil`, since what the transaction reads may be rolled back.
   func committedState() throws -> CommittedState? { nil }
 
   override func facts(_ collection: PostgresCollection) -> PostgresCollectionMetadata {
@@ -43,16 +43,16 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     return (facts, plan, statements.isEmpty ? [] : try session.run(statements))
   }
 
-  /// Locks a collection, unless it is locked already; nil if there is none.
+  /// Locks a collection unless it is already locked. Returns `nil` if it does not exist.
   func table(_ name: String) throws -> WriterTable? {
     let folded = name.folded
     if let table = touched[folded] { return table }
-    // No collection has such a name, and no text of the server.
+    // No collection has such a name, and the server rejects it in a text.
     guard !name.utf8.contains(0) else { return nil }
     var row = try session.run(core.loader.row(folded, locks: true))
-    // There is no row to be locked, and that there is none must stay so until we end. While others drop the
-    // collection and make it anew, a row that is waited for is gone each time, though there always is one.
-    // What we have dropped ourselves is still locked by that.
+    // There is no row to lock, and the collection must stay missing until the transaction ends. While other
+    // connections drop and recreate the collection, a row that was waited for is gone each time, though there
+    // always is one. A collection that this transaction has dropped is still locked by that.
     while row.count == 0, dropped[folded] == nil {
       let results = try session.run([
         lock(ofMissing: folded), core.loader.row(folded, locks: false),
@@ -72,7 +72,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     } else {
       let definitions = try session.run(core.loader.definitions(folded))
       guard let loaded = try core.loader.collection(row, definitions[...]) else { return nil }
-      // What is not committed is nobody else's.
+      // Uncommitted definitions must not become visible to other transactions.
       if !redefined.contains(folded) { core.cache.keep(loaded) }
       collection = loaded
     }
@@ -81,25 +81,25 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     return table
   }
 
-  /// Keeps a collection that is not there from being made by others.
+  /// Keeps other transactions from creating a collection that does not exist.
   private func lock(ofMissing folded: ExactName) -> PostgresStatement {
     PostgresStatement(
       "SELECT pg_advisory_xact_lock(hashtextextended($1, 2))",
       [.text("nanostore." + names.schema + "." + folded.text)])
   }
 
-  /// As ``table(_:)``, made if there is none.
+  /// Locks a collection as ``table(_:)`` does, and creates it if it does not exist.
   func tableForWriting(_ name: String) throws -> WriterTable {
     hasWritten = true
     if let table = try table(name) { return table }
     try createCollection(CollectionDescription(name: name))
     guard let table = try table(name) else {
-      throw StoreError(.database, "A collection could not be made", [.collection: name])
+      throw StoreError(.database, "A collection could not be created", [.collection: name])
     }
     return table
   }
 
-  /// Definitions were changed: read anew what the server has.
+  /// Reloads definitions after a change.
   func reload(_ table: WriterTable) throws {
     let folded = table.collection.folded
     table.hasNewDefinitions = true
@@ -111,7 +111,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     }
   }
 
-  // Two transactions that read the metadata and write what follows must come one after the other.
+  // Transactions that read the metadata, and write what depends on it, must be serialized.
   private func lockMetadata() throws {
     guard !holdsMetadata else { return }
     _ = try session.run(
@@ -157,7 +157,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     wroteForeign = true
   }
 
-  /// Those of its own documents among them.
+  /// Includes the paths of the transaction's own documents.
   override func observedPaths(in collection: String) throws -> [ObservedPath] {
     try table(collection)?.paths.observed ?? []
   }
@@ -180,7 +180,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
 }
 
 extension PostgresWriter {
-  /// What the documents brought beside themselves.
+  /// Returns the statements that write the new paths of a collection.
   private func pending(_ table: WriterTable) -> [PostgresStatement] {
     guard !table.paths.changed.isEmpty else { return [] }
     let nodes = table.paths.takeChanged()
@@ -210,7 +210,7 @@ extension PostgresWriter {
       ])
   }
 
-  /// Commits what was done; does nothing if nothing was.
+  /// Commits the transaction. Does nothing if nothing was written.
   func commit() throws {
     guard session.hasBegun || session.failure != nil else { return }
     if let failure = session.failure { throw failure.error() }
@@ -231,7 +231,7 @@ extension PostgresWriter {
         statements + [token.statement(names), PostgresStatement("COMMIT")])
       session.noteEnded()
       guard results.last?.command == "COMMIT" else {
-        throw StoreError(.database, "The transaction was undone by the server")
+        throw StoreError(.database, "The server rolled back the transaction")
       }
     } catch {
       guard let failure = session.failure, failure.isConnectionLoss else { throw error }
@@ -260,7 +260,7 @@ extension PostgresWriter {
     savepoints += 1
     defer { savepoints -= 1 }
     let name = "nano_\(savepoints)"
-    // Paths from before stay when it is undone.
+    // Paths recorded before the savepoint survive its rollback.
     var statements = touched.values.flatMap(pending)
     statements.append(PostgresStatement("SAVEPOINT \(name)"))
     _ = try session.run(statements)
@@ -279,7 +279,7 @@ extension PostgresWriter {
     }
   }
 
-  /// Brings back what was known when the savepoint was made. Locks from behind it are gone.
+  /// Restores the state as of the savepoint. Locks acquired since are released.
   private func restore(_ marks: [ExactName: WriterTable.Mark]) throws {
     for folded in touched.keys {
       touched[folded] = nil
@@ -287,11 +287,11 @@ extension PostgresWriter {
         core.cache.forget(folded)
         continue
       }
-      // Paths and definitions may be among what was undone.
+      // The rollback may include paths and definitions.
       core.cache.forget(folded)
       try table(folded.text)?.restore(mark)
     }
-    // Dropped since.
+    // Collections dropped since the savepoint.
     for (folded, mark) in marks where touched[folded] == nil {
       try table(folded.text)?.restore(mark)
     }

@@ -4,15 +4,17 @@ package import NanoDocument
 package import NanoEngine
 import NanoSQL
 
-/// One document stored by one statement in one round trip: it locks the collection, takes a row id, writes the
-/// document and leaves the token of the transaction, if what is known of the collection is still so.
+/// Stores one document in one statement and one round trip. The statement locks the collection, allocates a
+/// row ID, writes the document and inserts the transaction token, if the cached metadata of the collection is
+/// valid.
 struct SingleStatementWrite {
   let core: PostgresCore
   let collection: PostgresCollection
   let document: NewDocument
   let replacing: Bool
 
-  /// Nil if the document brings what the catalogue does not have.
+  /// Stores the document, or returns `nil` if the write needs a transaction: the document has paths that the
+  /// catalog lacks, the metadata is out of date, or a unique index rejected the document.
   func run(
     _ paths: PathTrie, _ interruption: Interruption?
   ) throws -> (rowID: Int64, kind: Change.Kind)? {
@@ -40,20 +42,20 @@ struct SingleStatementWrite {
     }
   }
 
-  /// The answer was lost, and the document is stored.
+  /// Returns the result of a committed write whose response was lost.
   private func stored() throws -> (rowID: Int64, kind: Change.Kind)? {
     guard let key = document.key else {
       throw StoreError(
-        .outcomeUnknown, "The connection was lost, and the document was stored under a row id",
+        .outcomeUnknown, "The connection was lost; the document was stored with an unknown row ID",
         [.collection: collection.description.name])
     }
     let session = PostgresSession(core.pool, .none, nil)
     defer { session.end() }
     let rows = try session.run(core.get(.key(key), collection))
     guard rows.count > 0 else {
-      // Stored and removed by somebody else since.
+      // Another connection has removed it since.
       throw StoreError(
-        .notFound, "The document was stored, and removed since", [.key: key.description])
+        .notFound, "The document was stored, and has been removed since", [.key: key.description])
     }
     return (rows.int(0, 0), .updated)
   }
@@ -62,8 +64,8 @@ struct SingleStatementWrite {
     let table = collection.table
     let columns = DocumentRow.columns(collection)
     let key = PostgresSQL.value(row.key)
-    // A key that is there takes no row id. Another program may bring it this very moment: then one is left
-    // out.
+    // A replacement allocates no row ID. If another connection inserts the key concurrently, one row ID is
+    // skipped.
     let isThere =
       replacing && document.key != nil
       ? "CASE WHEN EXISTS (SELECT 1 FROM \(table) WHERE key = " + key + ") THEN 0 ELSE 1 END" : "1"
@@ -73,14 +75,14 @@ struct SingleStatementWrite {
     sql += " AND generation = " + .value(.int(collection.generation))
     sql += " AND incarnation = " + .value(.int(collection.incarnation))
     sql += " RETURNING next_row_id - " + isThere + " AS id), "
-    // A document that is refused is an error of the statement, so that it takes no row id.
+    // A rejected document fails the entire statement, so that no row ID is allocated.
     sql += "doc AS (INSERT INTO \(table) AS t (\(columns.joined(separator: ", "))) SELECT c.id, "
     sql += row.valuesBehindID + " FROM c"
     if replacing, document.key != nil {
       sql += PostgresSQL(DocumentRow.replacing(collection))
     }
     sql += " RETURNING id), "
-    // For a document that was stored alone: one that was refused may not look as if it was.
+    // Inserted only with the document: a rejected write must not appear committed.
     sql +=
       "tok AS (INSERT INTO \(core.names.qualified("nano_transactions")) (id) SELECT "
       + .value(token.value) + " FROM doc) "
@@ -99,7 +101,7 @@ extension PostgresEngine {
     if document.key == nil, known.description.identity == .key { document.key = newKey }
     let write = SingleStatementWrite(
       core: core, collection: known, document: document, replacing: replacing)
-    // Its own, since several documents may be put at once.
+    // Taken exclusively, since several documents may be written concurrently.
     let paths = core.cache.takePaths(of: known)
     defer {
       if paths.changed.isEmpty {
