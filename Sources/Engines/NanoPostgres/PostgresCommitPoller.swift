@@ -13,7 +13,7 @@ import Synchronization
 /// but makes all commits of a database wait for each other, and does not work through a pooler.
 final class PostgresCommitPoller: Sendable {
   private struct State {
-    var known: [ExactName: Int64] = [:]
+    var lastCounts: [ExactName: Int64] = [:]
     var observers = 0
     var timer: Timer?
   }
@@ -24,19 +24,19 @@ final class PostgresCommitPoller: Sendable {
   init(_ core: PostgresCore) { self.core = core }
 
   /// Serializes a commit with the notification of its observers.
-  func ordering<Result>(_ work: () throws -> Result) rethrows -> Result {
+  func serialized<Result>(_ work: () throws -> Result) rethrows -> Result {
     try order.withLock(work)
   }
 
   /// Records commits of this engine, so that polling does not report them again.
-  func note(_ changes: [ExactName: Int64]) {
-    state.withLock { $0.known.merge(changes) { max($0, $1) } }
+  func recordOwnWrites(_ changes: [ExactName: Int64]) {
+    state.withLock { $0.lastCounts.merge(changes) { max($0, $1) } }
   }
 
   /// Records a single write of this engine to a collection.
-  func noteOwn(_ folded: ExactName) {
+  func recordOwnWrite(_ folded: ExactName) {
     state.withLock { state in
-      if let count = state.known[folded] { state.known[folded] = count + 1 }
+      if let count = state.lastCounts[folded] { state.lastCounts[folded] = count + 1 }
     }
   }
 
@@ -46,14 +46,14 @@ final class PostgresCommitPoller: Sendable {
       return state.observers == 1
     }
     guard isFirst else { return }
-    let known = try order.withLock { try counts() }
+    let lastCounts = try order.withLock { try counts() }
     let interval = Double(max(10, core.configuration.changeInterval.milliseconds)) / 1_000
     let timer = Timer(every: interval) { [weak self, weak commits] in
       guard let self, let commits else { return }
-      self.look(commits)
+      self.poll(commits)
     }
     state.withLock { state in
-      state.known = known
+      state.lastCounts = lastCounts
       state.timer = timer
     }
   }
@@ -65,17 +65,17 @@ final class PostgresCommitPoller: Sendable {
     }
   }
 
-  func end() { state.withLock { $0.timer = nil } }
+  func invalidate() { state.withLock { $0.timer = nil } }
 
   /// Posts the collections that changed since the last poll. An unreachable server is polled again at the next
   /// interval.
-  private func look(_ commits: CommitBroadcast) {
+  private func poll(_ commits: CommitBroadcast) {
     order.lock()
     if let counts = try? counts() {
       let changed = state.withLock { state -> [String] in
-        let names = Set(counts.keys).union(state.known.keys)
-        defer { state.known = counts }
-        return names.filter { counts[$0] != state.known[$0] }.map(\.text).sorted {
+        let names = Set(counts.keys).union(state.lastCounts.keys)
+        defer { state.lastCounts = counts }
+        return names.filter { counts[$0] != state.lastCounts[$0] }.map(\.text).sorted {
           $0.isBefore($1)
         }
       }
@@ -105,7 +105,7 @@ private final class Timer: @unchecked Sendable {
   private let source: any DispatchSourceTimer
 
   init(every interval: Double, _ work: @escaping @Sendable () -> Void) {
-    source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "NanoStore.watch"))
+    source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "NanoStore.poller"))
     source.schedule(deadline: .now() + interval, repeating: interval)
     source.setEventHandler(handler: work)
     source.resume()

@@ -21,9 +21,9 @@ final class PostgresCore: Sendable {
 
   func get(_ identity: Identity, _ collection: PostgresCollection) -> PostgresStatement {
     let columns = PostgresQueryCompiler.columns
-    let catalogue = names.qualified("nano_collections")
+    let catalog = names.qualified("nano_collections")
     let head = """
-      SELECT \(columns), (SELECT incarnation FROM \(catalogue) WHERE folded = $2) \
+      SELECT \(columns), (SELECT incarnation FROM \(catalog) WHERE folded = $2) \
       FROM \(collection.table) WHERE
       """
     switch identity {
@@ -45,7 +45,7 @@ final class PostgresCore: Sendable {
   }
 
   /// Runs a closure and converts server failures to `StoreError`.
-  func reporting<Result>(_ work: () throws -> Result) throws -> Result {
+  func convertingErrors<Result>(_ work: () throws -> Result) throws -> Result {
     do {
       return try work()
     } catch let failure as PostgresFailure {

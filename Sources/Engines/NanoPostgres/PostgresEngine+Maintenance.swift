@@ -7,7 +7,7 @@ import NanoSQL
 extension PostgresEngine {
   /// Lets the server reuse the space of removed documents, and updates its planner statistics.
   package func compact() throws {
-    try core.reporting {
+    try core.convertingErrors {
       let tables = try read(.call, nil) { try ($0 as? PostgresReader)?.tableNames() ?? [] }
       try core.pool.withConnection { connection in
         for table in tables { _ = try connection.run(.once("VACUUM (ANALYZE) \(table)")) }
@@ -28,7 +28,7 @@ extension PostgresEngine {
 
   /// Compares each document with its queryable form, and the path catalog with the documents.
   package func verify() throws -> [VerificationProblem] {
-    try core.reporting {
+    try core.convertingErrors {
       try read(.snapshot, nil) { reader in
         guard let reader = reader as? PostgresReader else { return [] }
         return try PostgresVerification(reader).problems()
@@ -37,7 +37,7 @@ extension PostgresEngine {
   }
 
   package func statistics() throws -> EngineStatistics {
-    try core.reporting {
+    try core.convertingErrors {
       try read(.snapshot, nil) { reader in
         guard let reader = reader as? PostgresReader else {
           throw StoreError(.database, "The reader belongs to a different engine")

@@ -16,7 +16,7 @@ package final class PostgresEngine: Engine {
   /// Servers that may lag behind; `nil` if there are none.
   let replicas: PostgresCore?
   let commits = CommitBroadcast()
-  let watch: PostgresCommitPoller
+  let poller: PostgresCommitPoller
 
   /// Connects to a server, and creates the store's tables if they do not exist.
   ///
@@ -29,9 +29,9 @@ package final class PostgresEngine: Engine {
     try configuration.validate()
     core = PostgresCore(conninfo, configuration)
     replicas = configuration.replicas.map { PostgresCore($0, configuration) }
-    watch = PostgresCommitPoller(core)
+    poller = PostgresCommitPoller(core)
     do {
-      try core.reporting { try prepare() }
+      try core.convertingErrors { try prepare() }
     } catch {
       core.pool.close()
       throw error
@@ -91,7 +91,7 @@ package final class PostgresEngine: Engine {
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
     let core = scope == .stale ? replicas ?? core : core
-    return try core.reporting {
+    return try core.convertingErrors {
       try interruption?.check()
       let session = PostgresSession(core.pool, .snapshot, interruption)
       defer { session.end() }
@@ -104,16 +104,16 @@ package final class PostgresEngine: Engine {
     _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
     // A single statement has a consistent snapshot, so no transaction is needed.
-    if let known = core.cache[collection.folded] {
+    if let cached = core.cache[collection.folded] {
       let session = PostgresSession(core.pool, .none, interruption)
       defer { session.end() }
       do {
-        let rows = try session.run(core.get(identity, known))
+        let rows = try session.run(core.get(identity, cached))
         guard rows.count > 0 else { return false }
         try rows.withDocument(0, rows.optionalInt(0, 8), show)
         return true
       } catch  where session.failure?.isMissingObject == true {
-        core.cache.forget(known.folded)
+        core.cache.invalidate(cached.folded)
       }
     }
     return try read(.call, interruption) { try $0.get(identity, in: collection, show) }
@@ -123,17 +123,17 @@ package final class PostgresEngine: Engine {
     keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
     _ show: (StoredDocument) throws -> Void
   ) throws {
-    if let known = core.cache[collection.folded] {
+    if let cached = core.cache[collection.folded] {
       let session = PostgresSession(core.pool, .none, interruption)
       defer { session.end() }
       do {
-        let rows = try session.run(core.get(keys, known))
+        let rows = try session.run(core.get(keys, cached))
         for row in 0..<rows.count {
           try rows.withDocument(row, rows.optionalInt(row, 8), show)
         }
         return
       } catch  where session.failure?.isMissingObject == true {
-        core.cache.forget(known.folded)
+        core.cache.invalidate(cached.folded)
       }
     }
     try read(.call, interruption) { try $0.get(keys: keys, in: collection, show) }
@@ -143,7 +143,7 @@ package final class PostgresEngine: Engine {
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     defer { commits.deliver() }
-    return try core.reporting {
+    return try core.convertingErrors {
       try interruption?.check()
       let session = PostgresSession(
         core.pool, .writing, settings: core.writeSettings, interruption)
@@ -158,30 +158,30 @@ package final class PostgresEngine: Engine {
   private func commit(_ writer: PostgresWriter) throws {
     guard commits.isObserved else { return try writer.commit() }
     // Observers are notified of commits in commit order.
-    try watch.ordering {
+    try poller.serialized {
       try writer.commit()
-      guard commits.isObserved, let told = writer.told else { return }
-      watch.note(writer.committedChanges)
-      commits.post(told)
+      guard commits.isObserved, let observedCommit = writer.observedCommit else { return }
+      poller.recordOwnWrites(writer.committedChanges)
+      commits.post(observedCommit)
     }
   }
 
   package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation {
-    try core.reporting {
+    try core.convertingErrors {
       try core.pool.requireOpen()
       let observation = commits.observe(handler)
-      try watch.start(commits)
-      return CommitObservation { [watch] in
+      try poller.start(commits)
+      return CommitObservation { [poller] in
         observation.cancel()
-        watch.stop()
+        poller.stop()
       }
     }
   }
 
   package func close() throws {
-    watch.end()
+    poller.invalidate()
     core.pool.close()
     replicas?.pool.close()
   }

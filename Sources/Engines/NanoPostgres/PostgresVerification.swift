@@ -55,10 +55,10 @@ struct PostgresVerification {
     _ rows: PostgresResult, _ row: Int, _ collection: PostgresCollection, _ paths: PathTrie,
     _ problems: inout [VerificationProblem]
   ) throws {
-    let asked = QueryableBody.compact(rows.bytes(row, 2))
+    let queryable = QueryableBody.compact(rows.bytes(row, 2))
     let object: DocumentObject
     if rows.isNull(row, 1) {
-      object = try asked.withUnsafeBytes { bytes in
+      object = try queryable.withUnsafeBytes { bytes in
         try paths.observe(bytes)
         var reader = JSONReader(bytes)
         return try reader.object()
@@ -70,7 +70,7 @@ struct PostgresVerification {
       object = try reader.object()
       let sent = try QueryableBody.json(source).changed ?? Array(source)
       let expected = try decoded(sent)
-      let actual = try asked.withUnsafeBytes { bytes in
+      let actual = try queryable.withUnsafeBytes { bytes in
         var reader = JSONReader(bytes)
         return try reader.object()
       }

@@ -80,14 +80,14 @@ struct CollectionLoader {
       let definition = try definition(indexes, number, of: name)
       if indexes.text(number, 2) == "text" {
         let text = FullTextIndexDefinition(definition, name: indexes.text(number, 0))
-        try sound(name) { () throws(StoreError) in try text.validate() }
+        try checkingDefinition(name) { () throws(StoreError) in try text.validate() }
         collection.textIndexes.append(
           PostgresTextIndex(
             definition: text, sqlName: indexes.text(number, 1),
             column: definition["column"]?.string ?? ""))
       } else {
         let index = IndexDefinition(definition, name: indexes.text(number, 0))
-        try sound(name) { () throws(StoreError) in try index.validate() }
+        try checkingDefinition(name) { () throws(StoreError) in try index.validate() }
         collection.indexes.append(
           PostgresIndex(definition: index, sqlName: indexes.text(number, 1)))
       }
@@ -99,14 +99,14 @@ struct CollectionLoader {
     _ indexes: PostgresResult, _ number: Int, of collection: String
   ) throws(StoreError) -> DocumentObject {
     var definition = DocumentObject()
-    try sound(collection) { () throws(StoreError) in
+    try checkingDefinition(collection) { () throws(StoreError) in
       definition = try Self.object(indexes.text(number, 3))
     }
     return definition
   }
 
   /// Rejects a definition that the store would not have written, such as an index without a field.
-  private func sound(
+  private func checkingDefinition(
     _ collection: String, _ check: () throws(StoreError) -> Void
   ) throws(StoreError) {
     do throws(StoreError) { try check() } catch {
@@ -145,9 +145,9 @@ extension IndexDefinition {
     var object: DocumentObject = [
       "columns": .array(
         columns.map { column in
-          var kept: DocumentObject = ["path": .string(column.path.description)]
-          if column.descending { kept["descending"] = true }
-          return .object(kept)
+          var stored: DocumentObject = ["path": .string(column.path.description)]
+          if column.descending { stored["descending"] = true }
+          return .object(stored)
         })
     ]
     if isUnique { object["unique"] = true }

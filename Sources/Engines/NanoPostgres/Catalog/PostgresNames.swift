@@ -20,9 +20,9 @@ struct PostgresNames: Sendable {
 
   /// Returns the name of an index, which no collection can have.
   static func index(_ name: String, of collection: String) -> String {
-    let mark = "nano_" + hash(collection + "\u{0}" + name) + "_"
-    return mark
-      + prefix(collection + "_" + name, PostgresConfiguration.longestName - mark.utf8.count)
+    let prefixText = "nano_" + hash(collection + "\u{0}" + name) + "_"
+    return prefixText
+      + prefix(collection + "_" + name, PostgresConfiguration.longestName - prefixText.utf8.count)
   }
 
   /// Leaves space for the suffix `_p` and a partition number.

@@ -19,7 +19,7 @@ extension PostgresConnection {
     rows.bytes.withUnsafeBytes { bytes in
       var rest = bytes[...]
       while !rest.isEmpty {
-        let part = rest.prefix(Self.maximumPart)
+        let part = rest.prefix(Self.maximumChunkSize)
         let base = UnsafeRawBufferPointer(rebasing: part).baseAddress
         _ = PQputCopyData(
           handle, base?.assumingMemoryBound(to: CChar.self), Int32(part.count))
@@ -43,7 +43,7 @@ extension PostgresConnection {
     guard PQresultStatus(result) == PGRES_COPY_IN else { throw PostgresFailure(result) }
   }
 
-  private static let maximumPart = 1 << 20
+  private static let maximumChunkSize = 1 << 20
 }
 
 /// Rows in the binary format of COPY.

@@ -23,14 +23,14 @@ final class PostgresConnection {
   /// The pending results of everything sent, in order.
   private var expected: [Expectation] = []
   /// Whether a cancel request was sent that may arrive after its statement has ended.
-  private var mayBeCancelledLate = false
+  private var mayReceiveLateCancel = false
   private var buffer: [UInt8] = []
 
   private enum Expectation {
     case statement
     case preparation(of: ExactName)
     /// A statement that the connection issued itself.
-    case upkeep
+    case maintenance
     case end
   }
 
@@ -98,11 +98,11 @@ extension PostgresConnection {
   func run(
     _ statements: [PostgresStatement], _ interruption: Interruption? = nil
   ) throws -> [PostgresResult] {
-    try settle()
+    try absorbLateCancel()
     guard let interruption else { return try runNow(statements) }
     // Checked when no further cancel request can be issued.
-    defer { if interruption.isTriggered { mayBeCancelledLate = true } }
-    return try interruption.whileRunning(stop: stopper()) { try runNow(statements) }
+    defer { if interruption.isTriggered { mayReceiveLateCancel = true } }
+    return try interruption.whileRunning(stop: makeCancelHandler()) { try runNow(statements) }
   }
 
   @discardableResult
@@ -136,15 +136,15 @@ extension PostgresConnection {
   }
 
   /// Returns a closure that cancels the running statement, from any thread. It opens a separate connection.
-  private func stopper() -> @Sendable () -> Void {
+  private func makeCancelHandler() -> @Sendable () -> Void {
     let canceller = Canceller(canceller)
     return { canceller.cancel() }
   }
 
   /// Absorbs a late cancel request, which would otherwise cancel the next statement.
-  private func settle() throws {
-    guard mayBeCancelledLate else { return }
-    mayBeCancelledLate = false
+  private func absorbLateCancel() throws {
+    guard mayReceiveLateCancel else { return }
+    mayReceiveLateCancel = false
     do {
       _ = try runNow([.once("SELECT 1")])
     } catch let failure as PostgresFailure where !failure.isConnectionLoss {
@@ -170,7 +170,7 @@ private final class Canceller: @unchecked Sendable {
 
 extension PostgresConnection {
   private func enqueue(_ statement: PostgresStatement) throws {
-    guard keepsStatements, statement.isKept else { return try sendUnprepared(statement) }
+    guard keepsStatements, statement.isPrepared else { return try sendUnprepared(statement) }
     let name = try name(of: statement)
     try withValues(statement.values) { _, values, lengths, formats in
       PQsendQueryPrepared(
@@ -182,7 +182,7 @@ extension PostgresConnection {
     try withValues(statement.values) { types, values, lengths, formats in
       PQsendQueryParams(
         handle, statement.text, Int32(statement.values.count), types, values, lengths, formats,
-        statement.givesText ? 0 : 1)
+        statement.returnsText ? 0 : 1)
     }
   }
 
@@ -196,7 +196,7 @@ extension PostgresConnection {
       guard PQsendQueryParams(handle, "DEALLOCATE ALL", 0, nil, nil, nil, nil, 1) == 1 else {
         throw lost()
       }
-      expected.append(.upkeep)
+      expected.append(.maintenance)
     }
     lastName += 1
     let name = "nano_\(lastName)"
@@ -265,7 +265,7 @@ extension PostgresConnection {
       case .statement: if let result { results.append(result) }
       // Skipped after a failure.
       case .preparation(let text): if result == nil { prepared[text] = nil }
-      case .upkeep, .end: break
+      case .maintenance, .end: break
       }
     }
     if let failure { throw failure }

@@ -21,7 +21,7 @@ final class PostgresPool: @unchecked Sendable {
   /// Whether there is no pooler between client and server; `nil` until determined.
   private var isDirect: Bool?
   /// Whether a connection to the server ever succeeded.
-  private var wasReached = false
+  private var hasConnected = false
 
   init(_ conninfo: String, _ configuration: PostgresConfiguration) {
     self.conninfo = conninfo
@@ -37,7 +37,7 @@ final class PostgresPool: @unchecked Sendable {
     while true {
       let connection = try take()
       let wasUsed = connection.wasUsed
-      defer { giveBack(connection) }
+      defer { putBack(connection) }
       do {
         return try work(connection)
       } catch let failure as PostgresFailure where failure.isConnectionLoss && wasUsed {}
@@ -45,7 +45,7 @@ final class PostgresPool: @unchecked Sendable {
   }
 
   func take() throws -> PostgresConnection {
-    let isNew = try waitForPlace()
+    let isNew = try waitForConnection()
     if let isNew { return isNew }
     do {
       return try connect()
@@ -59,7 +59,7 @@ final class PostgresPool: @unchecked Sendable {
   }
 
   /// Returns an idle connection, or `nil` for the permission to open one.
-  private func waitForPlace() throws -> PostgresConnection? {
+  private func waitForConnection() throws -> PostgresConnection? {
     lock.lock()
     defer { lock.unlock() }
     let deadline = Date(
@@ -79,7 +79,7 @@ final class PostgresPool: @unchecked Sendable {
     }
   }
 
-  func giveBack(_ connection: PostgresConnection) {
+  func putBack(_ connection: PostgresConnection) {
     // The state of a transaction that was left open is unknown.
     let isUsable = !connection.isLost && !connection.hasTransaction
     connection.wasUsed = true
@@ -111,12 +111,12 @@ final class PostgresPool: @unchecked Sendable {
         conninfo, connectTimeout: configuration.connectTimeout,
         keepsStatements: configuration.keepsStatements ?? isDirect)
     } catch {
-      guard lock.withLock({ wasReached }) else { throw error }
+      guard lock.withLock({ hasConnected }) else { throw error }
       throw StoreError(
         .connectionLost, "The server can no longer be reached; nothing was written",
         [.engineMessage: error[.engineMessage] ?? ""])
     }
-    lock.withLock { wasReached = true }
+    lock.withLock { hasConnected = true }
     guard connection.serverVersion >= Self.oldestServer else {
       throw StoreError(
         .unsupported, "The server is too old",

@@ -67,21 +67,22 @@ struct PostgresStatement {
   var text: String
   var values: [PostgresValue]
   /// Whether the server keeps the statement prepared; not worthwhile for a statement that runs once.
-  var isKept = true
+  var isPrepared = true
   /// Whether values are returned in text format, for a reader that does not have their types.
-  var givesText = false
+  var returnsText = false
 
   init(
-    _ text: String, _ values: [PostgresValue] = [], isKept: Bool = true, givesText: Bool = false
+    _ text: String, _ values: [PostgresValue] = [], isPrepared: Bool = true,
+    returnsText: Bool = false
   ) {
     self.text = text
     self.values = values
-    self.isKept = isKept
-    self.givesText = givesText
+    self.isPrepared = isPrepared
+    self.returnsText = returnsText
   }
 
   /// Returns a statement that is sent once, such as a definition.
   static func once(_ text: String, _ values: [PostgresValue] = []) -> PostgresStatement {
-    PostgresStatement(text, values, isKept: false)
+    PostgresStatement(text, values, isPrepared: false)
   }
 }

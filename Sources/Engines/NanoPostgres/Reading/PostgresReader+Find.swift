@@ -23,8 +23,8 @@ extension PostgresReader {
     if query.isRanked {
       return try findRanked(query, in: collection) { row, _ in try show(row) }
     }
-    let asked = try asking(collection) { facts in try plan(query, facts) }
-    guard let (facts, plan, results) = asked else { return }
+    let executed = try execute(collection) { facts in try plan(query, facts) }
+    guard let (facts, plan, results) = executed else { return }
     let defaults = facts.collection.defaults
     let matcher = try plan.compiled.rest.map { try ConditionMatcher($0, defaults: defaults) }
     guard plan.compiled.isSorted, plan.query.after == nil || plan.compiled.isBehind else {
@@ -113,12 +113,12 @@ extension PostgresReader {
 
   func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult {
     guard !query.isRanked else { return try rowIDsOfFound(query, in: collection) }
-    let asked = try asking(collection) { facts -> (Bool, [PostgresStatement]) in
+    let executed = try execute(collection) { facts -> (Bool, [PostgresStatement]) in
       let compiled = PostgresQueryCompiler(facts: facts)
         .select(try facts.resolved(query), columns: "id")
       return (compiled.isCut, compiled.isCut ? [compiled.sql.statement] : [])
     }
-    guard let (facts, isExact, results) = asked else {
+    guard let (facts, isExact, results) = executed else {
       return RowIDResult([], incarnation: nil, state: nil)
     }
     guard isExact else { return try rowIDsOfFound(query, in: collection) }
@@ -129,13 +129,13 @@ extension PostgresReader {
   }
 
   func count(_ query: Query, in collection: String) throws -> Int {
-    let asked = try asking(collection) { facts -> (Bool, [PostgresStatement]) in
+    let executed = try execute(collection) { facts -> (Bool, [PostgresStatement]) in
       let sql =
         query.isRanked
         ? nil : PostgresQueryCompiler(facts: facts).count(try facts.resolved(query))
       return (sql != nil, sql.map { [$0.statement] } ?? [])
     }
-    guard let (_, isExact, results) = asked else { return 0 }
+    guard let (_, isExact, results) = executed else { return 0 }
     if isExact { return Int(results[0].int(0, 0)) }
     var query = query
     query.fields = []
@@ -170,7 +170,7 @@ extension PostgresReader {
 
 extension PostgresStatement {
   /// The same statement, not kept prepared.
-  var once: PostgresStatement { PostgresStatement(text, values, isKept: false) }
+  var once: PostgresStatement { PostgresStatement(text, values, isPrepared: false) }
 }
 
 extension PostgresCollectionMetadata {

@@ -21,9 +21,9 @@ extension PostgresReader {
     query.offset = 0
     let ranker = try ranker(search, scope, ranking, facts, collection)
     var ranks: [(id: Int64, rank: Double)] = []
-    var asked = query
-    asked.fields = nil
-    try find(asked, in: collection) { document in
+    var matching = query
+    matching.fields = nil
+    try find(matching, in: collection) { document in
       var reader = JSONReader(document.body)
       let subject = DocumentSubject(try reader.object())
       ranks.append((document.rowID, ranker?.rank(of: { subject.texts(at: $0) }) ?? 0))
@@ -57,9 +57,9 @@ extension PostgresReader {
     ) { (phrase: FullTextPhrase) in
       // The number of documents with a phrase is the count of a search for it.
       let query: FullTextQuery = phrase.isPrefix ? .prefix(phrase.text) : .phrase(phrase.text)
-      let asked = FullTextSearch(
+      let phraseSearch = FullTextSearch(
         phrase.field.map { .field($0, query) } ?? query, index: index.definition.name)
-      return try count(Query(.search(asked)), in: collection)
+      return try count(Query(.search(phraseSearch)), in: collection)
     }
   }
 }

@@ -31,7 +31,7 @@ class PostgresReader: EngineReader {
   /// Returns a collection as of this snapshot, or `nil` if it does not exist.
   func collection(_ name: String) throws -> PostgresCollection? {
     let folded = name.folded
-    if let known = verified[folded] { return known }
+    if let collection = verified[folded] { return collection }
     if missing.contains(folded) || name.utf8.contains(0) { return nil }
     let results = try session.run(
       [core.loader.row(folded, locks: false)] + core.loader.definitions(folded))
@@ -43,10 +43,10 @@ class PostgresReader: EngineReader {
   ) throws -> PostgresCollection? {
     guard let found = try core.loader.collection(results[0], results[1...]) else {
       missing.insert(folded)
-      core.cache.forget(folded)
+      core.cache.invalidate(folded)
       return nil
     }
-    core.cache.keep(found)
+    core.cache.store(found)
     verified[folded] = found
     return found
   }
@@ -55,13 +55,13 @@ class PostgresReader: EngineReader {
   /// collection does not exist.
   ///
   /// - Parameter make: Returns the statements, and a plan for reading their results.
-  func asking<Plan>(
+  func execute<Plan>(
     _ name: String, _ make: (PostgresCollectionMetadata) throws -> (Plan, [PostgresStatement])
   ) throws -> (facts: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
     let mayRestart = !session.hasBegun
     for _ in 0..<Self.maximumAttempts {
       do {
-        return try askOnce(name, make)
+        return try executeOnce(name, make)
       } catch is ChangedCollection where mayRestart {
         // A new snapshot has the new table, or no collection.
         session.end()
@@ -83,7 +83,7 @@ class PostgresReader: EngineReader {
   /// The snapshot and the table of a collection do not match.
   private struct ChangedCollection: Error {}
 
-  private func askOnce<Plan>(
+  private func executeOnce<Plan>(
     _ name: String, _ make: (PostgresCollectionMetadata) throws -> (Plan, [PostgresStatement])
   ) throws -> (facts: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
     let folded = name.folded
@@ -98,7 +98,7 @@ class PostgresReader: EngineReader {
           verified[folded] = cached
           return (facts, plan, results.dropLast())
         }
-        core.cache.forget(folded)
+        core.cache.invalidate(folded)
       }
     }
     guard let collection = try collection(name) else { return nil }
@@ -123,7 +123,7 @@ class PostgresReader: EngineReader {
       }
       return results
     } catch  where !hadFailed && session.failure?.isMissingObject == true {
-      core.cache.forget(folded)
+      core.cache.invalidate(folded)
       throw ChangedCollection()
     }
   }
@@ -147,21 +147,21 @@ class PostgresReader: EngineReader {
   func get(
     _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
-    let answer = try asking(collection) { facts in
+    let executed = try execute(collection) { facts in
       ((), [core.get(identity, facts.collection)])
     }
-    guard let answer, answer.results[0].count > 0 else { return false }
-    try answer.results[0].withDocument(0, answer.facts.collection.incarnation, show)
+    guard let executed, executed.results[0].count > 0 else { return false }
+    try executed.results[0].withDocument(0, executed.facts.collection.incarnation, show)
     return true
   }
 
   func get(
     keys: [DocumentKey], in collection: String, _ show: (StoredDocument) throws -> Void
   ) throws {
-    let asked = try asking(collection) { facts in
+    let executed = try execute(collection) { facts in
       ((), [core.get(keys, facts.collection)])
     }
-    guard let (facts, _, results) = asked else { return }
+    guard let (facts, _, results) = executed else { return }
     for row in 0..<results[0].count {
       try results[0].withDocument(row, facts.collection.incarnation, show)
     }
@@ -173,7 +173,7 @@ class PostgresReader: EngineReader {
   }
 
   func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {
-    let answer = try asking(collection) { facts in
+    let executed = try execute(collection) { facts in
       (
         (),
         [
@@ -182,9 +182,9 @@ class PostgresReader: EngineReader {
         ]
       )
     }
-    guard let answer, answer.results[0].count > 0 else { return nil }
+    guard let executed, executed.results[0].count > 0 else { return nil }
     return ContentVersion(
-      incarnation: answer.facts.collection.incarnation, revision: answer.results[0].int(0, 0))
+      incarnation: executed.facts.collection.incarnation, revision: executed.results[0].int(0, 0))
   }
 
   func indexes(in collection: String) throws -> [IndexDefinition] {
@@ -262,15 +262,15 @@ extension PostgresResult {
       let text = bytes(row, 1)
       key = DocumentKey.uuid(text).map { .uuid($0.0, $0.1) } ?? .text(text)
     }
-    func shown(_ body: UnsafeRawBufferPointer) throws -> Result {
+    func pass(_ body: UnsafeRawBufferPointer) throws -> Result {
       try show(
         StoredDocument(
           rowID: int(row, 0), key: key, type: isNull(row, 2) ? nil : bytes(row, 2),
           version: optionalInt(row, 3), added: optionalInt(row, 4), revision: optionalInt(row, 5),
           incarnation: incarnation, body: body))
     }
-    guard isNull(row, 6) else { return try shown(bytes(row, 6)) }
-    return try QueryableBody.compact(bytes(row, 7)).withUnsafeBytes(shown)
+    guard isNull(row, 6) else { return try pass(bytes(row, 6)) }
+    return try QueryableBody.compact(bytes(row, 7)).withUnsafeBytes(pass)
   }
 
   /// Returns the fields of a row whose body, as selected by ``PostgresQueryCompiler/body``, starts at a

@@ -22,7 +22,7 @@ final class PostgresSession {
   private let settings: [PostgresStatement]
   /// Whether the first round trip may be repeated after the connection was lost. A single statement that
   /// commits a write must not be.
-  private let isRepeatable: Bool
+  private let isRetryable: Bool
   let interruption: Interruption?
   private var connection: PostgresConnection?
   private(set) var hasBegun = false
@@ -35,12 +35,12 @@ final class PostgresSession {
   /// - Parameter settings: Statements to send after BEGIN, in the same round trip.
   init(
     _ pool: PostgresPool, _ mode: Mode, settings: [PostgresStatement] = [],
-    isRepeatable: Bool = true, _ interruption: Interruption?
+    isRetryable: Bool = true, _ interruption: Interruption?
   ) {
     self.pool = pool
     self.mode = mode
     self.settings = settings
-    self.isRepeatable = isRepeatable
+    self.isRetryable = isRetryable
     self.interruption = interruption
   }
 
@@ -66,7 +66,7 @@ final class PostgresSession {
   }
 
   /// Rolls back to a savepoint, which also clears a failure.
-  func undo(to savepoint: String) throws {
+  func rollBack(to savepoint: String) throws {
     guard let connection, !connection.isLost else { return }
     // Not interruptible: a partial rollback is of no use.
     _ = try keepingFailure {
@@ -95,8 +95,8 @@ final class PostgresSession {
   private func runFirst(_ statements: [PostgresStatement]) throws -> [PostgresResult] {
     while true {
       let connection = try pool.take()
-      if !isRepeatable, connection.wasUsed, connection.wasClosed() {
-        pool.giveBack(connection)
+      if !isRetryable, connection.wasUsed, connection.wasClosed() {
+        pool.putBack(connection)
         continue
       }
       self.connection = connection
@@ -108,10 +108,10 @@ final class PostgresSession {
         opening = Array(results.prefix(before.count))
         return Array(results.dropFirst(before.count))
       } catch let failure as PostgresFailure
-        where failure.isConnectionLoss && connection.wasUsed && isRepeatable
+        where failure.isConnectionLoss && connection.wasUsed && isRetryable
       {
         self.connection = nil
-        pool.giveBack(connection)
+        pool.putBack(connection)
       } catch {
         hasBegun = mode != .none && !connection.isLost
         throw error
@@ -152,7 +152,7 @@ final class PostgresSession {
     self.connection = nil
     hasBegun = false
     failure = nil
-    pool.giveBack(connection)
+    pool.putBack(connection)
   }
 
   /// The process ID of the server at the other end; `nil` if unknown.

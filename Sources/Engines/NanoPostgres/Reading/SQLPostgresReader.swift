@@ -8,7 +8,7 @@ import NanoSQL
 /// A reader that runs user-supplied statements.
 class SQLPostgresReader: PostgresReader, SQLReader {
   /// Records that a user-supplied statement has written.
-  func noteForeignWrite() {}
+  func noteUserWrite() {}
   /// Whether user-supplied statements may write.
   var mayWrite: Bool { false }
 
@@ -22,11 +22,11 @@ class SQLPostgresReader: PostgresReader, SQLReader {
     let columns = (0..<result.columns).map { result.name($0) }
     for row in 0..<result.count {
       try session.interruption?.check()
-      let values = try columns.indices.map { try result.foreignValue(row, $0) }
+      let values = try columns.indices.map { try result.textValue(row, $0) }
       guard try show(SQLRow(columns: columns, values: values)) else { break }
     }
     let isReading = result.command.hasPrefix("SELECT") || result.command.hasPrefix("EXPLAIN")
-    if mayWrite, !isReading { noteForeignWrite() }
+    if mayWrite, !isReading { noteUserWrite() }
     return SQLSummary(columns: columns, changes: isReading ? 0 : result.changes)
   }
 
@@ -43,23 +43,23 @@ class SQLPostgresReader: PostgresReader, SQLReader {
     let schema = names.schema
     let tables = try session.run(
       PostgresStatement("SELECT table_name FROM \(names.qualified("nano_collections"))"))
-    let kept = Set((0..<tables.count).map { ExactName(tables.text($0, 0)) })
-    func isOurs(_ name: String) -> Bool {
-      kept.contains(ExactName(name)) || name.hasExactPrefix("nano_")
+    let tableNames = Set((0..<tables.count).map { ExactName(tables.text($0, 0)) })
+    func isInternal(_ name: String) -> Bool {
+      tableNames.contains(ExactName(name)) || name.hasExactPrefix("nano_")
     }
-    func refusal(_ name: String) -> StoreError {
+    func rejection(_ name: String) -> StoreError {
       StoreError(
         .notPermitted, "A statement cannot modify the store's own tables", [.table: name])
     }
     guard statement.canBeExplained else {
       // A definition, for which the server has no plan.
-      if let name = statement.words.first(where: isOurs) { throw refusal(name) }
+      if let name = statement.words.first(where: isInternal) { throw rejection(name) }
       return
     }
     let plan = try session.run([Self.searchPath(schema), statement.explained])[1]
     let tree = try DocumentObject(json: "{\"plan\":\(plan.text(0, 0))}", dialect: .plain)
-    if let name = Self.writtenTables(.object(tree), schema).first(where: isOurs) {
-      throw refusal(name)
+    if let name = Self.writtenTables(.object(tree), schema).first(where: isInternal) {
+      throw rejection(name)
     }
   }
 

@@ -72,12 +72,12 @@ struct UserStatement {
   }
 
   var sent: PostgresStatement {
-    PostgresStatement(text, values, isKept: false, givesText: true)
+    PostgresStatement(text, values, isPrepared: false, returnsText: true)
   }
 
   var explained: PostgresStatement {
     PostgresStatement(
-      "EXPLAIN (FORMAT JSON, VERBOSE) " + text, values, isKept: false, givesText: true)
+      "EXPLAIN (FORMAT JSON, VERBOSE) " + text, values, isPrepared: false, returnsText: true)
   }
 
   /// Whether the server can plan the statement, so that the tables it writes to are known beforehand.
@@ -200,7 +200,7 @@ extension UserStatement {
 
 extension PostgresResult {
   /// Returns a value in text format, converted according to the type of its column.
-  func foreignValue(_ row: Int, _ column: Int) throws -> DocumentValue {
+  func textValue(_ row: Int, _ column: Int) throws -> DocumentValue {
     guard !isNull(row, column) else { return .null }
     let text = text(row, column)
     switch typeID(column) {

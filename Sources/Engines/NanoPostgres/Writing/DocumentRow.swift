@@ -14,9 +14,9 @@ struct DocumentRow {
 
   /// Returns the ON CONFLICT clause that replaces the document with the same key, for an INSERT into a table
   /// with the alias `t`.
-  static func replacing(_ collection: PostgresCollection) -> String {
-    let kept: Set = ["id", "key", "added", "revision"]
-    let assignments = columns(collection).filter { !kept.contains($0) }
+  static func onConflictReplace(_ collection: PostgresCollection) -> String {
+    let unchanged: Set = ["id", "key", "added", "revision"]
+    let assignments = columns(collection).filter { !unchanged.contains($0) }
       .map { "\($0) = excluded.\($0)" }
     return " ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
       + "\(assignments.joined(separator: ", ")), revision = t.revision + 1"
@@ -74,10 +74,10 @@ struct DocumentRow {
   var source: PostgresValue { keepsSource ? .utf8(Array(document.body)) : .null }
 
   /// The values list of an INSERT.
-  var values: PostgresSQL { .value(.int(id)) + ", " + valuesBehindID }
+  var values: PostgresSQL { .value(.int(id)) + ", " + valuesAfterID }
 
   /// The values after the row ID, each with its type, which a SELECT does not infer.
-  var valuesBehindID: PostgresSQL {
+  var valuesAfterID: PostgresSQL {
     let plain: [PostgresSQL] = [
       .value(key) + "::text", .value(type) + "::text", .value(version) + "::bigint",
       .value(.int(document.added)), .value(.int(revision)), .value(body),

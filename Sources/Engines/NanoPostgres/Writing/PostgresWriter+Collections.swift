@@ -8,24 +8,24 @@ extension PostgresWriter {
   func createCollection(_ description: CollectionDescription) throws {
     try StoredNames.validate(description)
     noteWrite()
-    if let known = try table(description.name) {
-      guard known.collection.description.identity == description.identity else {
+    if let existing = try table(description.name) {
+      guard existing.collection.description.identity == description.identity else {
         throw StoreError(
           .alreadyExists, "A collection of this name has another identity",
           [
             .collection: description.name,
-            .actual: known.collection.description.identity.rawValue,
+            .actual: existing.collection.description.identity.rawValue,
           ])
       }
       return
     }
-    noteMade(description.name.folded)
+    noteCreated(description.name.folded)
     let definition = CollectionDefinition(description, core)
     let results = try session.run([definition.record, definition.existing])
     // Another transaction has created it in the meantime.
     guard results[0].changes == 1 else { return try createCollection(description) }
     guard results[1].count == 0 else {
-      _ = try session.run(definition.forget)
+      _ = try session.run(definition.deletion)
       throw StoreError(
         .invalidName, "A table of this name exists and is not a collection",
         [.collection: description.name])
@@ -129,7 +129,7 @@ struct CollectionDefinition {
       """, [.text(core.names.schema), .text(tableName)])
   }
 
-  var forget: PostgresStatement {
+  var deletion: PostgresStatement {
     PostgresStatement(
       "DELETE FROM \(core.names.qualified("nano_collections")) WHERE folded = $1",
       [.exact(description.name.folded)])

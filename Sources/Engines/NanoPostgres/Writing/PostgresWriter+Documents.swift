@@ -51,7 +51,7 @@ extension PostgresWriter {
   }
 
   /// The number of documents from which COPY is used. Below it, an INSERT with arrays is faster.
-  private static let copied = 100
+  private static let copyThreshold = 100
 
   func insert(
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
@@ -86,16 +86,16 @@ extension PostgresWriter {
       rows.append(row)
     }
     table.state.nextRowID = before
-    let byCopy = rows.count >= Self.copied && table.collection.textIndexes.isEmpty
+    let byCopy = rows.count >= Self.copyThreshold && table.collection.textIndexes.isEmpty
     _ = try session.run(PostgresStatement("SAVEPOINT nano_batch"))
     do {
       let stored = byCopy ? try copy(rows, table) : try insertArrays(rows, table)
       guard stored == rows.count else {
-        try session.undo(to: "nano_batch")
+        try session.rollBack(to: "nano_batch")
         return false
       }
     } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
-      try session.undo(to: "nano_batch")
+      try session.rollBack(to: "nano_batch")
       return false
     }
     session.send([PostgresStatement("RELEASE SAVEPOINT nano_batch")])
@@ -150,8 +150,8 @@ extension PostgresWriter {
     let columns = DocumentRow.columns(table.collection)
     let sql =
       "INSERT INTO \(table.collection.table) AS t (\(columns.joined(separator: ", "))) VALUES ("
-      + row.values + ")\(DocumentRow.replacing(table.collection)) RETURNING id"
-    let result = try refusing(row, table, sql)
+      + row.values + ")\(DocumentRow.onConflictReplace(table.collection)) RETURNING id"
+    let result = try runReportingViolations(row, table, sql)
     let id = result.int(0, 0)
     if id == row.id { noteInserted(row, table) } else { table.note(id, .updated) }
     return id
@@ -170,7 +170,7 @@ extension PostgresWriter {
       sql += " AND revision = " + .value(.int(revision))
     }
     try table.paths.observe(document.body)
-    let result = try refusing(row, table, sql + " RETURNING id", identity)
+    let result = try runReportingViolations(row, table, sql + " RETURNING id", identity)
     guard result.count > 0 else { return false }
     table.note(result.int(0, 0), .updated)
     return true

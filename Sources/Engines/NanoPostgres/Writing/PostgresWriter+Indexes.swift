@@ -11,14 +11,14 @@ extension PostgresWriter {
     try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection)
     let name = table.collection.description.name
-    if let known = table.collection.indexes.first(where: {
+    if let existing = table.collection.indexes.first(where: {
       $0.definition.name.isSame(as: index.name)
     }) {
-      if known.definition.isSame(as: index) {
-        guard known.definition.origin == .adaptive, index.origin == .declared else { return }
-        return try record(index, known.sqlName, "fields", index.object, table)
+      if existing.definition.isSame(as: index) {
+        guard existing.definition.origin == .adaptive, index.origin == .declared else { return }
+        return try record(index, existing.sqlName, "fields", index.object, table)
       }
-      guard known.definition.origin == .adaptive, index.origin == .declared else {
+      guard existing.definition.origin == .adaptive, index.origin == .declared else {
         throw StoreError(
           .alreadyExists, "An index of this name has another definition",
           [.collection: name, .index: index.name])
@@ -56,7 +56,7 @@ extension PostgresWriter {
         PostgresStatement("RELEASE SAVEPOINT nano_index"),
       ])
     } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
-      try session.undo(to: "nano_index")
+      try session.rollBack(to: "nano_index")
       throw StoreError(
         .uniqueViolation, "Documents have duplicate values, so the index cannot be unique",
         [.collection: table.collection.description.name, .index: index.name])
@@ -92,7 +92,7 @@ extension PostgresWriter {
   func definition(
     _ index: IndexDefinition, _ sqlName: String, _ collection: PostgresCollection
   ) throws -> String {
-    func refused(_ path: FieldPath, _ message: String) -> StoreError {
+    func unsupported(_ path: FieldPath, _ message: String) -> StoreError {
       StoreError(
         .unsupported, message,
         [.collection: collection.description.name, .index: index.name, .field: path.description])
@@ -106,10 +106,10 @@ extension PostgresWriter {
           [.capability: "uniqueElementIndexes", .index: index.name])
       }
       guard !path.addressesElement else {
-        throw refused(path, "An index on elements cannot select an element by number")
+        throw unsupported(path, "An index on elements cannot select an element by number")
       }
       guard let expression = ElementIndexExpression(path, names) else {
-        throw refused(path, "A field with this name cannot be indexed")
+        throw unsupported(path, "A field with this name cannot be indexed")
       }
       return "CREATE INDEX \(name) ON \(collection.table) USING gin ((\(expression.column)))"
     }
@@ -123,7 +123,7 @@ extension PostgresWriter {
     var conditions: [String] = []
     for column in index.columns {
       guard let place = PostgresFieldExpression(column.path, names) else {
-        throw refused(column.path, "A field with this name cannot be indexed")
+        throw unsupported(column.path, "A field with this name cannot be indexed")
       }
       let direction = column.descending ? " DESC" : ""
       columns += ["\(place.number)\(direction)", "\(place.text)\(direction)"]
@@ -155,17 +155,17 @@ extension PostgresWriter {
   func dropIndex(_ name: String, in collection: String) throws -> Bool {
     guard let table = try table(collection) else { return false }
     noteWrite()
-    let forget = PostgresStatement(
+    let deletion = PostgresStatement(
       "DELETE FROM \(names.qualified("nano_indexes")) WHERE collection = $1 AND name = $2",
       [.exact(table.collection.folded), .text(name)])
     if let index = table.collection.indexes.first(where: { $0.definition.name.isSame(as: name) }) {
-      _ = try session.run([.once("DROP INDEX \(names.qualified(index.sqlName))"), forget])
+      _ = try session.run([.once("DROP INDEX \(names.qualified(index.sqlName))"), deletion])
     } else if let index = table.collection.textIndexes.first(where: {
       $0.definition.name.isSame(as: name)
     }) {
       let columns = [index.column, index.lengthColumn].map { "DROP COLUMN \($0)" }
       _ = try session.run([
-        .once("ALTER TABLE \(table.collection.table) \(columns.joined(separator: ", "))"), forget,
+        .once("ALTER TABLE \(table.collection.table) \(columns.joined(separator: ", "))"), deletion,
       ])
     } else {
       return false

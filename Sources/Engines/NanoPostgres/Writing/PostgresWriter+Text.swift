@@ -36,7 +36,7 @@ extension PostgresWriter {
   }
 
   /// The number of documents whose tokens are written together. Arbitrary.
-  private static let filledTogether = 500
+  private static let fillBatchSize = 500
 
   /// Tokenizes the texts of all documents.
   func fill(_ index: PostgresTextIndex, _ table: WriterTable) throws {
@@ -46,7 +46,7 @@ extension PostgresWriter {
         PostgresStatement(
           """
           SELECT id, \(PostgresQueryCompiler.body) FROM \(table.collection.table) WHERE id > $1 \
-          ORDER BY id LIMIT \(Self.filledTogether)
+          ORDER BY id LIMIT \(Self.fillBatchSize)
           """, [.int(last)]))
       guard rows.count > 0 else { return }
       var updates: [PostgresStatement] = []

@@ -7,7 +7,7 @@ import NanoQuery
 extension PostgresWriter {
   /// Runs a statement that a unique index may reject. A violation rolls back only the statement, and the
   /// transaction stays open.
-  func refusing(
+  func runReportingViolations(
     _ row: DocumentRow, _ table: WriterTable, _ sql: PostgresSQL, _ identity: Identity? = nil
   ) throws -> PostgresResult {
     guard table.collection.hasUniqueIndexes else { return try session.run(sql.statement) }
@@ -18,7 +18,7 @@ extension PostgresWriter {
       ])
       return results[1]
     } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
-      try session.undo(to: "nano_single")
+      try session.rollBack(to: "nano_single")
       var own: Int64?
       if let identity = identity ?? row.document.key.map(Identity.key) {
         let sql = "SELECT id FROM \(table.collection.table) WHERE " + identity.condition

@@ -7,7 +7,7 @@ import NanoSQL
 
 /// A write transaction. Each collection that it reads or writes is locked until it ends.
 final class PostgresWriter: SQLPostgresReader, EngineWriter {
-  private(set) var touched: [ExactName: WriterTable] = [:]
+  private(set) var lockedTables: [ExactName: WriterTable] = [:]
   /// Collections whose definitions the transaction changed, even if the change was rolled back since.
   private var redefined: Set<ExactName> = []
   /// The names of collections dropped in this transaction.
@@ -16,9 +16,9 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   private var hasWritten = false
   private var holdsMetadata = false
   /// Whether a user-supplied statement may have changed anything.
-  private var wroteForeign = false
+  private var ranUserWrite = false
   /// The commit to report to observers; `nil` if there is nothing to report.
-  private(set) var told: Commit?
+  private(set) var observedCommit: Commit?
   /// The change counter of each collection as of the commit.
   private(set) var committedChanges: [ExactName: Int64] = [:]
 
@@ -26,7 +26,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   func committedState() throws -> CommittedState? { nil }
 
   override func facts(_ collection: PostgresCollection) -> PostgresCollectionMetadata {
-    guard let table = touched[collection.folded] else { return super.facts(collection) }
+    guard let table = lockedTables[collection.folded] else { return super.facts(collection) }
     return PostgresCollectionMetadata(collection, names) { table.paths.facts(at: $0) }
   }
 
@@ -34,7 +34,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     try table(name)?.collection
   }
 
-  override func asking<Plan>(
+  override func execute<Plan>(
     _ name: String, _ make: (PostgresCollectionMetadata) throws -> (Plan, [PostgresStatement])
   ) throws -> (facts: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
     guard let table = try table(name) else { return nil }
@@ -46,7 +46,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
   /// Locks a collection unless it is already locked. Returns `nil` if it does not exist.
   func table(_ name: String) throws -> WriterTable? {
     let folded = name.folded
-    if let table = touched[folded] { return table }
+    if let table = lockedTables[folded] { return table }
     // No collection has such a name, and the server rejects it in a text.
     guard !name.utf8.contains(0) else { return nil }
     var row = try session.run(core.loader.row(folded, locks: true))
@@ -62,22 +62,22 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
       if results[1].count == 0 { break }
     }
     guard let state = CollectionLoader.state(row) else {
-      core.cache.forget(folded)
+      core.cache.invalidate(folded)
       return nil
     }
-    let known = core.cache[folded]
+    let cached = core.cache[folded]
     let collection: PostgresCollection
-    if let known, known.generation == state.generation, known.incarnation == state.incarnation {
-      collection = known
+    if let cached, cached.generation == state.generation, cached.incarnation == state.incarnation {
+      collection = cached
     } else {
       let definitions = try session.run(core.loader.definitions(folded))
       guard let loaded = try core.loader.collection(row, definitions[...]) else { return nil }
       // Uncommitted definitions must not become visible to other transactions.
-      if !redefined.contains(folded) { core.cache.keep(loaded) }
+      if !redefined.contains(folded) { core.cache.store(loaded) }
       collection = loaded
     }
-    let table = WriterTable(collection, state, core.cache.takePaths(of: collection))
-    touched[folded] = table
+    let table = WriterTable(collection, state, core.cache.checkOutPaths(of: collection))
+    lockedTables[folded] = table
     return table
   }
 
@@ -152,9 +152,9 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
 
   override var mayWrite: Bool { true }
 
-  override func noteForeignWrite() {
+  override func noteUserWrite() {
     hasWritten = true
-    wroteForeign = true
+    ranUserWrite = true
   }
 
   /// Includes the paths of the transaction's own documents.
@@ -168,12 +168,12 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
 
   func noteWrite() { hasWritten = true }
   func noteDropped(_ name: String) {
-    touched[name.folded] = nil
+    lockedTables[name.folded] = nil
     dropped[name.folded] = name
     redefined.insert(name.folded)
-    core.cache.forget(name.folded)
+    core.cache.invalidate(name.folded)
   }
-  func noteMade(_ folded: ExactName) {
+  func noteCreated(_ folded: ExactName) {
     dropped[folded] = nil
     redefined.insert(folded)
   }
@@ -215,7 +215,7 @@ extension PostgresWriter {
     guard session.hasBegun || session.failure != nil else { return }
     if let failure = session.failure { throw failure.error() }
     var statements: [PostgresStatement] = []
-    for table in touched.values.sorted(by: {
+    for table in lockedTables.values.sorted(by: {
       $0.collection.folded.text.isBefore($1.collection.folded.text)
     }) {
       statements += pending(table)
@@ -237,7 +237,7 @@ extension PostgresWriter {
       guard let failure = session.failure, failure.isConnectionLoss else { throw error }
       session.noteEnded()
       session.release()
-      try token.settle(failure, core)
+      try token.resolve(failure, core)
     }
     noteCommitted()
     core.tokens.noteCommit(core)
@@ -245,15 +245,15 @@ extension PostgresWriter {
 
   private func noteCommitted() {
     var changes: [Change] = dropped.values.map { Change($0, nil) }
-    for table in touched.values {
+    for table in lockedTables.values {
       let folded = table.collection.folded
       if let change = table.change { changes.append(change) }
       committedChanges[folded] = table.state.changes + (table.hasNewDocuments ? 1 : 0)
       let generation = table.state.generation + (table.hasNewDefinitions ? 1 : 0)
-      if table.hasNewDefinitions { core.cache.forget(folded) }
-      core.cache.givePaths(table.paths, of: table.collection, generation: generation)
+      if table.hasNewDefinitions { core.cache.invalidate(folded) }
+      core.cache.checkInPaths(table.paths, of: table.collection, generation: generation)
     }
-    told = wroteForeign ? .everything : changes.isEmpty ? nil : Commit(changes)
+    observedCommit = ranUserWrite ? .everything : changes.isEmpty ? nil : Commit(changes)
   }
 
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
@@ -261,10 +261,10 @@ extension PostgresWriter {
     defer { savepoints -= 1 }
     let name = "nano_\(savepoints)"
     // Paths recorded before the savepoint survive its rollback.
-    var statements = touched.values.flatMap(pending)
+    var statements = lockedTables.values.flatMap(pending)
     statements.append(PostgresStatement("SAVEPOINT \(name)"))
     _ = try session.run(statements)
-    let marks = touched.mapValues(\.mark)
+    let states = lockedTables.mapValues(\.savepointState)
     let (wasDropped, held) = (dropped, holdsMetadata)
     do {
       let result = try work()
@@ -272,28 +272,28 @@ extension PostgresWriter {
       _ = try session.run(PostgresStatement("RELEASE SAVEPOINT \(name)"))
       return result
     } catch {
-      try session.undo(to: name)
-      try restore(marks)
+      try session.rollBack(to: name)
+      try restore(states)
       (dropped, holdsMetadata) = (wasDropped, held)
       throw error
     }
   }
 
   /// Restores the state as of the savepoint. Locks acquired since are released.
-  private func restore(_ marks: [ExactName: WriterTable.Mark]) throws {
-    for folded in touched.keys {
-      touched[folded] = nil
-      guard let mark = marks[folded] else {
-        core.cache.forget(folded)
+  private func restore(_ states: [ExactName: WriterTable.SavepointState]) throws {
+    for folded in lockedTables.keys {
+      lockedTables[folded] = nil
+      guard let state = states[folded] else {
+        core.cache.invalidate(folded)
         continue
       }
       // The rollback may include paths and definitions.
-      core.cache.forget(folded)
-      try table(folded.text)?.restore(mark)
+      core.cache.invalidate(folded)
+      try table(folded.text)?.restore(state)
     }
     // Collections dropped since the savepoint.
-    for (folded, mark) in marks where touched[folded] == nil {
-      try table(folded.text)?.restore(mark)
+    for (folded, state) in states where lockedTables[folded] == nil {
+      try table(folded.text)?.restore(state)
     }
   }
 }

@@ -22,7 +22,7 @@ struct SingleStatementWrite {
     guard paths.changed.isEmpty else { return nil }
     let row = try DocumentRow(document, id: 0, revision: 1, collection)
     var token = TransactionToken(nil)
-    let session = PostgresSession(core.pool, .none, isRepeatable: false, interruption)
+    let session = PostgresSession(core.pool, .none, isRetryable: false, interruption)
     defer { session.end() }
     do {
       let results = try session.run(core.writeSettings + [statement(row, token).statement])
@@ -37,7 +37,7 @@ struct SingleStatementWrite {
       guard failure.isConnectionLoss else { throw error }
       token.process = session.serverProcess
       session.release()
-      try token.settle(failure, core)
+      try token.resolve(failure, core)
       return try stored()
     }
   }
@@ -66,20 +66,21 @@ struct SingleStatementWrite {
     let key = PostgresSQL.value(row.key)
     // A replacement allocates no row ID. If another connection inserts the key concurrently, one row ID is
     // skipped.
-    let isThere =
+    let rowIDIncrement =
       replacing && document.key != nil
       ? "CASE WHEN EXISTS (SELECT 1 FROM \(table) WHERE key = " + key + ") THEN 0 ELSE 1 END" : "1"
     var sql: PostgresSQL =
       "WITH c AS (UPDATE \(core.names.qualified("nano_collections")) SET next_row_id = next_row_id + "
-      + isThere + ", changes = changes + 1 WHERE folded = " + .value(.exact(collection.folded))
+      + rowIDIncrement + ", changes = changes + 1 WHERE folded = "
+      + .value(.exact(collection.folded))
     sql += " AND generation = " + .value(.int(collection.generation))
     sql += " AND incarnation = " + .value(.int(collection.incarnation))
-    sql += " RETURNING next_row_id - " + isThere + " AS id), "
+    sql += " RETURNING next_row_id - " + rowIDIncrement + " AS id), "
     // A rejected document fails the entire statement, so that no row ID is allocated.
     sql += "doc AS (INSERT INTO \(table) AS t (\(columns.joined(separator: ", "))) SELECT c.id, "
-    sql += row.valuesBehindID + " FROM c"
+    sql += row.valuesAfterID + " FROM c"
     if replacing, document.key != nil {
-      sql += PostgresSQL(DocumentRow.replacing(collection))
+      sql += PostgresSQL(DocumentRow.onConflictReplace(collection))
     }
     sql += " RETURNING id), "
     // Inserted only with the document: a rejected write must not appear committed.
@@ -96,27 +97,27 @@ extension PostgresEngine {
     _ interruption: Interruption?
   ) throws -> (rowID: Int64, key: DocumentKey?)? {
     try interruption?.check()
-    guard document.rowID == nil, let known = core.cache[collection.folded] else { return nil }
+    guard document.rowID == nil, let cached = core.cache[collection.folded] else { return nil }
     var document = document
-    if document.key == nil, known.description.identity == .key { document.key = newKey }
+    if document.key == nil, cached.description.identity == .key { document.key = newKey }
     let write = SingleStatementWrite(
-      core: core, collection: known, document: document, replacing: replacing)
+      core: core, collection: cached, document: document, replacing: replacing)
     // Taken exclusively, since several documents may be written concurrently.
-    let paths = core.cache.takePaths(of: known)
+    let paths = core.cache.checkOutPaths(of: cached)
     defer {
       if paths.changed.isEmpty {
-        core.cache.givePaths(paths, of: known, generation: known.generation)
+        core.cache.checkInPaths(paths, of: cached, generation: cached.generation)
       }
     }
     defer { commits.deliver() }
-    return try core.reporting {
+    return try core.convertingErrors {
       guard commits.isObserved else {
         return try write.run(paths, interruption).map { ($0.rowID, document.key) }
       }
-      return try watch.ordering {
+      return try poller.serialized {
         guard let found = try write.run(paths, interruption) else { return nil }
-        watch.noteOwn(known.folded)
-        commits.post(Commit([Change(known.description.name, [found.rowID: found.kind])]))
+        poller.recordOwnWrite(cached.folded)
+        commits.post(Commit([Change(cached.description.name, [found.rowID: found.kind])]))
         return (found.rowID, document.key)
       }
     }

@@ -34,14 +34,14 @@ struct TransactionToken {
   ///
   /// - Throws: ``StoreError/Code/connectionLost`` if it was rolled back, ``StoreError/Code/outcomeUnknown`` if
   ///   the server cannot be reached in time.
-  func settle(_ failure: PostgresFailure, _ core: PostgresCore) throws {
+  func resolve(_ failure: PostgresFailure, _ core: PostgresCore) throws {
     let deadline = Date(
       timeIntervalSinceNow: Double(core.configuration.busyTimeout.milliseconds) / 1_000)
     var pause = 0.01
     repeat {
       switch try? outcome(core) {
       case .committed?: return
-      case .undone?:
+      case .rolledBack?:
         throw StoreError(
           .connectionLost, "The connection to the server was lost; nothing was written",
           [.engineMessage: failure.message])
@@ -57,7 +57,7 @@ struct TransactionToken {
       ])
   }
 
-  private enum Outcome { case committed, undone, running }
+  private enum Outcome { case committed, rolledBack, running }
 
   private func outcome(_ core: PostgresCore) throws -> Outcome {
     try core.pool.withConnection { connection in
@@ -65,7 +65,7 @@ struct TransactionToken {
       let standby = try connection.run(.once("SELECT pg_is_in_recovery()"))
       if standby.bool(0, 0) { return .running }
       // Checked first: once the transaction has ended, the presence of the row is conclusive.
-      let isOver = try transaction == nil ? isGone(connection) : true
+      let hasEnded = try transaction == nil ? hasExited(connection) : true
       if let transaction {
         do {
           let rows = try connection.run(
@@ -79,13 +79,13 @@ struct TransactionToken {
         .once(
           "SELECT 1::bigint FROM \(core.names.qualified("nano_transactions")) WHERE id = $1",
           [.uuid(id)]))
-      return rows.count > 0 ? .committed : isOver ? .undone : .running
+      return rows.count > 0 ? .committed : hasEnded ? .rolledBack : .running
     }
   }
 
   /// Returns whether the process that ran the statement has exited. A later process with the same ID only
   /// prolongs the wait.
-  private func isGone(_ connection: PostgresConnection) throws -> Bool {
+  private func hasExited(_ connection: PostgresConnection) throws -> Bool {
     guard let process else { return false }
     let rows = try connection.run(
       .once(

@@ -54,23 +54,23 @@ final class WriterTable {
   }
 
   /// The state that rolling back to a savepoint restores.
-  struct Mark {
+  struct SavepointState {
     var state: CollectionState
     var hasNewDocuments: Bool
     var hasNewDefinitions: Bool
     var rows: [Int64: Change.Kind]?
   }
 
-  var mark: Mark {
-    Mark(
+  var savepointState: SavepointState {
+    SavepointState(
       state: state, hasNewDocuments: hasNewDocuments, hasNewDefinitions: hasNewDefinitions,
       rows: rows)
   }
 
-  func restore(_ mark: Mark) {
-    state = mark.state
-    hasNewDocuments = mark.hasNewDocuments
-    hasNewDefinitions = mark.hasNewDefinitions
-    rows = mark.rows
+  func restore(_ savepointState: SavepointState) {
+    state = savepointState.state
+    hasNewDocuments = savepointState.hasNewDocuments
+    hasNewDefinitions = savepointState.hasNewDefinitions
+    rows = savepointState.rows
   }
 }
