@@ -5,7 +5,7 @@ package import NanoEngine
 import NanoQuery
 
 extension EncryptedEngine {
-  /// What the other engine finds, and every sealed document and value that does not open.
+  /// Returns the problems of the inner engine, and every encrypted document and value that does not decrypt.
   package func verify() throws -> [VerificationProblem] {
     let problems = try inner.verify()
     return try problems
@@ -32,7 +32,7 @@ extension EncryptedReader {
     try inner.find(Query(), in: collection) { stored in
       problems += try self.problems(of: collection) {
         if hasIndexes, !SealedBody.isSealed(stored.body) {
-          throw opener.corrupt(stored, "A document is not sealed")
+          throw opener.corrupt(stored, "A document is not encrypted")
         }
         try open(stored, opener, in: collection) { _ in }
       }
@@ -41,7 +41,7 @@ extension EncryptedReader {
     return problems
   }
 
-  /// What does not open must not hide other problems.
+  /// A value that does not decrypt must not hide other problems.
   fileprivate func problems(
     of subject: String, _ check: () throws -> Void
   ) throws -> [VerificationProblem] {

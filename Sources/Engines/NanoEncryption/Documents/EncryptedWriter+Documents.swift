@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// Documents are sealed for the row that they will stand in, which is known beforehand.
+/// Documents are encrypted for the row that will hold them, whose ID is therefore determined before the write.
 extension EncryptedWriter {
   func nextRowID(in collection: String) throws -> Int64 { try writer.nextRowID(in: collection) }
 
@@ -22,7 +22,7 @@ extension EncryptedWriter {
     guard ring.seals(collection) else {
       return try writer.insert(documents, into: collection, &rowIDs)
     }
-    // The next row id is not known behind one that somebody has chosen.
+    // After an explicit row ID, the next one cannot be predicted.
     guard documents.count > 1, documents.allSatisfy({ $0.rowID == nil }) else {
       for document in documents { rowIDs.append(try insert(document, into: collection)) }
       return
@@ -109,7 +109,7 @@ extension EncryptedWriter {
 }
 
 extension EncryptedWriter {
-  /// Lends out a document with its body sealed.
+  /// Encrypts a document and passes it to a closure.
   func sealed<Result>(
     _ document: NewDocument, at rowID: Int64, in collection: String,
     _ work: (NewDocument) throws -> Result
@@ -145,7 +145,7 @@ extension EncryptedWriter {
     return try SealedBody.seal(body, at: place, hashes: hashes, ring.current)
   }
 
-  /// Errors name an index as it was declared.
+  /// Runs a closure, and replaces the names of inner indexes in its errors by the declared names.
   func named<Result>(in collection: String, _ work: () throws -> Result) throws -> Result {
     do {
       return try work()

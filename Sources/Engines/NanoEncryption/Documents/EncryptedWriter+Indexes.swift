@@ -15,12 +15,12 @@ extension EncryptedWriter {
     if let known = blind.index(named: index.name) {
       guard known.definition.isSame(as: index) else {
         throw StoreError(
-          .alreadyExists, "An index of this name has another definition",
+          .alreadyExists, "An index with this name has a different definition",
           [.collection: collection, .index: index.name])
       }
       return
     }
-    // Documents have no hashes of another key.
+    // No document has hashes computed with a different key.
     if blind.fields.isEmpty { blind.keyNumber = ring.current.number }
     let isMore = blind.add(index)
     guard let made = blind.index(named: index.name) else { return }
@@ -35,10 +35,10 @@ extension EncryptedWriter {
 
   private static func refused(_ index: String, _ collection: String) -> StoreError {
     StoreError(
-      .unsupported, "A field of sealed documents cannot be indexed",
+      .unsupported, "A field of an encrypted collection cannot be indexed",
       [
         .collection: collection, .index: index, .capability: "encryption",
-        .hint: "ask for a blind index, which shows who has the same value",
+        .hint: "allow a blind index, which reveals which documents share a value",
       ])
   }
 
@@ -57,12 +57,12 @@ extension EncryptedWriter {
     return true
   }
 
-  /// What is noted of possible indexes names fields.
+  /// Index cost records contain field names, so they are not stored for encrypted collections.
   func setIndexLedger(_ rows: [IndexCostRecord], of collection: String) throws {
     if !ring.seals(collection) { try writer.setIndexLedger(rows, of: collection) }
   }
 
-  /// Hashes that documents have for the index stay until they are written again.
+  /// Drops an index. Its hashes stay in documents until these are written again.
   func dropIndex(_ name: String, in collection: String) throws -> Bool {
     guard ring.seals(collection) else { return try writer.dropIndex(name, in: collection) }
     guard var blind = try blindIndexes(of: collection), let index = blind.index(named: name) else {
@@ -90,10 +90,10 @@ extension EncryptedWriter {
       return try writer.createTextIndex(index, in: collection)
     }
     throw StoreError(
-      .unsupported, "Texts of sealed documents cannot be indexed",
+      .unsupported, "An encrypted collection cannot have a full-text index",
       [
         .collection: collection, .index: index.name, .capability: "textIndexes",
-        .hint: "an index of words would show them",
+        .hint: "a full-text index would reveal the words",
       ])
   }
 
@@ -105,7 +105,7 @@ extension EncryptedWriter {
     }
     guard policy == .declared else {
       throw StoreError(
-        .unsupported, "Sealed documents cannot be indexed as a whole",
+        .unsupported, "An encrypted collection does not support the indexing policy 'everything'",
         [.collection: collection, .capability: "everythingIndex"])
     }
     try progress?(1)
@@ -116,12 +116,12 @@ extension EncryptedWriter {
   }
 }
 
-/// Sealing what is stored already.
+/// Reencryption of stored documents.
 extension EncryptedWriter {
-  /// Documents that are sealed in one go. Arbitrary.
+  /// The number of documents that are encrypted together. Arbitrary.
   static let batch = 256
 
-  /// Seals every document of a collection, those that were not sealed too.
+  /// Reencrypts every document of a collection, including those that were not encrypted.
   func sealAgain(_ collection: String) throws {
     var last: Int64?
     repeat {
@@ -129,12 +129,12 @@ extension EncryptedWriter {
     } while last != nil
   }
 
-  /// Seals some documents behind a row id.
+  /// Reencrypts a batch of documents after a row ID.
   ///
   /// - Parameters:
-  ///   - takesPlain: Whether one that is not sealed is taken for one that was written before others were.
-  ///   - isOld: Whether a document that was sealed with the key of this number is to be sealed anew.
-  /// - Returns: How many were looked at, and the last of them; nil if there are no more.
+  ///   - takesPlain: Whether a document that is not encrypted is accepted, as one written before encryption.
+  ///   - isOld: Whether a document encrypted with the key of this number is to be reencrypted.
+  /// - Returns: The number of documents read, and the row ID of the last one; `nil` if there are no more.
   func sealAgain(
     _ collection: String, after last: Int64?, takesPlain: Bool, _ isOld: (UInt32) -> Bool
   ) throws -> (last: Int64, count: Int)? {
@@ -149,7 +149,7 @@ extension EncryptedWriter {
       if let number = SealedBody.keyNumber(stored.body) {
         guard isOld(number) else { return true }
       } else if SealedBody.isSealed(stored.body) || !takesPlain {
-        throw opener.corrupt(stored, "A document is not sealed, or is damaged")
+        throw opener.corrupt(stored, "A document is not encrypted, or is corrupt")
       }
       let place = SealedBody.Place(stored, Array(collection.foldingASCII.utf8))
       let body =

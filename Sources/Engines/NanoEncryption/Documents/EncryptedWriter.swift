@@ -4,10 +4,10 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// A transaction that seals what it writes.
+/// A transaction that encrypts what it writes.
 final class EncryptedWriter: EncryptedReader, EngineWriter {
   let writer: any EngineWriter
-  /// The paths of the collections that were written to.
+  /// The path catalogs of the collections that were written to.
   private var paths: [ExactName: KnownPaths] = [:]
   /// Folded names of the collections without blind indexes.
   private var hasNoIndexes: Set<ExactName> = []
@@ -25,7 +25,7 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
     super.init(reader: writer, encryption, known, ring)
   }
 
-  /// Notes the paths of a document that is written.
+  /// Records the paths of a document that is written.
   func observe(_ body: UnsafeRawBufferPointer, in collection: String) throws {
     try paths(written: collection).paths.observe(body)
   }
@@ -50,7 +50,7 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
     return try super.paths(of: collection)
   }
 
-  /// Writes the paths that are new, and gives all that are known.
+  /// Writes the new paths, and returns the path catalogs of all collections written to.
   @discardableResult
   func flush() throws -> [ExactName: KnownPaths] {
     for (exact, known) in paths where known.paths.isChanged {
@@ -63,7 +63,7 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
     return paths
   }
 
-  /// Forgets what belongs to a collection that is gone, or to a savepoint that was undone.
+  /// Discards the state of a collection that was dropped, or of a savepoint that was rolled back.
   func forget(_ collection: String? = nil) {
     guard let collection else {
       paths = [:]
@@ -74,7 +74,7 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
     hasNoIndexes.remove(collection.folded)
   }
 
-  /// The blind indexes that a document gets hashes for; nil if there are none.
+  /// Returns the blind indexes that a document needs hashes for, or `nil` if there are none.
   func blindIndexes(written collection: String) throws -> BlindIndexes? {
     let name = collection.folded
     if hasNoIndexes.contains(name) { return nil }
@@ -92,7 +92,7 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
   }
 
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
-    // What came before it stays when it is undone.
+    // Changes before the savepoint survive its rollback.
     try flush()
     do {
       return try writer.savepoint(work)
@@ -135,10 +135,11 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {
     guard !SealedEntry.isHidden(name) else {
       throw StoreError(
-        .invalidName, "A name cannot be used", [.hint: "the store keeps its keys under it"])
+        .invalidName, "A metadata name is reserved",
+        [.hint: "the store keeps its keys under this name"])
     }
     guard ring.sealsMetadata else { return try writer.setMetadata(value, name) }
-    // What stands there unsealed goes; a name that is none is refused.
+    // Removes a value that is not encrypted, and rejects an invalid name.
     try writer.setMetadata(nil, name)
     let entry = SealedEntry.name(.metadata, name, ring.values)
     let sealed = try value.map {

@@ -6,7 +6,7 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// Finds or makes the keys of a store when it is opened.
+/// Loads the keys of a store when it is opened, and creates them for a new one.
 struct KeyLoader {
   private let inner: any Engine
   private let encryption: Encryption
@@ -27,13 +27,13 @@ struct KeyLoader {
     return try Keyring(value, try header.derivation.wrappingKey(encryption.key))
   }
 
-  /// Makes keys for a store that has none.
+  /// Creates the keys of a store that has none.
   private func begin() throws -> Keyring {
-    // Outside of the transaction, since it takes its time.
+    // Derived outside of the transaction, since it takes time.
     let derivation = KeyDerivation(for: encryption.key, encryption.cost)
     let wrapping = try derivation.wrappingKey(encryption.key)
     return try inner.write(nil) { writer in
-      // Another process may have been quicker.
+      // Another process may have created the keys first.
       if let value = try writer.metadata(EncryptionMarker.name) { return try open(value) }
       try requireNothingSealed(writer)
       let header = try EncryptionHeader(
@@ -43,11 +43,12 @@ struct KeyLoader {
     }
   }
 
-  /// Documents that are sealed cannot be opened with new keys, and must not look as if they were none.
+  /// Rejects a store with encrypted documents: new keys cannot decrypt them, and the store must not appear to
+  /// be new.
   private func requireNothingSealed(_ writer: any EngineWriter) throws {
     let missing = StoreError(
-      .corruptFile, "The keys of the store are missing", [.hint: "restore them from a backup"])
-    // Whatever is sealed first brings an entry for its paths.
+      .corruptFile, "The store's keys are missing", [.hint: "restore them from a backup"])
+    // The first encrypted document of a collection adds an entry for its paths.
     if try writer.metadataNames().contains(where: SealedEntry.isHidden) { throw missing }
     for collection in try writer.collections() {
       try writer.find(Query(limit: 1), in: collection.name) { stored in
@@ -70,7 +71,7 @@ struct KeyLoader {
     }
   }
 
-  /// Collections that are to be sealed too are added to those that are.
+  /// Adds collections that are to be encrypted to those that already are.
   private func widened(_ ring: Keyring) throws -> Keyring {
     guard let sealed = ring.header.collections else { return ring }
     let asked = encryption.scope.folded
@@ -100,8 +101,8 @@ struct KeyLoader {
     return ring
   }
 
-  /// Indexes on the fields of plain documents find nothing in sealed ones: a unique one would let equal
-  /// values pass. Blind ones take their place, for which documents are sealed at once.
+  /// Replaces indexes on the fields of plain documents, which find nothing in encrypted ones: a unique index
+  /// would accept equal values. Blind indexes replace them, for which the documents are encrypted immediately.
   private func replaceIndexes(
     _ ring: Keyring, _ writer: any EngineWriter, _ isNew: (String) -> Bool
   ) throws {
@@ -116,10 +117,10 @@ struct KeyLoader {
         + indexes.filter { !encryption.allows($0, in: name) }.map(\.name)
       guard refused.isEmpty else {
         throw StoreError(
-          .unsupported, "A collection with indexes cannot be sealed",
+          .unsupported, "A collection with these indexes cannot be encrypted",
           [
             .collection: name, .index: refused.joined(separator: ", "),
-            .hint: "drop them, or ask for blind indexes",
+            .hint: "drop them, or allow blind indexes",
           ])
       }
       _ = try writer.dropIndexes(in: name)
@@ -131,7 +132,7 @@ struct KeyLoader {
 }
 
 extension Encryption {
-  /// Whether an index on sealed fields may be made, as a blind one.
+  /// Returns whether an index on encrypted fields is allowed, as a blind index.
   func allows(_ index: IndexDefinition, in collection: String) -> Bool {
     if InternalCollection(named: collection) != nil { return true }
     switch indexes {

@@ -6,13 +6,13 @@ import NanoEngine
 import NanoQuery
 
 extension EncryptedEngine {
-  /// Lets another key open the store, at once: it wraps the keys of the documents, which stay as they are.
+  /// Changes the key that opens the store, immediately: the new key wraps the existing keys of the documents.
   ///
-  /// Whoever had the key before and a copy of the file can open the copy, and knows the keys of the
-  /// documents: ``rotate(progress:)`` makes other ones.
+  /// Anyone with the previous key and a copy of the file can decrypt the copy, and has the keys of the
+  /// documents. ``rotate(progress:)`` replaces those.
   ///
-  /// - Parameter cost: What deriving it from a passphrase costs.
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a key that is none. The key before stays.
+  /// - Parameter cost: The cost of deriving the key from a passphrase.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for an invalid key. The previous key stays valid.
   package func changeKey(to key: EncryptionKey, cost: ScryptCost = ScryptCost()) throws {
     let derivation = KeyDerivation(for: key, cost)
     let wrapping = try derivation.wrappingKey(key)
@@ -27,21 +27,21 @@ extension EncryptedEngine {
     session.set(key, cost)
   }
 
-  /// Makes a new key and seals everything with it, in many small transactions. Others may read and write
-  /// meanwhile.
+  /// Creates a new key and reencrypts everything with it, in many small transactions. Other connections can
+  /// read and write in the meantime.
   ///
-  /// When it ends before it is done, by an error or the end of the process, calling it again goes on; until
-  /// then the store keeps both keys. Collections with blind indexes are sealed in one transaction each,
-  /// so that equal values have equal hashes at any time.
+  /// If it does not complete, because of an error or the end of the process, call it again to continue. Until
+  /// then the store keeps both keys. Each collection with blind indexes is reencrypted in one transaction, so
+  /// that equal values have equal hashes at any time.
   ///
   /// - Parameter progress: Called with 0...1 after each transaction, outside of it. An error that it throws
   ///   ends the call.
-  /// - Throws: ``StoreError/Code/corruptDocument`` if a document does not open. Remove it, or restore it
-  ///   from a backup, and call this again.
+  /// - Throws: ``StoreError/Code/corruptDocument`` if a document does not decrypt. Remove it, or restore it
+  ///   from a backup, and call this method again.
   package func rotate(progress: ((Double) throws -> Void)? = nil) throws {
     let begun = try inner.write(nil) { writer in
       let ring = try current(writer)
-      // One that was begun is gone on with.
+      // Continues a rotation that did not complete.
       guard ring.keys.count == 1 else { return ring }
       var header = ring.header
       let key = DataKey(number: ring.current.number + 1)
@@ -53,12 +53,12 @@ extension EncryptedEngine {
     try SealingRun(self, takesPlain: !begun.isStrict, progress).run()
   }
 
-  /// Seals what was written before the store was encrypted, or by another program without sealing it, in many
-  /// small transactions. From then on a document that is not sealed is taken for one that somebody
-  /// slipped in: it is ``StoreError/Code/corruptDocument``.
+  /// Encrypts documents that were written before the store was encrypted, or by another program without
+  /// encryption, in many small transactions. From then on, a document that is not encrypted is rejected as
+  /// inserted by a third party, with ``StoreError/Code/corruptDocument``.
   ///
-  /// Documents are sealed as they are: call this while you trust whoever can write to the file. It goes on
-  /// with a rotation that was not done.
+  /// Documents are encrypted as they are, so call this method while you trust everyone who can write to the
+  /// file. It continues a rotation that did not complete.
   ///
   /// - Parameter progress: As in ``rotate(progress:)``.
   package func sealAll(progress: ((Double) throws -> Void)? = nil) throws {
@@ -74,7 +74,7 @@ extension EncryptedEngine {
   }
 }
 
-/// Seals everything with the current key, and forgets the others.
+/// Reencrypts everything with the current key, and removes the other keys.
 private struct SealingRun {
   private let engine: EncryptedEngine
   private let takesPlain: Bool
@@ -95,7 +95,7 @@ private struct SealingRun {
     for name in names {
       try seal(name) { count in
         done += count
-        // Documents may have come meanwhile. The end is told at the end.
+        // Documents may have been added in the meantime. Completion is reported at the end.
         try progress?(min(Double(done) / Double(max(1, total)), 0.999))
       }
     }
@@ -123,7 +123,8 @@ private struct SealingRun {
     }
   }
 
-  /// Documents with hashes of two keys would let equal values pass a unique index.
+  /// Reencrypts a collection in one transaction: hashes computed with two keys would let a unique index accept
+  /// equal values.
   private func sealAtOnce(
     _ collection: String, _ blind: BlindIndexes, _ writer: EncryptedWriter
   ) throws -> (last: Int64, count: Int, isEnd: Bool) {
@@ -139,7 +140,7 @@ private struct SealingRun {
     return (seen.last ?? 0, seen.count, true)
   }
 
-  /// Whoever writes reads the keys first, so that by now nothing is sealed with another one.
+  /// Removes the other keys. Every writer reads the keys first, so nothing is encrypted with them anymore.
   private func finish() throws {
     let ring = try writing { writer in
       var header = writer.ring.header
@@ -155,7 +156,7 @@ private struct SealingRun {
   private func writing<Result>(_ work: (EncryptedWriter) throws -> Result) throws -> Result {
     try engine.write(nil) { writer in
       guard let writer = writer as? EncryptedWriter else {
-        throw StoreError(.unsupported, "The engine does not seal documents")
+        throw StoreError(.unsupported, "The engine does not encrypt documents")
       }
       return try work(writer)
     }
@@ -163,7 +164,7 @@ private struct SealingRun {
 }
 
 extension EncryptedWriter {
-  /// Seals with another key what is kept beside documents, under names that it gives.
+  /// Reencrypts what is stored beside documents with another key, under names that are derived from it.
   fileprivate func rename(to key: DataKey) throws {
     try flush()
     if ring.sealsMetadata {

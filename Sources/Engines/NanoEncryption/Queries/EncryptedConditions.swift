@@ -3,17 +3,17 @@
 import NanoDocument
 import NanoQuery
 
-/// What the database can say of a condition on sealed documents.
+/// The part of a condition on encrypted documents that the inner engine can evaluate.
 struct SealedCondition {
-  /// Holds for every document for which the condition does, and for others.
+  /// A condition that matches a superset of the documents.
   let superset: Condition
-  /// Whether for no others.
+  /// Whether ``superset`` matches exactly the same documents.
   let isExact: Bool
 
-  /// What to ask the database, and what is left to ask of opened documents.
+  /// Splits a condition into what the inner engine evaluates and what remains for decrypted documents.
   ///
-  /// - Parameter hash: The field that has hashes of what a path reaches, and the hash of a value; nil for
-  ///   a path without a blind index.
+  /// - Parameter hash: Returns the field with the hashes of the values at a path, and the hash function; `nil`
+  ///   for a path without a blind index.
   init(
     _ condition: Condition,
     _ hash: (FieldPath) -> (field: FieldPath, hash: (DocumentValue) -> String)?
@@ -30,7 +30,7 @@ struct SealedCondition {
 
   private typealias Hash = (FieldPath) -> (field: FieldPath, hash: (DocumentValue) -> String)?
 
-  /// Nil where the database can say nothing.
+  /// Returns `nil` if the inner engine can evaluate no part of the condition.
   private static func make(_ condition: Condition, _ hash: Hash) -> SealedCondition? {
     if condition.concernsRow { return SealedCondition(condition, isExact: true) }
     switch condition {
@@ -76,10 +76,10 @@ struct SealedCondition {
 }
 
 extension Condition {
-  /// Whether it asks for nothing but what stands open: row id, key, type, version, moment.
+  /// Whether it involves only unencrypted columns: row ID, key, type, version, insertion date.
   fileprivate var concernsRow: Bool { fields.isEmpty && !asksForLeaves && !searchesAnywhere }
 
-  /// A search may name its fields later.
+  /// Whether it contains a search, whose fields may be determined later.
   private var searchesAnywhere: Bool {
     switch self {
     case .search: true
@@ -91,6 +91,6 @@ extension Condition {
 }
 
 extension Ordering {
-  /// Whether it asks for nothing but what stands open.
+  /// Whether it involves only unencrypted columns.
   var concernsRow: Bool { Condition.truth(expression).concernsRow }
 }

@@ -4,10 +4,10 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
-/// What was read of collections, so that what was opened once is not opened again.
+/// A cache of decrypted collection metadata.
 ///
-/// It is found by the sealed bytes that it was opened from, which are different for each writing: what a
-/// transaction wrote that was undone is never found.
+/// Entries are looked up by the encrypted bytes that they were decrypted from, which differ with every write:
+/// metadata from a transaction that was rolled back is never found.
 final class EncryptedMetadataCache: Sendable {
   private struct Entry<Value: Sendable>: Sendable {
     let sealed: DocumentValue
@@ -42,19 +42,19 @@ final class EncryptedMetadataCache: Sendable {
     return opened
   }
 
-  /// Gives away the paths of a collection: to one transaction, which changes them.
+  /// Removes and returns the path catalog of a collection, for one transaction to modify.
   func takePaths(_ collection: String) -> KnownPaths? {
     state.withLock { $0.paths.removeValue(forKey: ExactName(collection)) }
   }
 
-  /// Keeps what a transaction has committed.
+  /// Stores path catalogs that a transaction has committed.
   func keep(_ paths: [ExactName: KnownPaths]) {
     state.withLock { $0.paths.merge(paths) { $1 } }
   }
 }
 
-// @unchecked: one transaction at a time has the paths, see `takePaths`.
-/// The paths of a collection, and the bytes that they are kept as; nil if they are not.
+// @unchecked: a path catalog is used by one transaction at a time; see `takePaths`.
+/// The path catalog of a collection, and its encrypted bytes; `nil` if it is not stored.
 struct KnownPaths: @unchecked Sendable {
   let paths: EncryptedPathCatalog
   var sealed: DocumentValue?

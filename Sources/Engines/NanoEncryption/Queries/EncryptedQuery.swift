@@ -4,29 +4,30 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// A query on a sealed collection: what the database is asked, and what is asked of opened documents.
+/// A query on an encrypted collection, split into a query of the inner engine and the rest, which is evaluated
+/// on decrypted documents.
 struct EncryptedQuery {
   let collection: String
-  /// What the database is asked; with the page, if nothing is asked of opened documents.
+  /// The query of the inner engine. Includes the page if nothing is evaluated on decrypted documents.
   let inner: Query
-  /// What opened documents are asked; nil for nothing.
+  /// The condition on decrypted documents; `nil` if there is none.
   let program: ConditionMatcher?
-  /// By what opened documents are sorted; empty if the database sorts them.
+  /// The sort order of decrypted documents; empty if the inner engine sorts them.
   let orderings: [Ordering]
-  /// The page, where the database does not cut it.
+  /// The page, if the inner engine does not apply it.
   let limit: Int?
   let offset: Int
   let after: PagePosition?
   let defaults: FieldDefaults?
-  /// Whether nobody looks at fields.
+  /// Whether the caller reads no fields.
   let isIdentities: Bool
 
-  /// Whether the database answers it alone.
+  /// Whether the inner engine evaluates the query entirely.
   var isExact: Bool { program == nil && orderings.isEmpty }
 }
 
 extension EncryptedReader {
-  /// Nil if the documents of the collection are not sealed.
+  /// Returns `nil` if the documents of the collection are not encrypted.
   func question(_ query: Query, _ collection: String) throws -> EncryptedQuery? {
     guard ring.seals(collection) else { return nil }
     guard var query = try resolved(query, collection) else { return nil }
@@ -51,8 +52,8 @@ extension EncryptedReader {
       defaults: defaults, isIdentities: query.fields == [])
   }
 
-  /// Sealed texts have no index to search. Nil for a collection that does not exist: it is empty, whatever is asked of
-  /// it, and the engine says so.
+  /// Resolves searches. Encrypted texts have no full-text index. Returns `nil` for a collection that does not
+  /// exist: it is empty for every query, and the inner engine reports that.
   private func resolved(_ query: Query, _ collection: String) throws -> Query? {
     do { return try query.resolvingSearches(in: []) } catch {
       let name = collection.folded
@@ -63,7 +64,7 @@ extension EncryptedReader {
     }
   }
 
-  /// The hashes by which the database finds values of a path.
+  /// Returns the hash functions for paths with a blind index.
   private func hashes(
     _ condition: Condition, _ collection: String, _ defaults: FieldDefaults?
   ) throws -> (FieldPath) -> (field: FieldPath, hash: (DocumentValue) -> String)? {
@@ -95,7 +96,7 @@ extension EncryptedReader {
     }
   }
 
-  /// Shows documents as they are opened, none of which is kept.
+  /// Passes documents to a closure as they are decrypted, without keeping them.
   private func stream(
     _ question: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
   ) throws {
@@ -111,7 +112,7 @@ extension EncryptedReader {
     }
   }
 
-  /// Shows what fulfils the condition, without regard to the page where the database does not cut it.
+  /// Passes matching documents to a closure. Applies the page only if the inner engine does.
   private func matches(
     _ question: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
   ) throws {
@@ -141,7 +142,7 @@ extension EncryptedReader {
     return try show(stored)
   }
 
-  /// The row ids of a page in order. What is kept of each document is what it is sorted by.
+  /// Returns the row IDs of a page in order. Only sort keys are kept for each document.
   private func sorted(_ question: EncryptedQuery) throws -> [Int64] {
     let programs = question.orderings.map { CompiledOrdering($0, defaults: question.defaults) }
     var rows: [SortedRow] = []
@@ -162,7 +163,7 @@ extension EncryptedReader {
   }
 }
 
-/// A document while it is sorted.
+/// The sort key of a document.
 private struct SortedRow: Comparable {
   let key: [UInt8]
   let rowID: Int64
@@ -172,8 +173,8 @@ private struct SortedRow: Comparable {
     for (ordering, value) in zip(orderings, position.values) {
       let start = key.count
       SortKey.append(value, to: &key)
-      // With it no key is the beginning of another one, so that the opposite bytes have the opposite order:
-      // where a key goes on behind another one, it does so with a greater byte.
+      // With the terminator, no key is a prefix of another one, so inverting the bytes inverts the order:
+      // where a longer key continues after a shorter one, it does so with a greater byte.
       key.append(0)
       if ordering.descending { for index in start..<key.count { key[index] = ~key[index] } }
     }

@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// What is computed over opened documents.
+/// Queries evaluated on decrypted documents.
 extension EncryptedReader {
   func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult {
     var query = query
@@ -26,7 +26,7 @@ extension EncryptedReader {
   func count(_ query: Query, in collection: String) throws -> Int {
     var query = query
     query.fields = []
-    // An order counts only where a page begins in it.
+    // Order affects the count only if the page starts after a position.
     if query.after == nil { query.orderings = [] }
     guard let question = try question(query, collection) else {
       return try inner.count(query, in: collection)
@@ -74,10 +74,10 @@ extension EncryptedReader {
     let blind = try blindIndexes(of: collection)
     explanation.indexes = explanation.indexes.map { blind?.name(ofInner: $0) ?? $0 }
     if question.program != nil || !question.orderings.isEmpty {
-      explanation.plan.append("OPEN each document")
+      explanation.plan.append("DECRYPT each document")
     }
     if question.program != nil { explanation.checkedPerDocument = query.condition.queryText }
-    if !question.orderings.isEmpty { explanation.plan.append("SORT opened documents") }
+    if !question.orderings.isEmpty { explanation.plan.append("SORT decrypted documents") }
     return explanation
   }
 }

@@ -4,7 +4,7 @@ import Foundation
 import NanoDocument
 import NanoEngine
 
-/// What is kept sealed of collections, beside their documents.
+/// Encrypted metadata of collections.
 extension EncryptedReader {
   func indexes(in collection: String) throws -> [IndexDefinition] {
     guard ring.seals(collection) else { return try inner.indexes(in: collection) }
@@ -12,7 +12,7 @@ extension EncryptedReader {
     return blind.map(\.definition).sorted { $0.name.isBefore($1.name) }
   }
 
-  /// Nil if the collection has none.
+  /// Returns the blind indexes of a collection, or `nil` if it has none.
   func blindIndexes(of collection: String) throws -> BlindIndexes? {
     let name = collection.foldingASCII
     let entry = SealedEntry.name(.indexes, name, ring.values)
@@ -26,10 +26,10 @@ extension EncryptedReader {
     let stored = try inner.settings(of: collection)
     guard ring.seals(collection), !stored.isEmpty else { return stored }
     guard let sealed = stored.defaults[Self.settingsField] else {
-      // As they were before the store was encrypted.
+      // Settings from before the store was encrypted.
       guard !ring.isStrict else {
         throw StoreError(
-          .corruptFile, "The settings of a collection are not sealed", [.collection: collection])
+          .corruptFile, "The settings of a collection are not encrypted", [.collection: collection])
       }
       return stored
     }
@@ -40,8 +40,8 @@ extension EncryptedReader {
     }
   }
 
-  /// Where sealed settings stand among the settings that the database keeps. They are changed there, so
-  /// that it tells everybody.
+  /// The default that holds the encrypted settings. They are stored among the inner settings, so that changes
+  /// are reported to all connections.
   static let settingsField = "nano_sealed"
 
   func observedPaths(in collection: String) throws -> [ObservedPath] {
@@ -59,7 +59,7 @@ extension EncryptedReader {
       .sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
   }
 
-  /// Whether a path is one of sealed bodies.
+  /// Returns whether a path is one of encrypted bodies.
   private static func isEnvelope(_ path: String) -> Bool {
     path == "$sealed" || path.wholeMatch(of: /nano_[ef][0-9]+(\[\])?/) != nil
   }

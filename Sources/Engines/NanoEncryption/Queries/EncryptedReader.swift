@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// A snapshot of sealed documents, which it opens.
+/// A snapshot of encrypted documents, which it decrypts.
 class EncryptedReader: EngineReader {
   let inner: any EngineReader
   let encryption: Encryption
@@ -20,7 +20,7 @@ class EncryptedReader: EngineReader {
     known = engine.known
   }
 
-  /// Without an engine, whose keys cannot change meanwhile.
+  /// Creates a reader without an engine, for keys that cannot change in the meantime.
   init(
     reader inner: any EngineReader, _ encryption: Encryption, _ known: EncryptedMetadataCache,
     _ ring: Keyring
@@ -32,7 +32,7 @@ class EncryptedReader: EngineReader {
     engine = nil
   }
 
-  /// Shows a document of a sealed collection with its fields.
+  /// Decrypts a document of an encrypted collection and passes it to a closure.
   func open<Result>(
     _ stored: StoredDocument, _ opener: DocumentDecryptor, in collection: String,
     _ show: (StoredDocument) throws -> Result
@@ -48,7 +48,7 @@ class EncryptedReader: EngineReader {
     }
   }
 
-  /// Another process may have made a key.
+  /// Reads the keys again, since another process may have created a key.
   private func readKeys() throws {
     if let engine { ring = try engine.current(inner) }
   }
@@ -122,7 +122,7 @@ class EncryptedReader: EngineReader {
     guard ring.seals(collection) else {
       return try inner.findRanked(query, in: collection, show)
     }
-    // No index of tokens finds anything here.
+    // An encrypted collection has no full-text index, so all ranks are zero.
     try find(query, in: collection) { try show($0, 0) }
   }
 
