@@ -21,20 +21,20 @@ extension EncryptedEngine {
 
 extension EncryptedReader {
   fileprivate func problems(of collection: String) throws -> [VerificationProblem] {
-    guard ring.seals(collection) else { return [] }
+    guard ring.encrypts(collection) else { return [] }
     var problems = try problems(of: collection) {
       _ = try settings(of: collection)
       _ = try observedPaths(in: collection)
       _ = try blindIndexes(of: collection)
     }
     let hasIndexes = try !(blindIndexes(of: collection)?.indexes ?? []).isEmpty
-    let opener = DocumentDecryptor(ring, collection)
+    let decryptor = DocumentDecryptor(ring, collection)
     try inner.find(Query(), in: collection) { stored in
       problems += try self.problems(of: collection) {
         if hasIndexes, !SealedBody.isSealed(stored.body) {
-          throw opener.corrupt(stored, "A document is not encrypted")
+          throw decryptor.corrupt(stored, "A document is not encrypted")
         }
-        try open(stored, opener, in: collection) { _ in }
+        try decrypt(stored, decryptor, in: collection) { _ in }
       }
       return true
     }

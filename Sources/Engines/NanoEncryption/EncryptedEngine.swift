@@ -19,7 +19,7 @@ package final class EncryptedEngine: Engine {
   let encryption: Encryption
   private let ring: Mutex<Keyring>
   /// Decrypted metadata of collections, looked up by the encrypted bytes it was read from.
-  let known = EncryptedMetadataCache()
+  let metadataCache = EncryptedMetadataCache()
   /// The encryption that opened the store, updated when the key is changed.
   let session: EncryptionSession
 
@@ -49,7 +49,7 @@ package final class EncryptedEngine: Engine {
   package var capabilities: Capabilities {
     var all = inner.capabilities.subtracting(.sql)
     // Collections that are not encrypted support every capability.
-    guard keyring.sealsMetadata else { return all }
+    guard keyring.encryptsMetadata else { return all }
     all.subtract([.everythingIndex, .textIndexes])
     if encryption.indexes == .refused {
       all.subtract([.uniqueIndexes, .elementIndexes, .uniqueElementIndexes])
@@ -60,7 +60,7 @@ package final class EncryptedEngine: Engine {
   /// The keys as of the last read.
   var keyring: Keyring { ring.withLock(\.self) }
 
-  func note(_ keyring: Keyring) { ring.withLock { $0 = keyring } }
+  func setKeyring(_ keyring: Keyring) { ring.withLock { $0 = keyring } }
 
   package func read<Result>(
     _ scope: ReadScope, _ interruption: Interruption?,
@@ -77,12 +77,14 @@ package final class EncryptedEngine: Engine {
     _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
     let ring = keyring
-    guard ring.seals(collection) else {
+    guard ring.encrypts(collection) else {
       return try inner.get(identity, in: collection, interruption, show)
     }
     do {
-      let opener = DocumentDecryptor(ring, collection)
-      return try inner.get(identity, in: collection, interruption) { try opener.open($0, show) }
+      let decryptor = DocumentDecryptor(ring, collection)
+      return try inner.get(identity, in: collection, interruption) {
+        try decryptor.decrypt($0, show)
+      }
     } catch is UnknownKey {
       return try read(.call, interruption) { try $0.get(identity, in: collection, show) }
     }
@@ -91,14 +93,14 @@ package final class EncryptedEngine: Engine {
   package func write<Result>(
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
-    var paths: [ExactName: KnownPaths] = [:]
+    var paths: [ExactName: CachedPathCatalog] = [:]
     let result = try inner.write(interruption) { inner in
       let writer = EncryptedWriter(inner, self, try current(inner))
       let result = try work(writer)
       paths = try writer.flush()
       return result
     }
-    known.keep(paths)
+    metadataCache.store(paths)
     return result
   }
 
@@ -110,7 +112,7 @@ package final class EncryptedEngine: Engine {
     }
     guard value != ring.value else { return ring }
     let changed = try Keyring(value, ring.wrapping)
-    note(changed)
+    setKeyring(changed)
     return changed
   }
 

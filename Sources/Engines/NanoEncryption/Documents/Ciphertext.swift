@@ -18,39 +18,39 @@ enum Ciphertext {
   /// The number of bytes that encryption adds.
   static let overhead = headerLength + 12 + 16
 
-  static func seal(
-    _ plain: UnsafeRawBufferPointer, _ key: SymmetricKey, _ context: SealingContext
+  static func encrypt(
+    _ plain: UnsafeRawBufferPointer, _ key: SymmetricKey, _ context: AuthenticatedContext
   ) throws(StoreError) -> [UInt8] {
     guard let box = try? AES.GCM.seal(plain, using: key, authenticating: context.bytes),
       let combined = box.combined
     else { throw StoreError(.valueNotStorable, "A value cannot be encrypted") }
-    var sealed: [UInt8] = []
-    sealed.reserveCapacity(headerLength + combined.count)
-    sealed.append(contentsOf: context.bytes.prefix(headerLength))
-    combined.withUnsafeBytes { sealed.append(contentsOf: $0) }
-    return sealed
+    var encrypted: [UInt8] = []
+    encrypted.reserveCapacity(headerLength + combined.count)
+    encrypted.append(contentsOf: context.bytes.prefix(headerLength))
+    combined.withUnsafeBytes { encrypted.append(contentsOf: $0) }
+    return encrypted
   }
 
   /// Returns the plaintext, or `nil` if the bytes were not encrypted with this key and for this context, or
   /// are damaged.
-  static func open(
-    _ sealed: UnsafeRawBufferPointer, _ key: SymmetricKey, _ context: SealingContext
+  static func decrypt(
+    _ encrypted: UnsafeRawBufferPointer, _ key: SymmetricKey, _ context: AuthenticatedContext
   ) -> Data? {
-    guard keyNumber(sealed) == context.keyNumber else { return nil }
-    let combined = UnsafeRawBufferPointer(rebasing: sealed[headerLength...])
+    guard keyNumber(encrypted) == context.keyNumber else { return nil }
+    let combined = UnsafeRawBufferPointer(rebasing: encrypted[headerLength...])
     guard let box = try? AES.GCM.SealedBox(combined: combined) else { return nil }
     return try? AES.GCM.open(box, using: key, authenticating: context.bytes)
   }
 
   /// Returns the number of the key, or `nil` if the bytes are not in this format.
-  static func keyNumber(_ sealed: UnsafeRawBufferPointer) -> UInt32? {
-    guard sealed.count >= overhead, sealed[0] == format else { return nil }
-    return UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 1, as: UInt32.self))
+  static func keyNumber(_ encrypted: UnsafeRawBufferPointer) -> UInt32? {
+    guard encrypted.count >= overhead, encrypted[0] == format else { return nil }
+    return UInt32(bigEndian: encrypted.loadUnaligned(fromByteOffset: 1, as: UInt32.self))
   }
 }
 
 /// The additional authenticated data of encrypted bytes. It starts with their own header.
-struct SealingContext {
+struct AuthenticatedContext {
   let keyNumber: UInt32
   private(set) var bytes: [UInt8] = []
 

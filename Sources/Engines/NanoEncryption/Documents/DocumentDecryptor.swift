@@ -24,7 +24,7 @@ struct DocumentDecryptor {
   /// - Throws: ``UnknownKey``; ``StoreError/Code/corruptDocument`` if the document was modified, or moved from
   ///   a different row. Other documents are not affected.
   @inline(__always)
-  func open<Result>(
+  func decrypt<Result>(
     _ stored: StoredDocument, _ show: (StoredDocument) throws -> Result
   ) throws -> Result {
     guard SealedBody.isSealed(stored.body) else {
@@ -33,9 +33,9 @@ struct DocumentDecryptor {
     }
     let plain = try fields(stored)
     return try plain.withUnsafeBytes { bytes in
-      var opened = stored
-      opened.body = bytes
-      return try show(opened)
+      var decrypted = stored
+      decrypted.body = bytes
+      return try show(decrypted)
     }
   }
 
@@ -44,8 +44,8 @@ struct DocumentDecryptor {
       throw corrupt(stored, "An encrypted document is corrupt")
     }
     guard let key = ring.keys[envelope.keyNumber] else { throw UnknownKey() }
-    let place = SealedBody.Place(stored, collection)
-    guard let plain = SealedBody.open(envelope, at: place, key) else {
+    let row = SealedBody.RowContext(stored, collection)
+    guard let plain = SealedBody.open(envelope, at: row, key) else {
       throw corrupt(stored, "An encrypted document was modified, or moved from a different row")
     }
     return plain

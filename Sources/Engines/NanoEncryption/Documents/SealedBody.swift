@@ -23,7 +23,7 @@ enum SealedBody {
   }
 
   /// The row that a body is authenticated with. Borrowed while the row is passed to a closure.
-  struct Place {
+  struct RowContext {
     /// The folded name.
     let collection: [UInt8]
     let rowID: Int64
@@ -34,8 +34,8 @@ enum SealedBody {
     /// - Parameter hashes: The fields next to the ciphertext.
     fileprivate func context(
       _ keyNumber: UInt32, _ hashes: UnsafeRawBufferPointer
-    ) -> SealingContext {
-      var context = SealingContext(keyNumber: keyNumber)
+    ) -> AuthenticatedContext {
+      var context = AuthenticatedContext(keyNumber: keyNumber)
       context.append(part: "document".utf8)
       context.append(part: collection)
       context.append(number: UInt64(bitPattern: rowID))
@@ -60,10 +60,10 @@ enum SealedBody {
 
   /// - Parameter hashes: Fields for blind indexes as JSON, each preceded by a comma.
   static func seal(
-    _ body: UnsafeRawBufferPointer, at place: Place, hashes: [UInt8], _ key: DataKey
+    _ body: UnsafeRawBufferPointer, at row: RowContext, hashes: [UInt8], _ key: DataKey
   ) throws(StoreError) -> [UInt8] {
-    let context = hashes.withUnsafeBytes { place.context(key.number, $0) }
-    let sealed = try Ciphertext.seal(body, key.documents, context)
+    let context = hashes.withUnsafeBytes { row.context(key.number, $0) }
+    let sealed = try Ciphertext.encrypt(body, key.documents, context)
     let start = opening.utf8CodeUnitCount
     let length = Base64.encodedLength(sealed.count)
     return [UInt8](unsafeUninitializedCapacity: start + length + 2 + hashes.count) { out, count in
@@ -115,9 +115,9 @@ enum SealedBody {
   }
 
   /// Returns the decrypted fields, or `nil` if any part of the row was modified.
-  static func open(_ envelope: Envelope, at place: Place, _ key: DataKey) -> Data? {
-    let context = place.context(envelope.keyNumber, envelope.hashes)
-    return envelope.sealed.withUnsafeBytes { Ciphertext.open($0, key.documents, context) }
+  static func open(_ envelope: Envelope, at row: RowContext, _ key: DataKey) -> Data? {
+    let context = row.context(envelope.keyNumber, envelope.hashes)
+    return envelope.sealed.withUnsafeBytes { Ciphertext.decrypt($0, key.documents, context) }
   }
 
   /// Returns the number of the key that a body was encrypted with, without decrypting it; `nil` if it is not
@@ -134,7 +134,7 @@ enum SealedBody {
   }
 }
 
-extension SealedBody.Place {
+extension SealedBody.RowContext {
   init(_ stored: StoredDocument, _ collection: [UInt8]) {
     self.init(
       collection: collection, rowID: stored.rowID, key: stored.borrowedKey,
@@ -144,12 +144,12 @@ extension SealedBody.Place {
   /// Passes the row context of a document to be written to a closure.
   static func with<Result>(
     _ document: NewDocument, key: DocumentKey?, rowID: Int64, _ collection: [UInt8],
-    _ work: (SealedBody.Place) throws -> Result
+    _ work: (SealedBody.RowContext) throws -> Result
   ) rethrows -> Result {
     try DocumentKey.withBorrowed(key) { key in
       func lend(_ type: UnsafeRawBufferPointer?) throws -> Result {
         try work(
-          SealedBody.Place(
+          SealedBody.RowContext(
             collection: collection, rowID: rowID, key: key, type: type, version: document.version))
       }
       guard var type = document.type else { return try lend(nil) }

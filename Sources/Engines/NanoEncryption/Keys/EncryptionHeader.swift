@@ -37,7 +37,7 @@ struct EncryptionHeader: Sendable {
   }
 
   /// Returns the stored form, with its authentication code.
-  func sealed(with wrapping: SymmetricKey) -> DocumentValue {
+  func authenticated(with wrapping: SymmetricKey) -> DocumentValue {
     var object = object
     object["mac"] = .data(Self.code(object, wrapping))
     return .object(object)
@@ -88,17 +88,17 @@ struct EncryptionHeader: Sendable {
   func unwrapped(
     _ wrapping: SymmetricKey, from value: DocumentValue
   ) throws(StoreError) -> [UInt32: DataKey] {
-    var opened: [UInt32: DataKey] = [:]
-    for (number, wrapped) in keys { opened[number] = Self.unwrap(wrapped, number, wrapping) }
+    var unwrapped: [UInt32: DataKey] = [:]
+    for (number, wrapped) in keys { unwrapped[number] = Self.unwrap(wrapped, number, wrapping) }
     var covered = value.object ?? [:]
     let code = covered["mac"]?.data ?? Data()
     covered["mac"] = nil
     let isIntact = Self.isEqual(code, Self.code(covered, wrapping))
-    guard isIntact || !opened.isEmpty else {
+    guard isIntact || !unwrapped.isEmpty else {
       throw StoreError(.wrongKey, "This key does not open the store")
     }
-    guard isIntact, opened.count == keys.count else { throw Self.damaged }
-    return opened
+    guard isIntact, unwrapped.count == keys.count else { throw Self.damaged }
+    return unwrapped
   }
 
   mutating func wrap(_ key: DataKey, with wrapping: SymmetricKey) throws(StoreError) {

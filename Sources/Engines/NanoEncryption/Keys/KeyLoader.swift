@@ -18,24 +18,24 @@ struct KeyLoader {
 
   func keyring() throws -> Keyring {
     let found = try inner.read(.call, nil) { try $0.metadata(EncryptionMarker.name) }
-    let ring = try found.map { try open($0) } ?? begin()
-    return try widened(ring)
+    let ring = try found.map { try unwrap($0) } ?? create()
+    return try addingCollections(ring)
   }
 
-  private func open(_ value: DocumentValue) throws -> Keyring {
+  private func unwrap(_ value: DocumentValue) throws -> Keyring {
     let header = try EncryptionHeader(value)
     return try Keyring(value, try header.derivation.wrappingKey(encryption.key))
   }
 
   /// Creates the keys of a store that has none.
-  private func begin() throws -> Keyring {
+  private func create() throws -> Keyring {
     // Derived outside of the transaction, since it takes time.
     let derivation = KeyDerivation(for: encryption.key, encryption.cost)
     let wrapping = try derivation.wrappingKey(encryption.key)
     return try inner.write(nil) { writer in
       // Another process may have created the keys first.
-      if let value = try writer.metadata(EncryptionMarker.name) { return try open(value) }
-      try requireNothingSealed(writer)
+      if let value = try writer.metadata(EncryptionMarker.name) { return try unwrap(value) }
+      try requireNoEncryptedDocuments(writer)
       let header = try EncryptionHeader(
         derivation, first: DataKey(number: 1), encryption.scope,
         isStrict: try isEmpty(writer) { _ in true }, wrapping)
@@ -45,11 +45,11 @@ struct KeyLoader {
 
   /// Rejects a store with encrypted documents: new keys cannot decrypt them, and the store must not appear to
   /// be new.
-  private func requireNothingSealed(_ writer: any EngineWriter) throws {
+  private func requireNoEncryptedDocuments(_ writer: any EngineWriter) throws {
     let missing = StoreError(
       .corruptFile, "The store's keys are missing", [.hint: "restore them from a backup"])
     // The first encrypted document of a collection adds an entry for its paths.
-    if try writer.metadataNames().contains(where: SealedEntry.isHidden) { throw missing }
+    if try writer.metadataNames().contains(where: EncryptedEntry.isHidden) { throw missing }
     for collection in try writer.collections() {
       try writer.find(Query(limit: 1), in: collection.name) { stored in
         if SealedBody.isSealed(stored.body) { throw missing }
@@ -59,32 +59,32 @@ struct KeyLoader {
   }
 
   private func isEmpty(
-    _ writer: any EngineWriter, _ isConcerned: (String) -> Bool
+    _ writer: any EngineWriter, _ isIncluded: (String) -> Bool
   ) throws -> Bool {
     if encryption.scope == .all {
-      guard try writer.metadataNames().allSatisfy(SealedEntry.isHidden) else { return false }
+      guard try writer.metadataNames().allSatisfy(EncryptedEntry.isHidden) else { return false }
     }
     return try writer.collections().allSatisfy { collection in
-      guard isConcerned(collection.name) else { return true }
+      guard isIncluded(collection.name) else { return true }
       return try writer.count(Query(limit: 1), in: collection.name) == 0
         && writer.settings(of: collection.name).isEmpty
     }
   }
 
   /// Adds collections that are to be encrypted to those that already are.
-  private func widened(_ ring: Keyring) throws -> Keyring {
-    guard let sealed = ring.header.collections else { return ring }
-    let asked = encryption.scope.folded
-    if let asked, asked.isSubset(of: sealed) { return ring }
+  private func addingCollections(_ ring: Keyring) throws -> Keyring {
+    guard let encrypted = ring.header.collections else { return ring }
+    let requested = encryption.scope.folded
+    if let requested, requested.isSubset(of: encrypted) { return ring }
     return try inner.write(nil) { writer in
       guard let value = try writer.metadata(EncryptionMarker.name) else {
         throw EncryptionHeader.damaged
       }
       let before = try Keyring(value, ring.wrapping)
-      guard let known = before.header.collections else { return before }
+      guard let existing = before.header.collections else { return before }
       var header = before.header
-      header.collections = asked.map { $0.union(known) }
-      let isNew = { (name: String) in !known.contains(name.folded) }
+      header.collections = requested.map { $0.union(existing) }
+      let isNew = { (name: String) in !existing.contains(name.folded) }
       if try !isEmpty(writer, isNew) { header.isStrict = false }
       return try write(header, ring.wrapping, writer, isNew)
     }
@@ -94,7 +94,7 @@ struct KeyLoader {
     _ header: EncryptionHeader, _ wrapping: SymmetricKey, _ writer: any EngineWriter,
     _ isNew: (String) -> Bool
   ) throws -> Keyring {
-    let value = header.sealed(with: wrapping)
+    let value = header.authenticated(with: wrapping)
     let ring = try Keyring(value, wrapping)
     try writer.setMetadata(value, EncryptionMarker.name)
     try replaceIndexes(ring, writer, isNew)
@@ -106,10 +106,10 @@ struct KeyLoader {
   private func replaceIndexes(
     _ ring: Keyring, _ writer: any EngineWriter, _ isNew: (String) -> Bool
   ) throws {
-    let sealing = EncryptedWriter(writer, encryption, EncryptedMetadataCache(), ring)
+    let encryptingWriter = EncryptedWriter(writer, encryption, EncryptedMetadataCache(), ring)
     for collection in try writer.collections() {
       let name = collection.name
-      guard ring.seals(name), isNew(name) else { continue }
+      guard ring.encrypts(name), isNew(name) else { continue }
       let indexes = try writer.indexes(in: name).filter { $0.origin == .declared }
       let texts = try writer.textIndexes(in: name)
       let refused =
@@ -125,9 +125,9 @@ struct KeyLoader {
       }
       _ = try writer.dropIndexes(in: name)
       try writer.setIndexLedger([], of: name)
-      for index in indexes { try sealing.createIndex(index, in: name) }
+      for index in indexes { try encryptingWriter.createIndex(index, in: name) }
     }
-    _ = try sealing.flush()
+    _ = try encryptingWriter.flush()
   }
 }
 

@@ -23,7 +23,7 @@ extension EncryptedEngine {
       for key in ring.keys.values { try header.wrap(key, with: wrapping) }
       return try write(header, wrapping, writer)
     }
-    note(changed)
+    setKeyring(changed)
     session.set(key, cost)
   }
 
@@ -39,7 +39,7 @@ extension EncryptedEngine {
   /// - Throws: ``StoreError/Code/corruptDocument`` if a document does not decrypt. Remove it, or restore it
   ///   from a backup, and call this method again.
   package func rotate(progress: ((Double) throws -> Void)? = nil) throws {
-    let begun = try inner.write(nil) { writer in
+    let started = try inner.write(nil) { writer in
       let ring = try current(writer)
       // Continues a rotation that did not complete.
       guard ring.keys.count == 1 else { return ring }
@@ -49,8 +49,8 @@ extension EncryptedEngine {
       header.current = key.number
       return try write(header, ring.wrapping, writer)
     }
-    note(begun)
-    try SealingRun(self, takesPlain: !begun.isStrict, progress).run()
+    setKeyring(started)
+    try ReencryptionRun(self, acceptsPlain: !started.isStrict, progress).run()
   }
 
   /// Encrypts documents that were written before the store was encrypted, or by another program without
@@ -62,38 +62,38 @@ extension EncryptedEngine {
   ///
   /// - Parameter progress: As in ``rotate(progress:)``.
   package func sealAll(progress: ((Double) throws -> Void)? = nil) throws {
-    try SealingRun(self, takesPlain: true, progress).run()
+    try ReencryptionRun(self, acceptsPlain: true, progress).run()
   }
 
   func write(
     _ header: EncryptionHeader, _ wrapping: SymmetricKey, _ writer: any EngineWriter
   ) throws -> Keyring {
-    let value = header.sealed(with: wrapping)
+    let value = header.authenticated(with: wrapping)
     try writer.setMetadata(value, EncryptionMarker.name)
     return try Keyring(value, wrapping)
   }
 }
 
 /// Reencrypts everything with the current key, and removes the other keys.
-private struct SealingRun {
+private struct ReencryptionRun {
   private let engine: EncryptedEngine
-  private let takesPlain: Bool
+  private let acceptsPlain: Bool
   private let progress: ((Double) throws -> Void)?
 
-  init(_ engine: EncryptedEngine, takesPlain: Bool, _ progress: ((Double) throws -> Void)?) {
+  init(_ engine: EncryptedEngine, acceptsPlain: Bool, _ progress: ((Double) throws -> Void)?) {
     self.engine = engine
-    self.takesPlain = takesPlain
+    self.acceptsPlain = acceptsPlain
     self.progress = progress
   }
 
   func run() throws {
     let (names, total) = try engine.read(.snapshot, nil) { reader in
-      let names = try reader.collections().map(\.name).filter(engine.keyring.seals)
+      let names = try reader.collections().map(\.name).filter(engine.keyring.encrypts)
       return (names, try names.reduce(0) { try $0 + reader.count(Query(), in: $1) })
     }
     var done = 0
     for name in names {
-      try seal(name) { count in
+      try reencrypt(name) { count in
         done += count
         // Documents may have been added in the meantime. Completion is reported at the end.
         try progress?(min(Double(done) / Double(max(1, total)), 0.999))
@@ -103,37 +103,37 @@ private struct SealingRun {
     try progress?(1)
   }
 
-  private func seal(_ collection: String, _ sealed: (Int) throws -> Void) throws {
+  private func reencrypt(_ collection: String, _ didEncrypt: (Int) throws -> Void) throws {
     var last: Int64?
     while true {
       let step = try writing { writer -> (last: Int64, count: Int, isEnd: Bool)? in
         if let blind = try writer.blindIndexes(of: collection), !blind.fields.isEmpty,
           blind.keyNumber != writer.ring.current.number
         {
-          return try sealAtOnce(collection, blind, writer)
+          return try reencryptInOneTransaction(collection, blind, writer)
         }
-        return try writer.sealAgain(collection, after: last, takesPlain: takesPlain) {
+        return try writer.reencrypt(collection, after: last, acceptsPlain: acceptsPlain) {
           $0 != writer.ring.current.number
         }.map { ($0.last, $0.count, false) }
       }
       guard let step else { return }
       last = step.last
-      try sealed(step.count)
+      try didEncrypt(step.count)
       if step.isEnd { return }
     }
   }
 
   /// Reencrypts a collection in one transaction: hashes computed with two keys would let a unique index accept
   /// equal values.
-  private func sealAtOnce(
+  private func reencryptInOneTransaction(
     _ collection: String, _ blind: BlindIndexes, _ writer: EncryptedWriter
   ) throws -> (last: Int64, count: Int, isEnd: Bool) {
     var blind = blind
     blind.keyNumber = writer.ring.current.number
-    try writer.keepBlindIndexes(blind, of: collection)
+    try writer.storeBlindIndexes(blind, of: collection)
     var seen = (last: Int64?.none, count: 0)
-    while let step = try writer.sealAgain(
-      collection, after: seen.last, takesPlain: takesPlain, { _ in true })
+    while let step = try writer.reencrypt(
+      collection, after: seen.last, acceptsPlain: acceptsPlain, { _ in true })
     {
       seen = (step.last, seen.count + step.count)
     }
@@ -150,7 +150,7 @@ private struct SealingRun {
       try writer.rename(to: writer.ring.current)
       return try engine.write(header, writer.ring.wrapping, writer.writer)
     }
-    engine.note(ring)
+    engine.setKeyring(ring)
   }
 
   private func writing<Result>(_ work: (EncryptedWriter) throws -> Result) throws -> Result {
@@ -167,35 +167,35 @@ extension EncryptedWriter {
   /// Reencrypts what is stored beside documents with another key, under names that are derived from it.
   fileprivate func rename(to key: DataKey) throws {
     try flush()
-    if ring.sealsMetadata {
+    if ring.encryptsMetadata {
       for name in try metadataNames() {
         guard let value = try metadata(name) else { continue }
         try setMetadata(nil, name)
-        let entry = SealedEntry.name(.metadata, name, key)
+        let entry = EncryptedEntry.name(.metadata, name, key)
         let content: DocumentValue = ["name": .string(name), "value": value]
-        try writer.setMetadata(try SealedEntry.seal(content, .metadata, entry, key), entry)
+        try writer.setMetadata(try EncryptedEntry.encrypt(content, .metadata, entry, key), entry)
       }
     }
-    for collection in try collections() where ring.seals(collection.name) {
+    for collection in try collections() where ring.encrypts(collection.name) {
       try rename(collection.name, key)
     }
-    forget()
+    invalidate()
   }
 
   private func rename(_ collection: String, _ key: DataKey) throws {
     let name = collection.foldingASCII
-    for kind in [SealedEntry.Kind.indexes, .paths] {
-      let before = SealedEntry.name(kind, name, ring.values)
-      guard let sealed = try writer.metadata(before) else { continue }
-      let value = try SealedEntry.open(sealed, kind, name, ring.values)
+    for kind in [EncryptedEntry.Kind.indexes, .paths] {
+      let before = EncryptedEntry.name(kind, name, ring.values)
+      guard let encrypted = try writer.metadata(before) else { continue }
+      let value = try EncryptedEntry.decrypt(encrypted, kind, name, ring.values)
       try writer.setMetadata(nil, before)
       try writer.setMetadata(
-        try SealedEntry.seal(value, kind, name, key), SealedEntry.name(kind, name, key))
+        try EncryptedEntry.encrypt(value, kind, name, key), EncryptedEntry.name(kind, name, key))
     }
     let settings = try settings(of: collection)
     guard !settings.isEmpty else { return }
-    let sealed = try SealedEntry.seal(.object(settings.object), .settings, name, key)
+    let encrypted = try EncryptedEntry.encrypt(.object(settings.object), .settings, name, key)
     try writer.setSettings(
-      CollectionSettings(defaults: [Self.settingsField: sealed]), of: collection)
+      CollectionSettings(defaults: [Self.settingsField: encrypted]), of: collection)
   }
 }

@@ -33,18 +33,18 @@ struct Keyring: Sendable {
   }
 
   /// Returns whether the documents of a collection are encrypted.
-  func seals(_ collection: String) -> Bool {
+  func encrypts(_ collection: String) -> Bool {
     guard let names = header.collections else { return true }
     return names.contains(collection.folded)
   }
 
   /// Whether metadata is encrypted.
-  var sealsMetadata: Bool { header.collections == nil }
+  var encryptsMetadata: Bool { header.collections == nil }
   var isStrict: Bool { header.isStrict }
 }
 
 /// The metadata entries that encryption stores for itself. They are hidden from all other code.
-enum SealedEntry {
+enum EncryptedEntry {
   static let prefix = "nano_sealed:"
 
   static func isHidden(_ name: String) -> Bool {
@@ -61,7 +61,7 @@ enum SealedEntry {
     /// The settings of a collection, stored among its settings.
     case settings = "s"
 
-    var prefix: String { SealedEntry.prefix + rawValue + ":" }
+    var prefix: String { EncryptedEntry.prefix + rawValue + ":" }
   }
 
   /// Returns the name of an entry, which reveals nothing.
@@ -76,30 +76,33 @@ enum SealedEntry {
     return context
   }
 
-  private static func sealing(_ kind: Kind, _ subject: String, _ key: DataKey) -> SealingContext {
-    var context = SealingContext(keyNumber: key.number)
+  private static func authenticatedContext(
+    _ kind: Kind, _ subject: String, _ key: DataKey
+  ) -> AuthenticatedContext {
+    var context = AuthenticatedContext(keyNumber: key.number)
     context.append(part: kind.rawValue.utf8)
     context.append(part: subject.utf8)
     return context
   }
 
-  static func seal(
+  static func encrypt(
     _ value: DocumentValue, _ kind: Kind, _ subject: String, _ key: DataKey
   ) throws(StoreError) -> DocumentValue {
     var writer = JSONWriter()
     writer.value(value)
     if let failure = writer.failure { throw failure }
     return .data(
-      Data(try Ciphertext.seal(writer.bytes, key.values, sealing(kind, subject, key))))
+      Data(
+        try Ciphertext.encrypt(writer.bytes, key.values, authenticatedContext(kind, subject, key))))
   }
 
   /// - Throws: ``StoreError/Code/corruptFile``.
-  static func open(
+  static func decrypt(
     _ value: DocumentValue, _ kind: Kind, _ subject: String, _ key: DataKey
   ) throws(StoreError) -> DocumentValue {
-    let context = sealing(kind, subject, key)
+    let context = authenticatedContext(kind, subject, key)
     guard
-      let plain = value.data?.withUnsafeBytes({ Ciphertext.open($0, key.values, context) })
+      let plain = value.data?.withUnsafeBytes({ Ciphertext.decrypt($0, key.values, context) })
     else {
       throw StoreError(
         .corruptFile, "An encrypted value of the store does not decrypt",

@@ -48,16 +48,16 @@ struct BlindIndexes: Sendable, Hashable {
 
   /// Adds an index. Returns whether documents need hashes that they do not have.
   mutating func add(_ definition: IndexDefinition) -> Bool {
-    var isMore = false
+    var needsHashes = false
     for column in definition.columns
     where !fields.contains(where: { $0.path == column.path && $0.kind == definition.kind }) {
       lastNumber += 1
       fields.append(Field(number: lastNumber, path: column.path, kind: definition.kind))
-      isMore = true
+      needsHashes = true
     }
     lastNumber += 1
     indexes.append(Index(definition: definition, innerName: "nano_blind_\(lastNumber)"))
-    return isMore
+    return needsHashes
   }
 
   /// Removes an index, and the fields that no other index uses.

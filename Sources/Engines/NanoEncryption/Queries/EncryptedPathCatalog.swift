@@ -51,9 +51,9 @@ final class EncryptedPathCatalog {
     // Documents of one kind have their names in the same order.
     var next = 0
     repeat {
-      let known = nodes[node].children
-      if next < known.count, match(&reader, known[next]) {
-        try value(&reader, known[next], depth: depth)
+      let children = nodes[node].children
+      if next < children.count, match(&reader, children[next]) {
+        try value(&reader, children[next], depth: depth)
         next += 1
       } else if let (child, position) = try child(node, reader.rawName()) {
         try value(&reader, child, depth: depth)

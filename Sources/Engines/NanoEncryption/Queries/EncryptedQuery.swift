@@ -20,7 +20,7 @@ struct EncryptedQuery {
   let after: PagePosition?
   let defaults: FieldDefaults?
   /// Whether the caller reads no fields.
-  let isIdentities: Bool
+  let omitsFields: Bool
 
   /// Whether the inner engine evaluates the query entirely.
   var isExact: Bool { program == nil && orderings.isEmpty }
@@ -28,28 +28,29 @@ struct EncryptedQuery {
 
 extension EncryptedReader {
   /// Returns `nil` if the documents of the collection are not encrypted.
-  func question(_ query: Query, _ collection: String) throws -> EncryptedQuery? {
-    guard ring.seals(collection) else { return nil }
+  func encryptedQuery(_ query: Query, _ collection: String) throws -> EncryptedQuery? {
+    guard ring.encrypts(collection) else { return nil }
     guard var query = try resolved(query, collection) else { return nil }
     query.ranking = nil
     let defaults = FieldDefaults(try settings(of: collection).defaults)
-    let said = SealedCondition(query.condition, try hashes(query.condition, collection, defaults))
+    let split = EncryptedCondition(
+      query.condition, try hashes(query.condition, collection, defaults))
     let program =
-      said.isExact ? nil : try ConditionMatcher(query.condition, defaults: defaults)
-    let isSortedThere = query.orderings.allSatisfy(\.concernsRow)
-    let isExact = said.isExact && isSortedThere
-    var inner = Query(said.superset)
-    inner.fields = query.fields == [] && program == nil && isSortedThere ? [] : nil
-    if isSortedThere {
+      split.isExact ? nil : try ConditionMatcher(query.condition, defaults: defaults)
+    let isSortedByInnerEngine = query.orderings.allSatisfy(\.usesOnlyRowColumns)
+    let isExact = split.isExact && isSortedByInnerEngine
+    var inner = Query(split.superset)
+    inner.fields = query.fields == [] && program == nil && isSortedByInnerEngine ? [] : nil
+    if isSortedByInnerEngine {
       inner.orderings = query.orderings
       inner.after = query.after
     }
     if isExact { (inner.limit, inner.offset) = (query.limit, query.offset) }
     return EncryptedQuery(
       collection: collection, inner: inner, program: program,
-      orderings: isSortedThere ? [] : query.orderings, limit: isExact ? nil : query.limit,
-      offset: isExact ? 0 : query.offset, after: isSortedThere ? nil : query.after,
-      defaults: defaults, isIdentities: query.fields == [])
+      orderings: isSortedByInnerEngine ? [] : query.orderings, limit: isExact ? nil : query.limit,
+      offset: isExact ? 0 : query.offset, after: isSortedByInnerEngine ? nil : query.after,
+      defaults: defaults, omitsFields: query.fields == [])
   }
 
   /// Resolves searches. Encrypted texts have no full-text index. Returns `nil` for a collection that does not
@@ -80,56 +81,58 @@ extension EncryptedReader {
   }
 
   func find(
-    _ question: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
+    _ encryptedQuery: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
   ) throws {
-    if question.orderings.isEmpty { return try stream(question, isOrdered: isOrdered, show) }
-    let opener = DocumentDecryptor(ring, question.collection)
-    for rowID in try sorted(question) {
-      var goesOn = true
-      try inner.get(.rowID(rowID), in: question.collection) { stored in
-        goesOn =
-          question.isIdentities
+    if encryptedQuery.orderings.isEmpty {
+      return try stream(encryptedQuery, isOrdered: isOrdered, show)
+    }
+    let decryptor = DocumentDecryptor(ring, encryptedQuery.collection)
+    for rowID in try sorted(encryptedQuery) {
+      var shouldContinue = true
+      try inner.get(.rowID(rowID), in: encryptedQuery.collection) { stored in
+        shouldContinue =
+          encryptedQuery.omitsFields
           ? try Self.withoutFields(stored, show)
-          : try open(stored, opener, in: question.collection, show)
+          : try decrypt(stored, decryptor, in: encryptedQuery.collection, show)
       }
-      if !goesOn { return }
+      if !shouldContinue { return }
     }
   }
 
   /// Passes documents to a closure as they are decrypted, without keeping them.
   private func stream(
-    _ question: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
+    _ encryptedQuery: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
   ) throws {
-    var left = (skipped: question.offset, shown: question.limit ?? .max)
-    guard left.shown > 0 else { return }
-    try matches(question, isOrdered: isOrdered) { stored in
-      if left.skipped > 0 {
-        left.skipped -= 1
+    var remaining = (skips: encryptedQuery.offset, results: encryptedQuery.limit ?? .max)
+    guard remaining.results > 0 else { return }
+    try matches(encryptedQuery, isOrdered: isOrdered) { stored in
+      if remaining.skips > 0 {
+        remaining.skips -= 1
         return true
       }
-      left.shown -= 1
-      return try show(stored) && left.shown > 0
+      remaining.results -= 1
+      return try show(stored) && remaining.results > 0
     }
   }
 
   /// Passes matching documents to a closure. Applies the page only if the inner engine does.
   private func matches(
-    _ question: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
+    _ encryptedQuery: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
   ) throws {
-    let opener = DocumentDecryptor(ring, question.collection)
+    let decryptor = DocumentDecryptor(ring, encryptedQuery.collection)
     func match(_ stored: StoredDocument) throws -> Bool {
-      if question.inner.fields != nil { return try Self.withoutFields(stored, show) }
-      return try open(stored, opener, in: question.collection) { stored in
-        if let program = question.program {
+      if encryptedQuery.inner.fields != nil { return try Self.withoutFields(stored, show) }
+      return try decrypt(stored, decryptor, in: encryptedQuery.collection) { stored in
+        if let program = encryptedQuery.program {
           guard try program.holds(for: stored.body, { stored.value(of: $0) }) else { return true }
         }
         return try show(stored)
       }
     }
     if isOrdered {
-      try inner.find(question.inner, in: question.collection, match)
+      try inner.find(encryptedQuery.inner, in: encryptedQuery.collection, match)
     } else {
-      try inner.findInAnyOrder(question.inner, in: question.collection, match)
+      try inner.findInAnyOrder(encryptedQuery.inner, in: encryptedQuery.collection, match)
     }
   }
 
@@ -143,23 +146,25 @@ extension EncryptedReader {
   }
 
   /// Returns the row IDs of a page in order. Only sort keys are kept for each document.
-  private func sorted(_ question: EncryptedQuery) throws -> [Int64] {
-    let programs = question.orderings.map { CompiledOrdering($0, defaults: question.defaults) }
+  private func sorted(_ encryptedQuery: EncryptedQuery) throws -> [Int64] {
+    let programs = encryptedQuery.orderings.map {
+      CompiledOrdering($0, defaults: encryptedQuery.defaults)
+    }
     var rows: [SortedRow] = []
-    let after = question.after.map { SortedRow($0, question.orderings) }
-    try matches(question, isOrdered: false) { stored in
+    let after = encryptedQuery.after.map { SortedRow($0, encryptedQuery.orderings) }
+    try matches(encryptedQuery, isOrdered: false) { stored in
       var values: [DocumentValue] = []
       for program in programs {
         values.append(try program.value(stored.body) { stored.value(of: $0) })
       }
       let row = SortedRow(
-        PagePosition(values: values, rowID: stored.rowID), question.orderings)
+        PagePosition(values: values, rowID: stored.rowID), encryptedQuery.orderings)
       if after.map({ $0 < row }) ?? true { rows.append(row) }
       return true
     }
     rows.sort()
-    let page = rows.dropFirst(question.offset)
-    return page.prefix(question.limit ?? page.count).map(\.rowID)
+    let page = rows.dropFirst(encryptedQuery.offset)
+    return page.prefix(encryptedQuery.limit ?? page.count).map(\.rowID)
   }
 }
 

@@ -111,7 +111,7 @@ struct CollectionLoader {
   ) throws(StoreError) {
     do throws(StoreError) { try check() } catch {
       throw StoreError(
-        .corruptFile, "A row of the store's own tables is damaged",
+        .corruptFile, "A row of the store's internal tables is damaged",
         [
           .table: "nano_indexes", .column: "definition", .collection: collection,
           .expected: "an index definition",

@@ -71,7 +71,7 @@ struct PostgresFailure: Error {
 
   private var sentence: String {
     switch code {
-    case .interrupted: "The operation was cancelled"
+    case .interrupted: "The operation was canceled"
     case .locked:
       state == "55P03"
         ? "Another connection holds the lock"

@@ -49,7 +49,7 @@ class SQLPostgresReader: PostgresReader, SQLReader {
     }
     func rejection(_ name: String) -> StoreError {
       StoreError(
-        .notPermitted, "A statement cannot modify the store's own tables", [.table: name])
+        .notPermitted, "A statement cannot modify the store's internal tables", [.table: name])
     }
     guard statement.canBeExplained else {
       // A definition, for which the server has no plan.

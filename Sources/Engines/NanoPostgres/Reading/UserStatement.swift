@@ -17,8 +17,8 @@ struct UserStatement {
     let scan = Scan(text)
     guard !scan.hasMore else {
       throw StoreError(
-        .invalidArgument, "A text holds more than one statement",
-        [.hint: "run one after the other in a write block"])
+        .invalidArgument, "The text contains more than one statement",
+        [.hint: "run them one at a time in a write block"])
     }
     var values: [PostgresValue] = []
     var rendered = ""

@@ -11,7 +11,7 @@ extension PostgresWriter {
     if let existing = try table(description.name) {
       guard existing.collection.description.identity == description.identity else {
         throw StoreError(
-          .alreadyExists, "A collection of this name has another identity",
+          .alreadyExists, "A collection with this name has a different identity",
           [
             .collection: description.name,
             .actual: existing.collection.description.identity.rawValue,
@@ -27,7 +27,7 @@ extension PostgresWriter {
     guard results[1].count == 0 else {
       _ = try session.run(definition.deletion)
       throw StoreError(
-        .invalidName, "A table of this name exists and is not a collection",
+        .invalidName, "A table with this name exists and is not a collection",
         [.collection: description.name])
     }
     _ = try session.run(definition.statements)

@@ -20,7 +20,7 @@ extension PostgresWriter {
       }
       guard existing.definition.origin == .adaptive, index.origin == .declared else {
         throw StoreError(
-          .alreadyExists, "An index of this name has another definition",
+          .alreadyExists, "An index with this name has a different definition",
           [.collection: name, .index: index.name])
       }
       _ = try dropIndex(index.name, in: collection)
@@ -106,7 +106,7 @@ extension PostgresWriter {
           [.capability: "uniqueElementIndexes", .index: index.name])
       }
       guard !path.addressesElement else {
-        throw unsupported(path, "An index on elements cannot select an element by number")
+        throw unsupported(path, "An index on elements cannot address an element by position")
       }
       guard let expression = ElementIndexExpression(path, names) else {
         throw unsupported(path, "A field with this name cannot be indexed")

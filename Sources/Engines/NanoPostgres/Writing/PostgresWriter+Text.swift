@@ -16,7 +16,7 @@ extension PostgresWriter {
       + table.collection.indexes.map(\.definition.name)
     guard !names.containsExactly(index.name) else {
       throw StoreError(
-        .alreadyExists, "An index of this name has another definition",
+        .alreadyExists, "An index with this name has a different definition",
         [.collection: table.collection.description.name, .index: index.name])
     }
     let sqlName = PostgresNames.index(index.name, of: table.collection.folded.text)
