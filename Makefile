@@ -4,12 +4,13 @@
 SWIFT_FLAGS = --explicit-target-dependency-import-check error
 PRODUCT = .build/release/nanostore
 
-.PHONY: help setup demo test cases bench bench-million bench-graph bench-postgres docs format lint clean
+.PHONY: help setup demo test cases api bench bench-million bench-graph bench-postgres docs format lint clean
 .PHONY: reliability crash power-loss failing-calls damage programs concurrency limits black-box fuzz tsan asan
 help:
 	@echo "make demo            builds the command-line tool and runs it on sample data"
 	@echo "make test            builds everything and runs all tests"
 	@echo "make cases           runs the acceptance cases, from the folder NANOSTORE_CASES if it is set"
+	@echo "make api             writes the lists of the public API, which a test compares, into the folder API"
 	@echo "make setup           installs missing build dependencies; demo, test and the other targets run it first"
 	@echo "make bench           benchmarks against SQLite's C API and GRDB; fills in docs/PERFORMANCE.md and the README"
 	@echo "make bench-million   the same with 1,000,000 documents"
@@ -34,6 +35,10 @@ demo: setup
 
 test: setup
 	@scripts/test
+
+api: setup
+	swift build --build-tests $(SWIFT_FLAGS)
+	NANOSTORE_WRITE_API=1 swift test --skip-build --filter PublicAPITests
 
 cases: setup
 	@scripts/test --filter CaseTests

@@ -3,11 +3,11 @@
 import Foundation
 import Testing
 
-/// What the compiler says of a model that cannot be right. Each message stands once, on the line of the program that
-/// has to change, with the name of the property.
-@Suite("Diagnostics of models", .enabled(if: ConsumerCompiler.isAvailable), .serialized)
+/// Compiler diagnostics for invalid models. Each diagnostic appears once, on the line that has to change, and names
+/// the property.
+@Suite("Diagnostics for models", .enabled(if: ConsumerCompiler.isAvailable), .serialized)
 struct ModelDiagnosticTests {
-  /// The errors and warnings of a program, each with its line and without the names of macros.
+  /// Returns the errors and warnings of a program with their lines and without macro names.
   private func diagnostics(_ body: String) throws -> [String] {
     let outcome = try ConsumerCompiler.check("import Foundation\nimport NanoStoreModels\n" + body)
     return outcome.messages.map { message in
@@ -19,7 +19,7 @@ struct ModelDiagnosticTests {
     }
   }
 
-  @Test("A property that documents cannot hold is named once, on its line")
+  @Test("A property that documents cannot store is reported once, on its line")
   func unstorable() throws {
     #expect(
       try diagnostics(
@@ -36,7 +36,7 @@ struct ModelDiagnosticTests {
         ])
   }
 
-  @Test("An object in a plain property is reported")
+  @Test("An object in a stored property is reported")
   func objectInProperty() throws {
     let advice =
       "make Song Codable or a '@Model' struct, or mark 'songs' with '@Relationship' or '@Inverse' if it refers to objects, or '@Transient'"
@@ -54,7 +54,7 @@ struct ModelDiagnosticTests {
     }
   }
 
-  @Test("A type that cannot be a key is reported at the property, with what can be one")
+  @Test("An invalid key type is reported at the property, with the valid types")
   func keys() throws {
     #expect(
       try diagnostics(
@@ -80,7 +80,7 @@ struct ModelDiagnosticTests {
         ])
   }
 
-  @Test("A text index of what is no text does not compile")
+  @Test("A full-text index on a property that is not text does not compile")
   func textIndexes() throws {
     let advice =
       "'@TextIndexed' requires a string, a collection of strings or a type that conforms to TextIndexable"
@@ -114,7 +114,7 @@ struct ModelDiagnosticTests {
         """) == [])
   }
 
-  @Test("An inverse that does not lead back is reported at the relationship")
+  @Test("An inverse that does not match is reported at the relationship")
   func inverses() throws {
     #expect(
       try diagnostics(
@@ -135,7 +135,7 @@ struct ModelDiagnosticTests {
         ])
   }
 
-  @Test("Declarations that are no models are reported where they stand")
+  @Test("Declarations that cannot be models are reported at their location")
   func declarations() throws {
     let messages = try diagnostics(
       """
@@ -158,7 +158,7 @@ struct ModelDiagnosticTests {
     #expect(try diagnostics("@Model extension Int {}").first?.hasPrefix("3: error: ") == true)
   }
 
-  @Test("A former name that is one of today is reported at its property")
+  @Test("A former name that is also a current name is reported at its property")
   func formerNames() throws {
     #expect(
       try diagnostics(
@@ -173,7 +173,7 @@ struct ModelDiagnosticTests {
         ])
   }
 
-  @Test("A type without a collection is referred to one with a name")
+  @Test("A subscript with a Codable type that is not a model suggests a named collection")
   func codableSubscript() throws {
     let message =
       "error: 'subscript(_:)' is unavailable: a collection of Codable values has a name: use store[\"people\"] with save(_:key:), get(_:as:) and find().decoded(as:); or mark the type '@Model' and import NanoStoreModels"
@@ -192,7 +192,7 @@ struct ModelDiagnosticTests {
     #expect(outcome.messages.count == 1 && outcome.messages.first?.hasSuffix(message) == true)
   }
 
-  @Test("An unknown property in an argument of its own, and in a closure, is named")
+  @Test("An unknown property as an argument and in a closure is named")
   func unknownProperties() throws {
     let person = "@Model struct Person { var name: String; var age: Int }\n"
     for call in [
@@ -236,7 +236,7 @@ struct ModelDiagnosticTests {
         """) == [])
   }
 
-  @Test("A model may describe itself in its own way")
+  @Test("A model can conform to CustomReflectable itself")
   func ownMirrors() throws {
     #expect(
       try diagnostics(

@@ -3,9 +3,9 @@
 import Foundation
 import Testing
 
-@Suite("Snippets of the documents", .enabled(if: ConsumerCompiler.isAvailable))
+@Suite("Documentation snippets", .enabled(if: ConsumerCompiler.isAvailable))
 struct SnippetTests {
-  /// Every page for users; a page that has code for those who change this package marks it otherwise.
+  /// All user documentation. Pages that contain code for contributors use a different code fence.
   static let documents: [URL] = {
     let folders = [
       "docs", "Sources/Products/NanoStore/NanoStore.docc",

@@ -2,9 +2,9 @@
 
 import Testing
 
-@Suite("What is wrong with properties of an object")
+@Suite("Diagnostics for properties of object classes")
 struct ObjectProblemTests {
-  @Test("A constant cannot be loaded after the object is made")
+  @Test("A constant is rejected because it cannot be loaded later")
   func constant() {
     expectProblem(
       "@Model final class Song { →let title: String }",
@@ -12,7 +12,7 @@ struct ObjectProblemTests {
       fixes: ["make it a 'var'": "@Model final class Song { var title: String }"])
   }
 
-  @Test("Properties are declared each on its own, and have no observers")
+  @Test("Properties must be declared separately and cannot have observers")
   func shape() {
     expectProblem(
       "@Model final class Song { var →a: Int, b: Int }",
@@ -23,7 +23,7 @@ struct ObjectProblemTests {
   }
 
   @Test(
-    "A relationship leads to an array of objects or an optional one",
+    "A relationship must be an array of objects or an optional object",
     arguments: [
       "Song", "Set<Song>", "[[Song]]", "[String: Song]", "() -> Song",
     ])
@@ -34,7 +34,8 @@ struct ObjectProblemTests {
     )
   }
 
-  @Test("Relationships are variables without other marks, and inverses have no value of their own")
+  @Test(
+    "Relationships must be variables without other attributes, and inverses cannot have a value")
   func marks() {
     expectProblem(
       "@Model final class Playlist { @Relationship →let songs: [Song] }",
@@ -52,7 +53,7 @@ struct ObjectProblemTests {
     )
   }
 
-  @Test("Objects of any class have no inverse, and an inverse is a property")
+  @Test("A relationship to objects of any class has no inverse, and an inverse must be a property")
   func inverses() {
     expectProblem(
       "@Model final class Playlist { →@Relationship(inverse: \\Song.playlists) var all: [any GraphObject] }",
@@ -62,7 +63,7 @@ struct ObjectProblemTests {
       "the inverse must be a key path to a property, such as '\\Song.playlists'")
   }
 
-  @Test("An inverse belongs to one relationship of a class")
+  @Test("An inverse can belong to only one relationship of a class")
   func sharedInverse() {
     expectProblem(
       """
@@ -75,7 +76,7 @@ struct ObjectProblemTests {
     )
   }
 
-  @Test("Relationships belong to classes")
+  @Test("Relationships require a class")
   func structs() {
     expectProblem(
       "@Model struct Playlist { var a = 1; →@Relationship var songs: [Song] }",
@@ -83,7 +84,8 @@ struct ObjectProblemTests {
       fixes: ["remove '@Relationship'": "@Model struct Playlist { var a = 1; var songs: [Song] }"])
   }
 
-  @Test("A relationship loads, tells before it changes, and tells the other end afterwards")
+  @Test(
+    "A relationship accessor loads the object, notifies before the change and updates the inverse")
   func accessors() {
     let expanded = Diagnosis(
       """

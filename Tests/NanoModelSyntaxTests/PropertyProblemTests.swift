@@ -2,9 +2,9 @@
 
 import Testing
 
-@Suite("What is wrong with properties of a model")
+@Suite("Diagnostics for properties of models")
 struct PropertyProblemTests {
-  @Test("What is computed late or not kept is not stored", arguments: ["lazy", "weak", "unowned"])
+  @Test("Lazy, weak and unowned properties are not stored", arguments: ["lazy", "weak", "unowned"])
   func modifiers(modifier: String) {
     expectProblem(
       """
@@ -26,7 +26,7 @@ struct PropertyProblemTests {
   }
 
   @Test(
-    "A type that the value does not tell is asked for",
+    "A property whose type cannot be inferred requires an annotation",
     arguments: [
       "Date.now", "[]", "[:]", "nil", "f()", "Array(repeating: 0, count: 3)", "1 + 2", "[1, \"a\"]",
       ".good", "-x",
@@ -39,7 +39,7 @@ struct PropertyProblemTests {
   }
 
   @Test(
-    "Values that tell their type need no more",
+    "A literal, initializer call or cast determines the type",
     arguments: [
       "1", "-1", "1.5", "\"a\"", "true", "!true", "Date()", "[String]()", "[String: Int]()",
       "Set<Int>()", "[1, 2]", "[[\"a\"]]", "x as Int", "Money(1)", "\"\\(x)\"",
@@ -48,14 +48,14 @@ struct PropertyProblemTests {
     expectNoProblem("@Model struct Person { var a = \(value) }")
   }
 
-  @Test("Several properties in one pattern are declared each on its own")
+  @Test("Properties in a tuple pattern must be declared separately")
   func tuple() {
     expectProblem(
       "@Model struct Person { var →(a, b) = (1, 2) }",
       "declare each property of a '@Model' type separately")
   }
 
-  @Test("A constant with a value cannot be read")
+  @Test("A constant with a value is rejected because it cannot be decoded")
   func constant() {
     expectProblem(
       """
@@ -80,7 +80,7 @@ struct PropertyProblemTests {
   }
 
   @Test(
-    "What no document can hold is refused",
+    "A type that documents cannot store is rejected",
     arguments: [
       ("(Int, Int)", "a tuple"), ("(Int, Int)?", "a tuple"), ("() -> Void", "a function"),
       ("(@Sendable (Int) -> Void)?", "a function"), ("@Sendable () -> Void", "a function"),
@@ -96,7 +96,7 @@ struct PropertyProblemTests {
       fixes: ["add '@Transient'": "@Model struct Person { @Transient var a: \(type) }"])
   }
 
-  @Test("A property that is not stored has a value after reading")
+  @Test("A transient property needs a default value")
   func transientValue() {
     expectProblem(
       "@Model struct Person { var a: Int; @Transient var →b: Int }",
@@ -108,7 +108,7 @@ struct PropertyProblemTests {
   }
 
   @Test(
-    "A property that is not stored has no other mark",
+    "A transient property cannot have other attributes",
     arguments: ["Field(\"x\")", "Indexed", "Unique", "Key"])
   func transientMarks(mark: String) {
     let name = mark.prefix { $0 != "(" }
@@ -118,7 +118,7 @@ struct PropertyProblemTests {
       fixes: ["remove '@\(name)'": "@Model struct Person { var a: Int; @Transient var b = 1 }"])
   }
 
-  @Test("A name belongs to one property, also a former one and that of a key")
+  @Test("Field names are unique, including former names and the key")
   func sameNames() {
     expectProblem(
       "@Model struct Person { var a: Int; →@Field(\"a\") var b: Int }",
@@ -132,7 +132,7 @@ struct PropertyProblemTests {
     expectNoProblem("@Model struct Person { @Field(\"b\") var a: Int; @Field(\"a\") var b: Int }")
   }
 
-  @Test("A former name is one that no property has now, and that one property had")
+  @Test("A former name must be unused and belong to one property")
   func formerNames() {
     expectProblem(
       "@Model struct Person { var a: Int; →@Field(renamedFrom: \"x\", \"a\") var b: Int }",
@@ -164,7 +164,7 @@ struct PropertyProblemTests {
   }
 
   @Test(
-    "A type that cannot be a key is not marked as one",
+    "A type that cannot be a key is rejected with @Key",
     arguments: ["Double", "Date?", "Bool", "Data", "Swift.Float", "[String]", "Set<UUID>"])
   func keyTypes(type: String) {
     var fixes = ["remove '@Key'": "@Model struct Person { var a: \(type) }"]
@@ -179,7 +179,7 @@ struct PropertyProblemTests {
   }
 
   @Test(
-    "A type without text has no text index",
+    "A type without text is rejected with @TextIndexed",
     arguments: ["Int", "Date?", "[Bool]", "Data", "Double", "Foundation.URL"])
   func textTypes(type: String) {
     expectProblem(
@@ -193,7 +193,7 @@ struct PropertyProblemTests {
     expectNoProblem("@Model struct Person { @TextIndexed var a: [String]?; var b: \(type) }")
   }
 
-  @Test("A field's name is a text of at least one character, without interpolations")
+  @Test("A field name must be a nonempty string literal without interpolation")
   func badNames() {
     expectProblem(
       "@Model struct Person { →@Field(\"\") var a: Int }", "a field name cannot be empty")
@@ -208,7 +208,7 @@ struct PropertyProblemTests {
     expectNoProblem("@Model struct Person { @Field(nil, renamedFrom: #\"a\\b\"#) var a: Int }")
   }
 
-  @Test("There is one key, and it has no index of its own")
+  @Test("A model has at most one key, and the key has no separate index")
   func keys() {
     expectProblem(
       "@Model struct Person { @Key var a: Int; →@Key var b: Int }",
@@ -222,7 +222,7 @@ struct PropertyProblemTests {
     }
   }
 
-  @Test("A unique property is indexed already")
+  @Test("A unique property is already indexed")
   func unique() {
     expectProblem(
       "@Model struct Person { →@Indexed @Unique var a: Int }",
@@ -231,7 +231,7 @@ struct PropertyProblemTests {
   }
 
   @Test(
-    "Dictionaries have neither index nor key",
+    "A dictionary can have neither an index nor a key",
     arguments: ["[String: Int]", "[String: Int]?", "Dictionary<String, Int>"])
   func dictionaries(type: String) {
     for mark in ["Indexed", "Unique", "Key", "TextIndexed"] {
@@ -242,7 +242,7 @@ struct PropertyProblemTests {
     }
   }
 
-  @Test("A mark stands once")
+  @Test("An attribute can appear only once")
   func twice() {
     expectProblem(
       "@Model struct Person { @Indexed →@Indexed var a: Int }", "duplicate '@Indexed'; remove one",
@@ -253,17 +253,17 @@ struct PropertyProblemTests {
       fixes: ["remove '@Field'": "@Model struct Person { @Field(\"x\") var a: Int }"])
   }
 
-  @Test("A name is for one property")
+  @Test("A field name can apply to only one property")
   func several() {
     expectProblem(
       "@Model struct Person { →@Field(\"x\") var a: Int, b: Int }",
-      // The compiler's own words.
+      // The compiler's wording.
       "peer macro can only be applied to a single variable",
       "'@Field' applies to a single property; declare each property separately",
       "field name 'x' is already used by 'a'; choose a different name with '@Field'")
   }
 
-  @Test("Marks stand on stored properties only")
+  @Test("Attributes apply only to stored properties")
   func computed() {
     for property in ["static var b = 1", "var b: Int { 1 }", "var b: Int { get { 1 } set {} }"] {
       for mark in ["Field(\"x\")", "Indexed", "Transient"] {
@@ -277,7 +277,7 @@ struct PropertyProblemTests {
     expectNoProblem("@Model struct Person { @Indexed var a: Int { didSet {} willSet {} } }")
   }
 
-  @Test("Marks stand in models only")
+  @Test("Attributes require a model")
   func outside() {
     for (source, mended) in [
       ("struct Person { →@Indexed var a: Int }", "struct Person { var a: Int }"),
@@ -298,7 +298,7 @@ struct PropertyProblemTests {
   }
 
   @Test(
-    "An id that is no key is a warning, with the mark as a proposal",
+    "An id that is not the key is a warning with a fix-it",
     arguments: [
       ("id: UUID", "id: UUID"), ("id = UUID()", "id = UUID()"), ("id: String?", "id: String?"),
     ])
@@ -310,7 +310,7 @@ struct PropertyProblemTests {
   }
 
   @Test(
-    "An id that is the key, that is meant as a field, or of another type is no problem",
+    "An id that is the key, is marked as a field, or has a different type is not a problem",
     arguments: [
       "@Model struct Person: Identifiable { var id = UUID() }",
       "@Model struct Person { @Field var id: UUID }", "@Model struct Person { @Key var id: UUID }",

@@ -2,10 +2,10 @@
 
 import Testing
 
-@Suite("What is wrong with a type that is marked as a model")
+@Suite("Diagnostics for model types")
 struct TypeProblemTests {
   @Test(
-    "Only structs and final classes are models",
+    "Only structs and final classes can be models",
     arguments: [
       "actor Person { var name = \"\" }", "protocol Named {}",
       "extension Person { var a: Int { 1 } }",
@@ -16,7 +16,7 @@ struct TypeProblemTests {
       fixes: ["remove '@Model'": declaration])
   }
 
-  @Test("An enum is no model, and needs none to be stored")
+  @Test("An enum cannot be a model, and does not need to be one to be stored")
   func enumeration() {
     expectProblem(
       "→@Model enum Kind { case a }",
@@ -24,7 +24,7 @@ struct TypeProblemTests {
       fixes: ["remove '@Model'": "enum Kind { case a }"])
   }
 
-  @Test("A class without an initializer is reported where it is declared, and gets one")
+  @Test("A class without an initializer is reported at its declaration, with a fix-it")
   func initializer() {
     expectProblem(
       """
@@ -66,7 +66,7 @@ struct TypeProblemTests {
     expectNoProblem("@Model final class Song { var title: String; init() { title = \"\" } }")
   }
 
-  @Test("A class has to be final, and is made so")
+  @Test("A class must be final, and a fix-it makes it so")
   func final() {
     expectProblem(
       """
@@ -93,7 +93,7 @@ struct TypeProblemTests {
       fixes: ["add 'final'": "@Model public final class Person { var name = \"\" }"])
   }
 
-  @Test("A model has a stored property")
+  @Test("A model must have a stored property")
   func empty() {
     expectProblem(
       "→@Model struct Person {}", "'Person' has no stored properties to save; add at least one")
@@ -107,7 +107,7 @@ struct TypeProblemTests {
       """, "'Person' has no stored properties to save; add at least one")
   }
 
-  @Test("The version is a literal of at least 1")
+  @Test("The version must be a literal of at least 1")
   func version() {
     let message = "'version' must be an integer literal of at least 1"
     for version in ["0", "-1", "current", "1.5", "0x2", "99999999999999999999"] {
@@ -116,7 +116,7 @@ struct TypeProblemTests {
     expectNoProblem("@Model(version: 1_000) struct Person { var a: Int }")
   }
 
-  @Test("The collection is a text known to the compiler's plugins")
+  @Test("The collection must be a string literal")
   func collection() {
     expectProblem(
       "@Model(→collection: \"a\\(b)\") struct Person { var a: Int }",
@@ -130,7 +130,7 @@ struct TypeProblemTests {
     expectNoProblem("@Model(collection: nil) struct Person { var a: Int }")
   }
 
-  @Test("A model stands outside of functions")
+  @Test("A model cannot be declared inside a function")
   func local() {
     let message = "a '@Model' type cannot be local; declare it outside the function"
     expectProblem("func f() { →@Model struct Person { var a: Int } }", message)
@@ -139,7 +139,7 @@ struct TypeProblemTests {
     expectNoProblem("enum Space { @Model struct Person { var a: Int } }")
   }
 
-  @Test("A model in a private type is as visible as that")
+  @Test("A model in a private type has the visibility of that type")
   func inPrivateType() {
     let expanded = Diagnosis(
       "private enum Space { @Model final class Person { var a = 1 } }"
@@ -147,7 +147,7 @@ struct TypeProblemTests {
     #expect(expanded.contains("fileprivate static var modelFields"))
   }
 
-  @Test("A model belongs to no actor")
+  @Test("A model cannot be isolated to a global actor")
   func actor() {
     expectProblem(
       "@Model →@MainActor final class Person { var a = 1 }",
@@ -155,7 +155,7 @@ struct TypeProblemTests {
       fixes: ["remove '@MainActor'": "@Model final class Person { var a = 1 }"])
   }
 
-  @Test("What is written by the macro is not declared by hand")
+  @Test("A declaration with a generated name is rejected")
   func names() {
     expectProblem(
       "@Model struct Person { var a: Int; static let →collectionName = \"people\" }",
@@ -191,7 +191,7 @@ struct TypeProblemTests {
     expectNoProblem("@Model struct Person { var collectionName: String; var modelVersion = 1 }")
   }
 
-  @Test("A stored property in '#if' is refused; what is not stored may stand there")
+  @Test("A stored property or initializer in '#if' is rejected; other members are permitted")
   func conditional() {
     expectProblem(
       """

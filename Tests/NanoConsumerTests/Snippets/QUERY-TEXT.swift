@@ -1,1 +1,4 @@
 import NanoStore
+
+let store = try Store(.memory)
+let people = store["people"]

@@ -4,7 +4,7 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-@Suite("What docs/COMING-FROM-BNRPERSISTENCE.md says")
+@Suite("Code in docs/COMING-FROM-BNRPERSISTENCE.md")
 struct ComingFromBNRPersistence {
   @Model final class Song {
     var title: String
@@ -55,7 +55,7 @@ struct ComingFromBNRPersistence {
     ]
   }
 
-  @Test("Its code runs, in one program") func code() async throws {
+  @Test("The code of the guide runs as one program") func code() async throws {
     let scratch = try Scratch()
     let folder = scratch.path
     let store = try Store(.file(folder + "/music.db"))

@@ -5,7 +5,7 @@ import NanoStoreModels
 import NanoTestSupport
 import Testing
 
-@Suite("What docs/COMING-FROM-SWIFTDATA.md says")
+@Suite("Code in docs/COMING-FROM-SWIFTDATA.md")
 struct ComingFromSwiftData {
   @Model final class Artist {
     @Unique var name: String
@@ -46,7 +46,7 @@ struct ComingFromSwiftData {
     }
   }
 
-  @Test("Its code runs, in one program") func code() async throws {
+  @Test("The code of the guide runs as one program") func code() async throws {
     let scratch = try Scratch()
     let store = try Store(.file(scratch.path + "/music.db"))
     let id = try await plainly(scratch.path)

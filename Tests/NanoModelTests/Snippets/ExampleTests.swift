@@ -26,7 +26,7 @@ struct ExampleTests {
     #expect(output == shown)
   }
 
-  /// What a program that was built with the tests writes.
+  /// Returns the output of a program that was built with the tests.
   private func run(_ product: String, in folder: String) throws -> String {
     let process = Process()
     process.executableURL = Self.products.appending(path: product)
@@ -40,7 +40,7 @@ struct ExampleTests {
     return String(decoding: written, as: UTF8.self)
   }
 
-  /// Where the tests and the examples were built.
+  /// The folder of the built tests and examples.
   private static var products: URL {
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath
     let program = bundle ?? CommandLine.arguments[0]

@@ -15,7 +15,7 @@ struct ISBN: RawRepresentable, ModelKey {
   var rawValue: String
 }
 
-@Suite("What the article Models and change says")
+@Suite("Code in the article Models and change")
 struct ModelsAndChangeSnippets {
   @Model(collection: "people")
   struct Person: Codable, Equatable {
@@ -32,7 +32,7 @@ struct ModelsAndChangeSnippets {
   private let store: Store
   init() throws { store = try Store(.memory) }
 
-  @Test("A value is a document") func stored() throws {
+  @Test("Values as documents") func stored() throws {
     let people = store[Person.self]
     let ada = try people.insert(Person(firstName: "Ada", lastName: "Lovelace"))
     let json = try people.documents.get(ada.key!)!.object().jsonString()
@@ -155,7 +155,7 @@ struct ModelsAndChangeSnippets {
         shoeSize: 38))
   }
 
-  @Test("Fields are added, renamed and widened") func secondRelease() async throws {
+  @Test("Adding, renaming and widening fields") func secondRelease() async throws {
     typealias Person = SecondRelease.Person
     try oldDocument()
     let people = store[Person.self]
@@ -219,7 +219,7 @@ struct ModelsAndChangeSnippets {
     #expect(try await people.upgrade() == 0)
   }
 
-  @Test("What a newer version wrote") func newer() throws {
+  @Test("Documents of newer versions") func newer() throws {
     typealias Person = SecondRelease.Person
     try store[ThirdRelease.Person.self].insert(
       ThirdRelease.Person(id: "grace", first: "Grace", last: "Hopper", phone: []))

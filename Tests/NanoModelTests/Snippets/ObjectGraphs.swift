@@ -21,12 +21,12 @@ enum ObjectsArticle {
   }
 }
 
-@Suite("What the article Graphs of objects says")
+@Suite("Code in the article Graphs of objects")
 struct ObjectsSnippets {
   private typealias Song = ObjectsArticle.Song
   private typealias Playlist = ObjectsArticle.Playlist
 
-  @Test("Its code runs")
+  @Test("The code runs")
   func code() async throws {
     let store = try Store(.memory)
     let context = ObjectContext(store)
@@ -74,7 +74,7 @@ struct ObjectsSnippets {
     #expect(long.isEmpty && lists.map(\.title) == ["Street"])
   }
 
-  @Test("Its code with await runs")
+  @Test("The code with await runs")
   func awaiting() async throws {
     let store = try Store(.memory)
     let library = ObjectActor(store)

@@ -18,9 +18,9 @@ func countLater(_ films: DocumentCollection) async throws -> Int {
   try await films.count()  // runs on a thread of the store; suspends this task
 }
 
-@Suite("What the article Sync or async says")
+@Suite("Code in the article Sync or async")
 struct SyncOrAsyncSnippets {
-  @Test("Its code runs, in one program", .timeLimit(.minutes(1))) func code() async throws {
+  @Test("The code runs as one program", .timeLimit(.minutes(1))) func code() async throws {
     let store = try Store(.memory)
     let films = store["films"]
     let log = store["log"]

@@ -3,7 +3,7 @@
 import BenchmarkKit
 import NanoStore
 
-/// An index on a field of cards that are there. The answer is how many there are.
+/// Creates an index on a field of stored cards. The result is the number of cards.
 struct CardIndexScenario: Scenario {
   let set: CardSet
 
@@ -11,7 +11,7 @@ struct CardIndexScenario: Scenario {
   var work: String { "\(self.set.identity.library): create an index on existing documents" }
   let unit = "document"
   var operations: Int { self.set.cards.count }
-  /// The original's was a new column, filled document by document.
+  /// The original added a new column and filled it document by document.
   var original: Double? { 400 }
 
   var raw: Variant {

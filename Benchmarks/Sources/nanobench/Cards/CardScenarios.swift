@@ -3,7 +3,7 @@
 import BenchmarkKit
 import NanoStore
 
-/// The originals' own benchmarks on 100,000 cards, with the ratios at which they stood.
+/// The benchmarks of the original libraries on 100,000 cards, with their ratios.
 func cardScenarios(_ workload: Workload, _ identity: CardIdentity) -> [any Scenario] {
   let set = CardSet(workload, identity)
   let isNano = identity == .key

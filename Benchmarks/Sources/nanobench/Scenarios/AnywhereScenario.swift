@@ -3,7 +3,7 @@
 import BenchmarkKit
 import NanoStore
 
-/// How many documents have a value in whatever attribute. The answer is that count.
+/// Counts documents with a value in any attribute. The result is the count.
 struct AnywhereScenario: Scenario {
   let workload: Workload
 

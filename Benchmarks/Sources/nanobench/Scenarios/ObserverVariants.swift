@@ -58,7 +58,7 @@ extension ObserverScenario {
   }
 }
 
-/// Observers that got their first answer.
+/// Counts the observers that have received their first result.
 // @unchecked: `number` is touched only while `lock` is held.
 private final class Begun: @unchecked Sendable {
   private let lock = NSLock()

@@ -43,7 +43,7 @@ extension JSONReader {
   ///
   /// - Throws: ``StoreError/Code/corruptDocument`` if the bytes end before the value does.
   @inlinable
-  package mutating func skipValue() throws(StoreError) {
+  public mutating func skipValue() throws(StoreError) {
     skipWhitespace()
     guard cursor < end else { throw corrupt("a value") }
     switch cursor.pointee {

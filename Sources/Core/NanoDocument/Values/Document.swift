@@ -246,7 +246,7 @@ extension Document {
   /// let first = try people.get("ada")!
   /// first.hasSameStorage(as: try people.get("ada")!)    // true
   /// ```
-  package func hasSameStorage(as other: Document) -> Bool {
+  public func hasSameStorage(as other: Document) -> Bool {
     storage === other.storage && edits == nil && other.edits == nil
   }
 

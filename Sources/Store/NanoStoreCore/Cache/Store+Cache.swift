@@ -39,7 +39,7 @@ extension Store {
   /// It costs a look at the row, so that writes of other stores and processes count too. False for a
   /// document that was changed, that comes from elsewhere, a write or a collection without cache
   /// included, whose row another program wrote last, and if the database cannot be asked.
-  package func isCurrent(_ document: Document) -> Bool {
+  public func isCurrent(_ document: Document) -> Bool {
     guard let collection = document.collection, let rowID = document.rowID,
       let cache = cache[collection],
       let known = cache.withContents({ $0.version(of: document, rowID) })
@@ -56,7 +56,7 @@ extension Store {
     if found?.state != nil { cache.withContents { $0.forget(document, rowID) } }
     return false
   }
-  package func isCurrent(_ document: Document) async -> Bool {
+  public func isCurrent(_ document: Document) async -> Bool {
     (try? await onReader { self.isCurrent(document) }) ?? false
   }
 }

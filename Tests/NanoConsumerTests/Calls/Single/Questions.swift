@@ -15,7 +15,7 @@ func questions(_ wines: DocumentCollection, _ bag: Bag, _ position: PagePosition
   print(all.after(position).select("year"), try all.sorted(byText: "[year] DESC"))
   print(wines.search("red").ranked(weights: ["name": 2]), all.fieldsAsColumns())
   print(wines.search(FullTextQuery.phrase("red"), in: "byName"), wines.find(type: "Wine"))
-  print(try wines.find("[year] > ?", arguments: [1990]), wines.find(Query()))
+  print(try wines.find("[year] > ?", arguments: [1990]))
   print(bag.find().where(Field("year") > 1990).sorted(by: "year").limit(5).select("year"))
   var search = Search()
   print(search.query(in: wines), search.query(in: bag))
@@ -39,4 +39,3 @@ func objectQuestions(_ context: ObjectContext, _ id: ObjectID<Book>) {
 }
 
 final class Counter: Sendable {}
-

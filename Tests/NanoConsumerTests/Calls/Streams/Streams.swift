@@ -57,7 +57,7 @@ func actors(_ store: Store) async throws {
   print(id)
 }
 
-/// Values that are not `Sendable` are handed over.
+/// Sends values that are not `Sendable`.
 func classes(_ sheets: ModelCollection<Sheet>) async throws {
   let all = try await sheets.fetch()
   print(all.map(\.text), try await sheets.find(\.text == "A").first()?.text ?? "")
