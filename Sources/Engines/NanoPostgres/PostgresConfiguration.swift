@@ -17,7 +17,7 @@ public struct PostgresConfiguration: Sendable {
   public enum Layout: Sendable, Hashable {
     /// One table.
     case plain
-    /// A number of tables, partitioned by a hash of the key. Unique indexes on fields are not possible.
+    /// The specified number of tables, partitioned by a hash of the key. Unique indexes on fields are not possible.
     case partitions(Int)
     /// Distributed by key over the nodes of Citus, in the specified number of shards. Requires the Citus
     /// extension; experimental.
@@ -34,9 +34,9 @@ public struct PostgresConfiguration: Sendable {
 
   /// When a commit counts as done.
   public enum Durability: Sendable, Hashable {
-    /// When it is on the server's disk, and on those of its synchronous standbys.
+    /// When the commit is on the disk of the server, and on those of its synchronous standbys.
     case full
-    /// When the server has it in memory. A server crash may lose the last fractions of a second of commits,
+    /// When the server has the commit in memory. A server crash may lose the last fractions of a second of commits,
     /// and leaves no partial transaction.
     case normal
   }
@@ -52,14 +52,15 @@ public struct PostgresConfiguration: Sendable {
   public var durability = Durability.full
   /// The maximum number of open connections. Further calls wait for one.
   public var maximumConnections = 8
-  /// How long a call waits for a connection of the pool, and a transaction for a lock that another one holds.
+  /// How long a call waits for a connection of the pool, and a transaction for a lock.
   public var busyTimeout: Duration = .seconds(5)
   /// How long opening a connection may take, in whole seconds; at least two.
   public var connectTimeout: Duration = .seconds(10)
   /// A connection string of standbys for reads outside of transactions that accept stale data, such as
   /// `postgresql://a,b/books?target_session_attrs=prefer-standby`. `nil` if there are none.
   public var replicas: String?
-  /// Whether statements stay prepared on the server. `nil` detects it: behind a pooler, they do not.
+  /// Whether statements stay prepared on the server. `nil` detects whether a pooler prevents
+  /// it.
   public var keepsStatements: Bool?
   /// How often an observed store polls for commits by other connections.
   public var changeInterval: Duration = .milliseconds(250)

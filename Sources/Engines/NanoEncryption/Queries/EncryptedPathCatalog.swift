@@ -21,7 +21,7 @@ final class EncryptedPathCatalog {
   /// Whether there are observations that are not stored yet.
   private(set) var isChanged = false
 
-  /// The number of names in one object, of all paths, and of levels, beyond which a collection is not tracked.
+  /// The maximum numbers of names in one object, of paths and of levels. Paths beyond them are not tracked.
   /// Arbitrary; the entire catalog is rewritten whenever a path is new.
   private static let maximumChildren = 1_000
   private static let maximumPaths = 5_000

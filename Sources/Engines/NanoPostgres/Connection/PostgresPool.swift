@@ -10,7 +10,7 @@ import Synchronization
 /// A pool of connections to one server, each used by one call at a time.
 ///
 /// Calls of the engine contract block, and the store runs them on threads where blocking is harmless.
-/// Connections are therefore passed out under a lock and not by an actor, whose threads must not block.
+/// A lock therefore protects the pool, and not an actor, whose threads must not block.
 final class PostgresPool: @unchecked Sendable {
   private let lock = NSCondition()
   private var idle: [PostgresConnection] = []
