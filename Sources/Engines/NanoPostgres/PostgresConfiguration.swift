@@ -17,7 +17,8 @@ public struct PostgresConfiguration: Sendable {
   public enum Layout: Sendable, Hashable {
     /// One table.
     case plain
-    /// The specified number of tables, partitioned by a hash of the key. Unique indexes on fields are not possible.
+    /// The specified number of tables, partitioned by a hash of the key. Unique indexes on fields are not
+    /// possible.
     case partitions(Int)
     /// Distributed by key over the nodes of Citus, in the specified number of shards. Requires the Citus
     /// extension; experimental.
@@ -36,8 +37,8 @@ public struct PostgresConfiguration: Sendable {
   public enum Durability: Sendable, Hashable {
     /// When the commit is on the disk of the server, and on those of its synchronous standbys.
     case full
-    /// When the server has the commit in memory. A server crash may lose the last fractions of a second of commits,
-    /// and leaves no partial transaction.
+    /// When the server has the commit in memory. A server crash may lose the last fractions of a second of
+    /// commits, and leaves no partial transaction.
     case normal
   }
 
@@ -59,10 +60,10 @@ public struct PostgresConfiguration: Sendable {
   /// A connection string of standbys for reads outside of transactions that accept stale data, such as
   /// `postgresql://a,b/books?target_session_attrs=prefer-standby`. `nil` if there are none.
   public var replicas: String?
-  /// Whether statements stay prepared on the server. `nil` detects whether a pooler prevents
-  /// it.
+  /// Whether statements stay prepared on the server. `nil` detects whether a pooler prevents it.
   public var keepsStatements: Bool?
-  /// How often an observed store polls for commits by other connections.
+  /// How often an observed store polls for commits by other connections; intervals below 10 milliseconds are
+  /// raised to that.
   public var changeInterval: Duration = .milliseconds(250)
   /// Whether queries report fields that no document of the collection has, such as `emial` where documents
   /// have `email`. Each is logged once per collection, as a warning with the most similar field. On in debug
