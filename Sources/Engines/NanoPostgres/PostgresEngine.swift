@@ -82,7 +82,7 @@ package final class PostgresEngine: Engine {
   private func check(_ rows: PostgresResult) throws {
     guard rows.count > 0, rows.int(0, 0) > PostgresSchema.format else { return }
     throw StoreError(
-      .newerFormat, "The store was written by a newer version of the library",
+      .newerFormat, "The store was written by a newer version of NanoStore",
       [.expected: "\(PostgresSchema.format)", .actual: "\(rows.int(0, 0))"])
   }
 

@@ -164,7 +164,7 @@ private struct ReencryptionRun {
 }
 
 extension EncryptedWriter {
-  /// Reencrypts what is stored beside documents with another key, under names that are derived from it.
+  /// Reencrypts metadata entries and settings with another key, under names that are derived from it.
   fileprivate func rename(to key: DataKey) throws {
     try flush()
     if ring.encryptsMetadata {

@@ -76,7 +76,7 @@ struct PostgresFailure: Error {
       state == "55P03"
         ? "Another connection holds the lock"
         : "The transaction conflicted with another one and was rolled back"
-    case .readOnly: "The server is read-only"
+    case .readOnly: "The server or the transaction is read-only"
     case .notPermitted: "The server role lacks the permission for this operation"
     case .full: "The server's disk is full"
     case .outOfMemory: "The server is out of memory"
