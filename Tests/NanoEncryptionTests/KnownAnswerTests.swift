@@ -83,7 +83,7 @@ struct KnownAnswerTests {
     let fields = Data(#"{"name":"Ada"}"#.utf8)
     let body = try fields.withUnsafeBytes { fields in
       let new = NewDocument(key: nil, version: 3, added: 0, body: fields)
-      return try SealedBody.Place.with(
+      return try SealedBody.RowContext.with(
         new, key: try DocumentKey("ada"), rowID: 5, Array("people".utf8)
       ) {
         try SealedBody.seal(fields, at: $0, hashes: Array(#","nano_f1":"x""#.utf8), key)

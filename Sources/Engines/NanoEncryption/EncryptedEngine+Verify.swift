@@ -5,7 +5,7 @@ package import NanoEngine
 import NanoQuery
 
 extension EncryptedEngine {
-  /// What the other engine finds, and every sealed document and value that does not open.
+  /// Returns the problems of the inner engine, and every encrypted document and value that does not decrypt.
   package func verify() throws -> [VerificationProblem] {
     let problems = try inner.verify()
     return try problems
@@ -21,27 +21,27 @@ extension EncryptedEngine {
 
 extension EncryptedReader {
   fileprivate func problems(of collection: String) throws -> [VerificationProblem] {
-    guard ring.seals(collection) else { return [] }
+    guard ring.encrypts(collection) else { return [] }
     var problems = try problems(of: collection) {
       _ = try settings(of: collection)
       _ = try observedPaths(in: collection)
       _ = try blindIndexes(of: collection)
     }
     let hasIndexes = try !(blindIndexes(of: collection)?.indexes ?? []).isEmpty
-    let opener = DocumentDecryptor(ring, collection)
+    let decryptor = DocumentDecryptor(ring, collection)
     try inner.find(Query(), in: collection) { stored in
       problems += try self.problems(of: collection) {
         if hasIndexes, !SealedBody.isSealed(stored.body) {
-          throw opener.corrupt(stored, "A document is not sealed")
+          throw decryptor.corrupt(stored, "A document is not encrypted")
         }
-        try open(stored, opener, in: collection) { _ in }
+        try decrypt(stored, decryptor, in: collection) { _ in }
       }
       return true
     }
     return problems
   }
 
-  /// What does not open must not hide other problems.
+  /// A value that does not decrypt must not hide other problems.
   fileprivate func problems(
     of subject: String, _ check: () throws -> Void
   ) throws -> [VerificationProblem] {

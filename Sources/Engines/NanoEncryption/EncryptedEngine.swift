@@ -6,10 +6,10 @@ import NanoDocument
 package import NanoEngine
 import Synchronization
 
-/// Seals documents on their way to another engine and opens them on their way back.
+/// An engine that encrypts documents before passing them to another engine, and decrypts them when reading.
 ///
-/// The other engine keeps JSON that tells nothing. What is asked about fields is answered here, on opened
-/// documents; what is asked about row ids, keys, types and versions, there.
+/// The inner engine stores JSON that reveals nothing. Conditions on fields are evaluated here, on decrypted
+/// documents; conditions on row IDs, keys, types and versions, by the inner engine.
 ///
 /// ```swift
 /// let engine = try EncryptedEngine(SQLiteEngine(.file(path), configuration), encryption)
@@ -18,16 +18,17 @@ package final class EncryptedEngine: Engine {
   let inner: any Engine
   let encryption: Encryption
   private let ring: Mutex<Keyring>
-  /// What was read of collections, by the bytes that it was read from.
-  let known = EncryptedMetadataCache()
-  /// The key that opened it, and another one once it was changed.
+  /// Decrypted metadata of collections, looked up by the encrypted bytes it was read from.
+  let metadataCache = EncryptedMetadataCache()
+  /// The encryption that opened the store, updated when the key is changed.
   let session: EncryptionSession
 
-  /// Takes over an engine: it is closed with this one, and at once if it cannot be opened.
+  /// Creates an engine and takes ownership of the inner one, which is closed with it, and immediately if
+  /// initialization fails.
   ///
-  /// - Throws: ``StoreError/Code/wrongKey``, before anything is written.
-  ///   ``StoreError/Code/unsupported`` if a store that was not encrypted has indexes that cannot be made
-  ///   blind; ``StoreError/Code/corruptFile`` if the keys are damaged or missing.
+  /// - Throws: ``StoreError/Code/wrongKey``, before anything is written. ``StoreError/Code/unsupported`` if a
+  ///   store that was not encrypted has indexes that cannot be converted to blind indexes;
+  ///   ``StoreError/Code/corruptFile`` if the keys are damaged or missing.
   package convenience init(_ inner: any Engine, _ encryption: Encryption) throws {
     try self.init(inner, EncryptionSession(encryption))
   }
@@ -47,8 +48,8 @@ package final class EncryptedEngine: Engine {
 
   package var capabilities: Capabilities {
     var all = inner.capabilities.subtracting(.sql)
-    // Other collections may have all that there is.
-    guard keyring.sealsMetadata else { return all }
+    // Collections that are not encrypted support every capability.
+    guard keyring.encryptsMetadata else { return all }
     all.subtract([.everythingIndex, .textIndexes])
     if encryption.indexes == .refused {
       all.subtract([.uniqueIndexes, .elementIndexes, .uniqueElementIndexes])
@@ -56,16 +57,16 @@ package final class EncryptedEngine: Engine {
     return all
   }
 
-  /// The keys as they were seen last.
+  /// The keys as of the last read.
   var keyring: Keyring { ring.withLock(\.self) }
 
-  func note(_ keyring: Keyring) { ring.withLock { $0 = keyring } }
+  func setKeyring(_ keyring: Keyring) { ring.withLock { $0 = keyring } }
 
   package func read<Result>(
     _ scope: ReadScope, _ interruption: Interruption?,
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
-    // One call here may be several there, which must see one state.
+    // One call here may be several calls to the inner engine, which must read one snapshot.
     try inner.read(scope == .stale ? .stale : .snapshot, interruption) {
       try work(EncryptedReader($0, self, keyring))
     }
@@ -76,12 +77,14 @@ package final class EncryptedEngine: Engine {
     _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
     let ring = keyring
-    guard ring.seals(collection) else {
+    guard ring.encrypts(collection) else {
       return try inner.get(identity, in: collection, interruption, show)
     }
     do {
-      let opener = DocumentDecryptor(ring, collection)
-      return try inner.get(identity, in: collection, interruption) { try opener.open($0, show) }
+      let decryptor = DocumentDecryptor(ring, collection)
+      return try inner.get(identity, in: collection, interruption) {
+        try decryptor.decrypt($0, show)
+      }
     } catch is UnknownKey {
       return try read(.call, interruption) { try $0.get(identity, in: collection, show) }
     }
@@ -90,18 +93,18 @@ package final class EncryptedEngine: Engine {
   package func write<Result>(
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
-    var paths: [ExactName: KnownPaths] = [:]
+    var paths: [ExactName: CachedPathCatalog] = [:]
     let result = try inner.write(interruption) { inner in
       let writer = EncryptedWriter(inner, self, try current(inner))
       let result = try work(writer)
       paths = try writer.flush()
       return result
     }
-    known.keep(paths)
+    metadataCache.store(paths)
     return result
   }
 
-  /// The keys as a transaction sees them.
+  /// Returns the keys as of a transaction.
   func current(_ reader: any EngineReader) throws -> Keyring {
     let ring = keyring
     guard let value = try reader.metadata(EncryptionMarker.name) else {
@@ -109,7 +112,7 @@ package final class EncryptedEngine: Engine {
     }
     guard value != ring.value else { return ring }
     let changed = try Keyring(value, ring.wrapping)
-    note(changed)
+    setKeyring(changed)
     return changed
   }
 
@@ -119,7 +122,7 @@ package final class EncryptedEngine: Engine {
 
   package func compact() throws { try inner.compact() }
 
-  /// The copy is sealed as the store is.
+  /// Creates a backup, which is encrypted like the store.
   package func backup(
     to destination: BackupDestination, progress: ((Double) throws -> Void)?
   ) throws { try inner.backup(to: destination, progress: progress) }
@@ -133,7 +136,7 @@ package final class EncryptedEngine: Engine {
   package func close() throws { try inner.close() }
 }
 
-/// The encryption of a store for as long as the program has it, over closing and opening again.
+/// The encryption of a store, which outlives closing and reopening it.
 package final class EncryptionSession: Sendable {
   private let state: Mutex<Encryption>
 

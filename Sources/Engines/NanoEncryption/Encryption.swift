@@ -2,8 +2,7 @@
 
 public import NanoDocument
 
-/// How a store is encrypted: with which key, what of it, and what may be found without opening
-/// documents.
+/// The encryption of a store: the key, what is encrypted, and what can be found without decrypting documents.
 ///
 /// ```swift
 /// let encryption = Encryption(.passphrase("correct horse"))
@@ -11,38 +10,43 @@ public import NanoDocument
 ///   .passphrase("correct horse"), indexes: .blind(["people": ["LastName", "Emails"]]))
 /// ```
 ///
-/// docs/ENCRYPTION.md says what whoever has the file still sees.
+/// docs/ENCRYPTION.md describes what the file still reveals.
 public struct Encryption: Sendable {
-  /// Which documents are sealed.
+  /// The documents that are encrypted.
   public enum Scope: Sendable, Hashable {
-    /// Those of every collection, bags, metadata and settings.
+    /// The documents of every collection, bags, metadata and settings.
     case all
-    /// Those of these collections, and their settings. Bags and metadata are not sealed.
+    /// The documents and settings of the named collections. Bags and metadata are not encrypted.
     case only(Set<String>)
   }
 
-  /// What happens to indexes on the fields of sealed documents. An index of their values would show
-  /// them; a blind index holds a keyed hash of each value instead, so that it finds equal ones and shows
-  /// which documents have the same.
+  /// How indexes on the fields of encrypted documents are treated. An index on values would reveal them. A
+  /// blind index holds a keyed hash of each value instead, which finds equal values and reveals which
+  /// documents share one.
   public enum Indexes: Sendable, Hashable {
-    /// They are refused.
+    /// Indexes are rejected.
     case refused
-    /// Every index that is declared is a blind one.
+    /// Every declared index is a blind index.
     case blind
-    /// Indexes on these fields of these collections are blind ones, others are refused.
+    /// Indexes on the listed fields, by collection, are blind indexes. Others are rejected.
     case blindOn([String: [FieldPath]])
 
-    /// Indexes on these fields of these collections are blind ones, others are refused.
+    /// Returns ``blindOn(_:)``: indexes on the listed fields are blind indexes, and others are rejected.
     public static func blind(_ fields: [String: [FieldPath]]) -> Indexes { .blindOn(fields) }
   }
 
+  /// The key that opens the store.
   public var key: EncryptionKey
-  /// What was sealed once stays so: collections are added to those that the store names.
+  /// The documents that are encrypted. A collection that was encrypted once stays encrypted: the store records
+  /// its collections, and new ones are added.
   public var scope: Scope
+  /// How indexes on the fields of encrypted documents are treated.
   public var indexes: Indexes
-  /// Counts when a passphrase is set: by the first opening, and by a change of the key.
+  /// The cost of deriving a key from a passphrase. Takes effect when a passphrase is set: when the store is
+  /// first opened, and when the key is changed.
   public var cost: ScryptCost
 
+  /// Creates an encryption with a key. The default encrypts everything and rejects indexes.
   public init(
     _ key: EncryptionKey, sealing scope: Scope = .all, indexes: Indexes = .refused,
     cost: ScryptCost = ScryptCost()

@@ -6,14 +6,14 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
-/// Looks for what others have committed, as long as somebody observes.
+/// Polls for commits by other connections while the store is observed.
 ///
-/// The number of a collection's writes goes up with each transaction that writes to it, under the
-/// collection's lock: so asking for all of them misses nothing. A notification of the server would come
-/// sooner, but makes all commits of a database wait for each other, and does not pass a pooler.
+/// Each transaction that writes to a collection increments the collection's change counter, under the
+/// collection's lock, so polling the counters misses no commit. `LISTEN`/`NOTIFY` would report commits sooner,
+/// but makes all commits of a database wait for each other, and does not work through a pooler.
 final class PostgresCommitPoller: Sendable {
   private struct State {
-    var known: [ExactName: Int64] = [:]
+    var lastCounts: [ExactName: Int64] = [:]
     var observers = 0
     var timer: Timer?
   }
@@ -23,20 +23,20 @@ final class PostgresCommitPoller: Sendable {
 
   init(_ core: PostgresCore) { self.core = core }
 
-  /// Runs a commit and what tells of it, one after the other.
-  func ordering<Result>(_ work: () throws -> Result) rethrows -> Result {
+  /// Serializes a commit with the notification of its observers.
+  func serialized<Result>(_ work: () throws -> Result) rethrows -> Result {
     try order.withLock(work)
   }
 
-  /// These writes are ours.
-  func note(_ changes: [ExactName: Int64]) {
-    state.withLock { $0.known.merge(changes) { max($0, $1) } }
+  /// Records commits of this engine, so that polling does not report them again.
+  func recordOwnWrites(_ changes: [ExactName: Int64]) {
+    state.withLock { $0.lastCounts.merge(changes) { max($0, $1) } }
   }
 
-  /// A single write to a collection is ours.
-  func noteOwn(_ folded: ExactName) {
+  /// Records a single write of this engine to a collection.
+  func recordOwnWrite(_ folded: ExactName) {
     state.withLock { state in
-      if let count = state.known[folded] { state.known[folded] = count + 1 }
+      if let count = state.lastCounts[folded] { state.lastCounts[folded] = count + 1 }
     }
   }
 
@@ -46,14 +46,14 @@ final class PostgresCommitPoller: Sendable {
       return state.observers == 1
     }
     guard isFirst else { return }
-    let known = try order.withLock { try counts() }
+    let lastCounts = try order.withLock { try counts() }
     let interval = Double(max(10, core.configuration.changeInterval.milliseconds)) / 1_000
     let timer = Timer(every: interval) { [weak self, weak commits] in
       guard let self, let commits else { return }
-      self.look(commits)
+      self.poll(commits)
     }
     state.withLock { state in
-      state.known = known
+      state.lastCounts = lastCounts
       state.timer = timer
     }
   }
@@ -65,16 +65,17 @@ final class PostgresCommitPoller: Sendable {
     }
   }
 
-  func end() { state.withLock { $0.timer = nil } }
+  func invalidate() { state.withLock { $0.timer = nil } }
 
-  /// A server that cannot be reached is asked again the next time.
-  private func look(_ commits: CommitBroadcast) {
+  /// Posts the collections that changed since the last poll. An unreachable server is polled again at the next
+  /// interval.
+  private func poll(_ commits: CommitBroadcast) {
     order.lock()
     if let counts = try? counts() {
       let changed = state.withLock { state -> [String] in
-        let names = Set(counts.keys).union(state.known.keys)
-        defer { state.known = counts }
-        return names.filter { counts[$0] != state.known[$0] }.map(\.text).sorted {
+        let names = Set(counts.keys).union(state.lastCounts.keys)
+        defer { state.lastCounts = counts }
+        return names.filter { counts[$0] != state.lastCounts[$0] }.map(\.text).sorted {
           $0.isBefore($1)
         }
       }
@@ -84,7 +85,8 @@ final class PostgresCommitPoller: Sendable {
     commits.deliver()
   }
 
-  /// The number of writes of each collection. One that was dropped and made again has another number.
+  /// The change counter of each collection. A collection that was dropped and created again has a different
+  /// counter.
   private func counts() throws -> [ExactName: Int64] {
     let rows = try core.pool.withConnection { connection in
       try connection.run(
@@ -97,13 +99,13 @@ final class PostgresCommitPoller: Sendable {
   }
 }
 
-// @unchecked: the source is never changed; Dispatch documents cancelling as safe from any thread.
-/// Calls a closure again and again, until it is let go of.
+// @unchecked: the source never changes; Dispatch documents cancellation as safe from any thread.
+/// A repeating timer that is canceled when it is deallocated.
 private final class Timer: @unchecked Sendable {
   private let source: any DispatchSourceTimer
 
   init(every interval: Double, _ work: @escaping @Sendable () -> Void) {
-    source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "NanoStore.watch"))
+    source = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "NanoStore.poller"))
     source.schedule(deadline: .now() + interval, repeating: interval)
     source.setEventHandler(handler: work)
     source.resume()

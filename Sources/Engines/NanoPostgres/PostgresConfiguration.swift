@@ -4,7 +4,7 @@ public import Logging
 import NanoDocument
 import NanoEngine
 
-/// How a store on PostgreSQL is opened.
+/// The configuration of a store on PostgreSQL.
 ///
 /// ```swift
 /// var configuration = PostgresConfiguration()
@@ -13,84 +13,96 @@ import NanoEngine
 /// let store = try await Store.postgres("postgresql://db.example/books", configuration: configuration)
 /// ```
 public struct PostgresConfiguration: Sendable {
-  /// How the documents of a new collection are laid out. Collections that are there keep what they have.
+  /// How the documents of a new collection are laid out. Existing collections keep their layout.
   public enum Layout: Sendable, Hashable {
     /// One table.
     case plain
-    /// So many tables, by a hash of the key. Unique indexes by fields are not possible then.
+    /// The specified number of tables, partitioned by a hash of the key. Unique indexes on fields are not
+    /// possible.
     case partitions(Int)
-    /// Distributed over the nodes of Citus by key, in so many shards, where the server has it; experimental.
+    /// Distributed by key over the nodes of Citus, in the specified number of shards. Requires the Citus
+    /// extension; experimental.
     case distributed(shards: Int)
   }
 
-  /// Whether documents are given back with their fields in the order in which they were written.
+  /// The order in which the fields of documents are returned.
   public enum FieldOrder: Sendable, Hashable {
-    /// Byte for byte as they were stored, which takes the room of a second copy.
+    /// Byte for byte as written, which takes the space of a second copy of each document.
     case asWritten
-    /// In the server's own order. Documents are otherwise the same.
+    /// The server's own order. Documents are otherwise the same.
     case any
   }
 
   /// When a commit counts as done.
   public enum Durability: Sendable, Hashable {
-    /// When the server has it on its disk, and on those of its synchronous standbys.
+    /// When the commit is on the disk of the server, and on those of its synchronous standbys.
     case full
-    /// As soon as the server has it in memory: its crash may lose the last fractions of a second, and leaves
-    /// nothing half-written.
+    /// When the server has the commit in memory. A server crash may lose the last fractions of a second of
+    /// commits, and leaves no partial transaction.
     case normal
   }
 
-  /// The schema that holds the tables. Two stores in two schemas of one database know nothing of each other.
+  /// The schema that holds the tables. Stores in different schemas of one database are independent of each
+  /// other.
   public var schema = "nanostore"
+  /// The layout of new collections.
   public var layout = Layout.plain
+  /// The order in which the fields of documents are returned.
   public var fieldOrder = FieldOrder.asWritten
+  /// When a commit counts as done.
   public var durability = Durability.full
-  /// Connections that are open at most; calls beyond wait for one.
+  /// The maximum number of open connections. Further calls wait for one.
   public var maximumConnections = 8
-  /// How long a call waits for a connection of the pool, and a transaction for another one's locks.
+  /// How long a call waits for a connection of the pool, and a transaction for a lock.
   public var busyTimeout: Duration = .seconds(5)
   /// How long opening a connection may take, in whole seconds; at least two.
   public var connectTimeout: Duration = .seconds(10)
-  /// Where reads outside of transactions may go that can do with a state of some time ago: a connection
-  /// string of standbys, such as `postgresql://a,b/books?target_session_attrs=prefer-standby`. Nil for none.
+  /// A connection string of standbys for reads outside of transactions that accept stale data, such as
+  /// `postgresql://a,b/books?target_session_attrs=prefer-standby`. `nil` if there are none.
   public var replicas: String?
-  /// Whether statements stay prepared on the server. Nil finds out: behind a pooler they do not.
+  /// Whether statements stay prepared on the server. `nil` detects whether a pooler prevents it.
   public var keepsStatements: Bool?
-  /// How often an observed store asks what others have committed.
+  /// How often an observed store polls for commits by other connections; intervals below 10 milliseconds are
+  /// raised to that.
   public var changeInterval: Duration = .milliseconds(250)
-  /// Whether queries report fields that no document of the collection has, such as `emial` where documents have
-  /// `email`: each is logged once for a collection, as a warning with the most similar field. On in debug builds,
-  /// off in release builds, where it costs nothing.
+  /// Whether queries report fields that no document of the collection has, such as `emial` where documents
+  /// have `email`. Each is logged once per collection, as a warning with the most similar field. On in debug
+  /// builds, off in release builds, where it costs nothing.
   ///
-  /// An empty collection, fields with a default, declared indexes and the properties of models are not reported.
-  /// The warning goes to ``logger``; to the logging system of the program if that is the default one, which drops
-  /// everything. `explain()` lists unknown fields either way. Encrypted stores log no names.
+  /// Empty collections, fields with a default, declared indexes and the properties of models are not reported.
+  /// The warning goes to ``logger``, or to the program's logging system if ``logger`` is the default, which
+  /// discards everything. `explain()` lists unknown fields in either case. Encrypted stores log no names.
   public var warnsAboutUnknownFields = BuildMode.isDebug
+  /// The destination of log messages. The default discards them.
   public var logger = Logger(label: "NanoStore") { _ in SwiftLogNoOpLogHandler() }
 
+  /// Creates a configuration with the default values.
   public init() {}
 
   func validate() throws(StoreError) {
     guard !schema.isEmpty, schema.utf8.count <= Self.longestName, !schema.utf8.contains(0),
       !schema.hasPrefix("pg_")
     else {
-      throw StoreError(.invalidName, "A schema cannot have this name", [.limit: "63 bytes"])
+      throw StoreError(
+        .invalidName, "A schema name is empty, too long, contains a NUL or starts with 'pg_'",
+        [.limit: "63 bytes"])
     }
     guard maximumConnections > 0 else {
-      throw StoreError(.invalidArgument, "A pool needs a connection")
+      throw StoreError(
+        .invalidArgument, "The pool needs at least one connection; increase 'maximumConnections'")
     }
     switch layout {
     case .partitions(let count), .distributed(shards: let count):
       guard (1...1_024).contains(count) else {
         throw StoreError(
-          .invalidArgument, "A layout has this many parts at most",
+          .invalidArgument, "A layout has 1 to 1024 partitions or shards",
           [.limit: "1024", .actual: "\(count)"])
       }
     case .plain: break
     }
   }
 
-  /// Bytes that the server keeps of a name.
+  /// The maximum length of a name on the server, in bytes.
   static let longestName = 63
 }
 

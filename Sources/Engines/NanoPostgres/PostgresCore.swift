@@ -3,7 +3,7 @@
 import NanoDocument
 import NanoEngine
 
-/// What readers and writers of one engine share.
+/// The state that readers and writers of one engine share.
 final class PostgresCore: Sendable {
   let configuration: PostgresConfiguration
   let names: PostgresNames
@@ -21,9 +21,9 @@ final class PostgresCore: Sendable {
 
   func get(_ identity: Identity, _ collection: PostgresCollection) -> PostgresStatement {
     let columns = PostgresQueryCompiler.columns
-    let catalogue = names.qualified("nano_collections")
+    let catalog = names.qualified("nano_collections")
     let head = """
-      SELECT \(columns), (SELECT incarnation FROM \(catalogue) WHERE folded = $2) \
+      SELECT \(columns), (SELECT incarnation FROM \(catalog) WHERE folded = $2) \
       FROM \(collection.table) WHERE
       """
     switch identity {
@@ -44,8 +44,8 @@ final class PostgresCore: Sendable {
       """, [.texts(keys.map(\.description)), .exact(collection.folded)])
   }
 
-  /// Runs a block and gives its errors as a caller sees them.
-  func reporting<Result>(_ work: () throws -> Result) throws -> Result {
+  /// Runs a closure and converts server failures to `StoreError`.
+  func convertingErrors<Result>(_ work: () throws -> Result) throws -> Result {
     do {
       return try work()
     } catch let failure as PostgresFailure {

@@ -5,9 +5,9 @@ package import NanoEngine
 import NanoSQL
 
 extension PostgresEngine {
-  /// Lets the server reuse what removed documents held, and renews what it knows of values.
+  /// Lets the server reuse the space of removed documents, and updates its planner statistics.
   package func compact() throws {
-    try core.reporting {
+    try core.convertingErrors {
       let tables = try read(.call, nil) { try ($0 as? PostgresReader)?.tableNames() ?? [] }
       try core.pool.withConnection { connection in
         for table in tables { _ = try connection.run(.once("VACUUM (ANALYZE) \(table)")) }
@@ -19,16 +19,16 @@ extension PostgresEngine {
     to destination: BackupDestination, progress: ((Double) throws -> Void)?
   ) throws {
     throw StoreError(
-      .unsupported, "A server's database is not backed up through the store",
+      .unsupported, "A server database cannot be backed up through the store",
       [
         .capability: "backup",
         .hint: "use pg_dump or pg_basebackup, or copy the store to a file",
       ])
   }
 
-  /// Compares each document with what the server asks of it, and the catalogue with the documents.
+  /// Compares each document with its queryable form, and the path catalog with the documents.
   package func verify() throws -> [VerificationProblem] {
-    try core.reporting {
+    try core.convertingErrors {
       try read(.snapshot, nil) { reader in
         guard let reader = reader as? PostgresReader else { return [] }
         return try PostgresVerification(reader).problems()
@@ -37,10 +37,10 @@ extension PostgresEngine {
   }
 
   package func statistics() throws -> EngineStatistics {
-    try core.reporting {
+    try core.convertingErrors {
       try read(.snapshot, nil) { reader in
         guard let reader = reader as? PostgresReader else {
-          throw StoreError(.database, "The reader is of another engine")
+          throw StoreError(.database, "The reader belongs to a different engine")
         }
         return try statistics(reader)
       }
@@ -79,7 +79,7 @@ extension PostgresEngine {
 }
 
 extension PostgresReader {
-  /// The tables of all collections, quoted.
+  /// The quoted names of all collection tables.
   func tableNames() throws -> [String] {
     try collections().compactMap { try collection($0.name)?.table }
   }

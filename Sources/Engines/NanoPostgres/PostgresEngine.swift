@@ -6,31 +6,32 @@ package import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// Documents in tables of a PostgreSQL server, 14 or later.
+/// An engine that stores documents in tables of a PostgreSQL server, version 14 or later.
 ///
-/// Transactions that write lock each collection that they read or write, one after the other, until they end:
-/// so they are serializable, and those that use different collections run at once. Readers wait for nobody.
+/// A write transaction locks each collection when it first reads or writes it, and holds the lock until it
+/// ends. Write transactions are therefore serializable, and those on different collections run concurrently.
+/// Readers never wait for other transactions.
 package final class PostgresEngine: Engine {
   let core: PostgresCore
-  /// Servers that may be some time behind; nil if there are none.
+  /// Servers that may lag behind; `nil` if there are none.
   let replicas: PostgresCore?
   let commits = CommitBroadcast()
-  let watch: PostgresCommitPoller
+  let poller: PostgresCommitPoller
 
-  /// Connects to a server and makes the tables of the store, if they are not there.
+  /// Connects to a server, and creates the store's tables if they do not exist.
   ///
-  /// - Parameter conninfo: A URL (`postgresql://user@host/database`) or a connection string, as libpq takes
-  ///   them; several hosts stand for a server and its standbys.
+  /// - Parameter conninfo: A URL (`postgresql://user@host/database`) or a connection string in libpq's syntax.
+  ///   Several hosts are a server and its standbys.
   /// - Throws: ``StoreError/Code/cannotOpen``, ``StoreError/Code/newerFormat``,
-  ///   ``StoreError/Code/unsupported`` for a server that is too old,
-  ///   ``StoreError/Code/notPermitted`` if the role may not make the tables.
+  ///   ``StoreError/Code/unsupported`` for a server that is too old, ``StoreError/Code/notPermitted`` if the
+  ///   role may not create the tables.
   package init(_ conninfo: String, _ configuration: PostgresConfiguration = .init()) throws {
     try configuration.validate()
     core = PostgresCore(conninfo, configuration)
     replicas = configuration.replicas.map { PostgresCore($0, configuration) }
-    watch = PostgresCommitPoller(core)
+    poller = PostgresCommitPoller(core)
     do {
-      try core.reporting { try prepare() }
+      try core.convertingErrors { try prepare() }
     } catch {
       core.pool.close()
       throw error
@@ -57,7 +58,7 @@ package final class PostgresEngine: Engine {
       do {
         try check(try connection.run(format))
       } catch let failure as PostgresFailure where failure.isMissingObject {
-        // Of two programs that come at once, the second one waits.
+        // If two programs create the tables at the same time, the second one waits.
         let lock = PostgresStatement.once(
           "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
           [.text("nanostore." + core.names.schema)])
@@ -67,21 +68,21 @@ package final class PostgresEngine: Engine {
     }
   }
 
-  /// - Throws: ``StoreError/Code/unsupported`` for a layout that the server does not have.
+  /// - Throws: ``StoreError/Code/unsupported`` for a layout that the server does not support.
   private func requireLayout(_ connection: PostgresConnection) throws {
     guard case .distributed = core.configuration.layout else { return }
     let found = try connection.run(
       .once("SELECT 1 FROM pg_catalog.pg_extension WHERE extname = 'citus'"))
     guard found.count == 0 else { return }
     throw StoreError(
-      .unsupported, "The server distributes no tables",
+      .unsupported, "The server does not support distributed tables",
       [.capability: "citus", .hint: "create the extension citus in the database"])
   }
 
   private func check(_ rows: PostgresResult) throws {
     guard rows.count > 0, rows.int(0, 0) > PostgresSchema.format else { return }
     throw StoreError(
-      .newerFormat, "The store was written by a newer version of the library",
+      .newerFormat, "The store was written by a newer version of NanoStore",
       [.expected: "\(PostgresSchema.format)", .actual: "\(rows.int(0, 0))"])
   }
 
@@ -90,7 +91,7 @@ package final class PostgresEngine: Engine {
     _ work: (any EngineReader) throws -> Result
   ) throws -> Result {
     let core = scope == .stale ? replicas ?? core : core
-    return try core.reporting {
+    return try core.convertingErrors {
       try interruption?.check()
       let session = PostgresSession(core.pool, .snapshot, interruption)
       defer { session.end() }
@@ -102,17 +103,17 @@ package final class PostgresEngine: Engine {
     _ identity: Identity, in collection: String, _ interruption: Interruption?,
     _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
-    // One statement sees one state, so that no transaction is needed.
-    if let known = core.cache[collection.folded] {
+    // A single statement has a consistent snapshot, so no transaction is needed.
+    if let cached = core.cache[collection.folded] {
       let session = PostgresSession(core.pool, .none, interruption)
       defer { session.end() }
       do {
-        let rows = try session.run(core.get(identity, known))
+        let rows = try session.run(core.get(identity, cached))
         guard rows.count > 0 else { return false }
         try rows.withDocument(0, rows.optionalInt(0, 8), show)
         return true
       } catch  where session.failure?.isMissingObject == true {
-        core.cache.forget(known.folded)
+        core.cache.invalidate(cached.folded)
       }
     }
     return try read(.call, interruption) { try $0.get(identity, in: collection, show) }
@@ -122,17 +123,17 @@ package final class PostgresEngine: Engine {
     keys: [DocumentKey], in collection: String, _ interruption: Interruption?,
     _ show: (StoredDocument) throws -> Void
   ) throws {
-    if let known = core.cache[collection.folded] {
+    if let cached = core.cache[collection.folded] {
       let session = PostgresSession(core.pool, .none, interruption)
       defer { session.end() }
       do {
-        let rows = try session.run(core.get(keys, known))
+        let rows = try session.run(core.get(keys, cached))
         for row in 0..<rows.count {
           try rows.withDocument(row, rows.optionalInt(row, 8), show)
         }
         return
       } catch  where session.failure?.isMissingObject == true {
-        core.cache.forget(known.folded)
+        core.cache.invalidate(cached.folded)
       }
     }
     try read(.call, interruption) { try $0.get(keys: keys, in: collection, show) }
@@ -142,7 +143,7 @@ package final class PostgresEngine: Engine {
     _ interruption: Interruption?, _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
     defer { commits.deliver() }
-    return try core.reporting {
+    return try core.convertingErrors {
       try interruption?.check()
       let session = PostgresSession(
         core.pool, .writing, settings: core.writeSettings, interruption)
@@ -156,38 +157,38 @@ package final class PostgresEngine: Engine {
 
   private func commit(_ writer: PostgresWriter) throws {
     guard commits.isObserved else { return try writer.commit() }
-    // Commits are told of in their order.
-    try watch.ordering {
+    // Observers are notified of commits in commit order.
+    try poller.serialized {
       try writer.commit()
-      guard commits.isObserved, let told = writer.told else { return }
-      watch.note(writer.committedChanges)
-      commits.post(told)
+      guard commits.isObserved, let observedCommit = writer.observedCommit else { return }
+      poller.recordOwnWrites(writer.committedChanges)
+      commits.post(observedCommit)
     }
   }
 
   package func observeCommits(
     _ handler: @escaping @Sendable (Commit) -> Void
   ) throws -> CommitObservation {
-    try core.reporting {
+    try core.convertingErrors {
       try core.pool.requireOpen()
       let observation = commits.observe(handler)
-      try watch.start(commits)
-      return CommitObservation { [watch] in
+      try poller.start(commits)
+      return CommitObservation { [poller] in
         observation.cancel()
-        watch.stop()
+        poller.stop()
       }
     }
   }
 
   package func close() throws {
-    watch.end()
+    poller.invalidate()
     core.pool.close()
     replicas?.pool.close()
   }
 }
 
 extension PostgresCore {
-  /// What holds for one transaction: nothing may be set for a session, which a pooler shares.
+  /// Settings of one transaction. Session settings are not possible: a pooler shares sessions.
   var writeSettings: [PostgresStatement] {
     let timeout = max(1, configuration.busyTimeout.milliseconds)
     let commit = configuration.durability == .full ? "on" : "off"

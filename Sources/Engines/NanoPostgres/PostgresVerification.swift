@@ -5,7 +5,7 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// Looks for documents that the server would not find as they are.
+/// Finds documents that queries on the server would not match as stored.
 struct PostgresVerification {
   private let reader: PostgresReader
   init(_ reader: PostgresReader) { self.reader = reader }
@@ -44,7 +44,8 @@ struct PostgresVerification {
         }
       }
       for node in paths.takeChanged() {
-        problems.append(problem(collection, "the catalogue lacks \(paths.path(of: node).text)"))
+        problems.append(
+          problem(collection, "the path catalog is missing \(paths.path(of: node).text)"))
       }
       last = rows.int(rows.count - 1, 0)
     }
@@ -54,10 +55,10 @@ struct PostgresVerification {
     _ rows: PostgresResult, _ row: Int, _ collection: PostgresCollection, _ paths: PathTrie,
     _ problems: inout [VerificationProblem]
   ) throws {
-    let asked = QueryableBody.compact(rows.bytes(row, 2))
+    let queryable = QueryableBody.compact(rows.bytes(row, 2))
     let object: DocumentObject
     if rows.isNull(row, 1) {
-      object = try asked.withUnsafeBytes { bytes in
+      object = try queryable.withUnsafeBytes { bytes in
         try paths.observe(bytes)
         var reader = JSONReader(bytes)
         return try reader.object()
@@ -69,13 +70,15 @@ struct PostgresVerification {
       object = try reader.object()
       let sent = try QueryableBody.json(source).changed ?? Array(source)
       let expected = try decoded(sent)
-      let actual = try asked.withUnsafeBytes { bytes in
+      let actual = try queryable.withUnsafeBytes { bytes in
         var reader = JSONReader(bytes)
         return try reader.object()
       }
       if !Self.isSame(.object(expected), .object(actual)) {
         problems.append(
-          problem(collection, "document \(rows.int(row, 0)) is asked for as another one"))
+          problem(
+            collection,
+            "document \(rows.int(row, 0)) has a queryable body that differs from its stored body"))
       }
     }
     let subject = DocumentSubject(object)
@@ -83,7 +86,9 @@ struct PostgresVerification {
       let tokens = TextTokenList.tokens(index.definition.scope) { subject.texts(at: $0) }
       if rows.optionalInt(row, 4 + number) != Int64(tokens.count) {
         problems.append(
-          problem(collection, "text index \(index.definition.name) lacks \(rows.int(row, 0))"))
+          problem(
+            collection,
+            "text index \(index.definition.name) does not match document \(rows.int(row, 0))"))
       }
     }
   }
@@ -95,7 +100,7 @@ struct PostgresVerification {
     }
   }
 
-  /// Whether two documents are the same whatever the order of their fields.
+  /// Returns whether two documents are equal, ignoring the order of their fields.
   private static func isSame(_ a: DocumentValue, _ b: DocumentValue) -> Bool {
     switch (a, b) {
     case (.object(let a), .object(let b)):
@@ -125,6 +130,6 @@ struct PostgresVerification {
           + "FROM \(reader.names.qualified("nano_collections")) WHERE folded = $1",
         [.exact(collection.folded)]))
     guard rows.count > 0, rows.int(0, 0) <= rows.int(0, 1) else { return [] }
-    return [problem(collection, "the next row id is one that a document has")]
+    return [problem(collection, "the next row ID is already in use")]
   }
 }

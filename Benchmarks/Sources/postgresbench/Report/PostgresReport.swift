@@ -12,7 +12,7 @@ extension RunResult {
     return """
       \(table.markdown)
 
-      Time on the wall, median of \(rounds) rounds in which both take turns, \(documents) documents; \
+      Wall-clock time, median of \(rounds) rounds that alternate between the engines, \(documents) documents; \
       \(machine.description), on the same machine.
 
       """

@@ -21,7 +21,7 @@ extension Contest {
         }
       },
       Comparison(
-        name: "get-keys", work: "get by 100 keys in a call", unit: "call",
+        name: "get-keys", work: "get by 100 keys", unit: "call",
         operations: lists.count, target: 2, contest: self
       ) { side in
         let people = try side.people()
@@ -39,34 +39,35 @@ extension Contest {
     let tags = Array(MemberSet.tags.prefix(50))
     let words = (0..<5).map { MemberSet.words[$0] + " " + MemberSet.words[$0 + 50] }
     return [
-      asking(
-        "find", "find about \(members.count / 1_000) by an index", cities.count, target: 3,
+      querying(
+        "find", "find about \(members.count / 1_000) documents with an index", cities.count,
+        target: 3,
         Side.people
       ) { people in
         try cities.reduce(0) { sum, city in
           try sum + people.find(Field("city") == city).fetch().rowIDs
         }
       },
-      asking(
-        "range", "range in the order of an index, 20 of them", scores.count, Side.people
+      querying(
+        "range", "index range scan, first 20", scores.count, Side.people
       ) { people in
         try scores.reduce(0) { sum, score in
           let query = people.find(Field("score") >= score && Field("score") < score + 100)
           return try sum + query.sorted(by: "score").limit(20).fetch().rowIDs
         }
       },
-      asking("scan", "filter and sort without an index, 20 of them", 1, Side.people) { people in
+      querying("scan", "filter and sort without an index, first 20", 1, Side.people) { people in
         try people.find(Field("active") == true).sorted(by: "name").limit(20).fetch().rowIDs
       },
-      asking(
-        "elements", "find by an element of an array, 100 of them", tags.count, Side.indexed
+      querying(
+        "elements", "find by array element, first 100", tags.count, Side.indexed
       ) { indexed in
         try tags.reduce(0) { sum, tag in
           try sum + indexed.find(Field("tags") == tag).limit(100).fetch().rowIDs
         }
       },
-      asking(
-        "text", "search two words, the best 20", words.count, Side.indexed
+      querying(
+        "text", "full-text search for two words, top 20", words.count, Side.indexed
       ) { indexed in
         try words.reduce(0) { try $0 + indexed.search($1).limit(20).fetch().rowIDs }
       },
@@ -76,30 +77,30 @@ extension Contest {
   /// Aggregates over all documents.
   func counting(_ members: MemberSet) -> [Comparison] {
     [
-      asking(
-        "group", "group all by a field, 3 aggregates of each", 1, target: 0.6, Side.people
+      querying(
+        "group", "group by a field, three aggregates", 1, target: 0.6, Side.people
       ) { people in
         try people.find()
           .grouped(by: "city", aggregates: [.count, .average("age"), .max("score")]).digest
       },
-      asking("count", "count all", 20, Side.people) { people in
+      querying("count", "count all documents", 20, Side.people) { people in
         try (0..<20).reduce(0) { sum, _ in try sum + people.count() }
       },
     ]
   }
 
   /// Queries on a collection, with the specified number per round.
-  private func asking(
+  private func querying(
     _ name: String, _ work: String, _ operations: Int, target: Double? = nil,
     _ collection: @escaping (Side) -> () throws -> DocumentCollection,
-    _ ask: @escaping (DocumentCollection) throws -> Int
+    _ query: @escaping (DocumentCollection) throws -> Int
   ) -> Comparison {
     Comparison(
-      name: name, work: work, unit: "question", operations: operations, target: target,
+      name: name, work: work, unit: "query", operations: operations, target: target,
       contest: self
     ) { side in
       let collection = try collection(side)()
-      return { watch in try watch.measure { try ask(collection) } }
+      return { watch in try watch.measure { try query(collection) } }
     }
   }
 }

@@ -10,7 +10,7 @@ extension Contest {
     let single = Array(members.documents.prefix(min(members.count / 10, 300)))
     return [
       Comparison(
-        name: "insert", work: "insert, 10,000 in a call", unit: "document",
+        name: "insert", work: "insert, 10,000 per call", unit: "document",
         operations: members.count, target: 0.8, contest: self
       ) { side in
         let batches = members.batches(members.documents)
@@ -22,7 +22,7 @@ extension Contest {
         }
       },
       Comparison(
-        name: "save", work: "save over existing ones, 10,000 in a call", unit: "document",
+        name: "save", work: "save existing documents, 10,000 per call", unit: "document",
         operations: changed.count, contest: self
       ) { side in
         let collection = try side.rewritten()
@@ -34,7 +34,7 @@ extension Contest {
         }
       },
       Comparison(
-        name: "commit", work: "save one, on the disk", unit: "document",
+        name: "commit", work: "save one document, durable", unit: "document",
         operations: single.count, contest: self
       ) { side in
         let collection = side.durable["single"]

@@ -4,51 +4,53 @@ import Crypto
 import Foundation
 import NanoDocument
 
-/// Bytes that nobody can read or change without the key: AES-256-GCM with a random nonce.
+/// The binary format of encrypted bytes: AES-256-GCM with a random nonce.
 ///
 /// ```
 /// format 1 | number of the key 4 | nonce 12 | ciphertext | tag 16
 /// ```
 ///
-/// They are bound to a context, such as the row that they belong to: elsewhere they do not open.
+/// The bytes are authenticated with a context, such as the row that they belong to, and do not decrypt in a
+/// different one.
 enum Ciphertext {
   static let format: UInt8 = 1
   static let headerLength = 5
-  /// Bytes that sealing adds.
+  /// The number of bytes that encryption adds.
   static let overhead = headerLength + 12 + 16
 
-  static func seal(
-    _ plain: UnsafeRawBufferPointer, _ key: SymmetricKey, _ context: SealingContext
+  static func encrypt(
+    _ plain: UnsafeRawBufferPointer, _ key: SymmetricKey, _ context: AuthenticatedContext
   ) throws(StoreError) -> [UInt8] {
     guard let box = try? AES.GCM.seal(plain, using: key, authenticating: context.bytes),
       let combined = box.combined
-    else { throw StoreError(.valueNotStorable, "A value cannot be sealed") }
-    var sealed: [UInt8] = []
-    sealed.reserveCapacity(headerLength + combined.count)
-    sealed.append(contentsOf: context.bytes.prefix(headerLength))
-    combined.withUnsafeBytes { sealed.append(contentsOf: $0) }
-    return sealed
+    else { throw StoreError(.valueNotStorable, "A value cannot be encrypted") }
+    var encrypted: [UInt8] = []
+    encrypted.reserveCapacity(headerLength + combined.count)
+    encrypted.append(contentsOf: context.bytes.prefix(headerLength))
+    combined.withUnsafeBytes { encrypted.append(contentsOf: $0) }
+    return encrypted
   }
 
-  /// Nil for what was not sealed with this key and for this context, or is damaged.
-  static func open(
-    _ sealed: UnsafeRawBufferPointer, _ key: SymmetricKey, _ context: SealingContext
+  /// Returns the plaintext, or `nil` if the bytes were not encrypted with this key and for this context, or
+  /// are damaged.
+  static func decrypt(
+    _ encrypted: UnsafeRawBufferPointer, _ key: SymmetricKey, _ context: AuthenticatedContext
   ) -> Data? {
-    guard keyNumber(sealed) == context.keyNumber else { return nil }
-    let combined = UnsafeRawBufferPointer(rebasing: sealed[headerLength...])
+    guard keyNumber(encrypted) == context.keyNumber else { return nil }
+    let combined = UnsafeRawBufferPointer(rebasing: encrypted[headerLength...])
     guard let box = try? AES.GCM.SealedBox(combined: combined) else { return nil }
     return try? AES.GCM.open(box, using: key, authenticating: context.bytes)
   }
 
-  /// The number of the key, nil for what is not sealed bytes.
-  static func keyNumber(_ sealed: UnsafeRawBufferPointer) -> UInt32? {
-    guard sealed.count >= overhead, sealed[0] == format else { return nil }
-    return UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 1, as: UInt32.self))
+  /// Returns the number of the key, or `nil` if the bytes are not in this format.
+  static func keyNumber(_ encrypted: UnsafeRawBufferPointer) -> UInt32? {
+    guard encrypted.count >= overhead, encrypted[0] == format else { return nil }
+    return UInt32(bigEndian: encrypted.loadUnaligned(fromByteOffset: 1, as: UInt32.self))
   }
 }
 
-/// What sealed bytes are bound to, behind their own first bytes.
-struct SealingContext {
+/// The additional authenticated data of encrypted bytes. It starts with their own header.
+struct AuthenticatedContext {
   let keyNumber: UInt32
   private(set) var bytes: [UInt8] = []
 
@@ -68,7 +70,7 @@ struct SealingContext {
 }
 
 extension [UInt8] {
-  /// Appends bytes behind their length, so that no two lists of parts give the same bytes.
+  /// Appends bytes after their length, so that different lists of parts never result in the same bytes.
   @inline(__always)
   mutating func append(part: some Collection<UInt8>) {
     append(number: UInt64(part.count))

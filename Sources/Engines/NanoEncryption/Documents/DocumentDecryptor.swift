@@ -4,10 +4,10 @@ import Foundation
 import NanoDocument
 import NanoEngine
 
-/// A document was sealed with a key that was made since the keys were read.
+/// Thrown for a document that was encrypted with a key created since the keys were read.
 struct UnknownKey: Error {}
 
-/// Opens the documents of one collection.
+/// Decrypts the documents of one collection.
 struct DocumentDecryptor {
   private let ring: Keyring
   private let name: String
@@ -19,34 +19,34 @@ struct DocumentDecryptor {
     self.collection = Array(collection.foldingASCII.utf8)
   }
 
-  /// Shows a document with its fields as they were given.
+  /// Decrypts a document and passes it to a closure.
   ///
-  /// - Throws: ``UnknownKey``; ``StoreError/Code/corruptDocument`` if it was changed, or moved here from
-  ///   another row. Other documents are not concerned.
+  /// - Throws: ``UnknownKey``; ``StoreError/Code/corruptDocument`` if the document was modified, or moved from
+  ///   a different row. Other documents are not affected.
   @inline(__always)
-  func open<Result>(
+  func decrypt<Result>(
     _ stored: StoredDocument, _ show: (StoredDocument) throws -> Result
   ) throws -> Result {
     guard SealedBody.isSealed(stored.body) else {
-      if ring.isStrict { throw corrupt(stored, "A document is not sealed") }
+      if ring.isStrict { throw corrupt(stored, "A document is not encrypted") }
       return try show(stored)
     }
     let plain = try fields(stored)
     return try plain.withUnsafeBytes { bytes in
-      var opened = stored
-      opened.body = bytes
-      return try show(opened)
+      var decrypted = stored
+      decrypted.body = bytes
+      return try show(decrypted)
     }
   }
 
   private func fields(_ stored: StoredDocument) throws -> Data {
     guard let envelope = SealedBody.envelope(stored.body) else {
-      throw corrupt(stored, "A sealed document is damaged")
+      throw corrupt(stored, "An encrypted document is corrupt")
     }
     guard let key = ring.keys[envelope.keyNumber] else { throw UnknownKey() }
-    let place = SealedBody.Place(stored, collection)
-    guard let plain = SealedBody.open(envelope, at: place, key) else {
-      throw corrupt(stored, "A sealed document was changed, or belongs elsewhere")
+    let row = SealedBody.RowContext(stored, collection)
+    guard let plain = SealedBody.open(envelope, at: row, key) else {
+      throw corrupt(stored, "An encrypted document was modified, or moved from a different row")
     }
     return plain
   }
@@ -56,6 +56,6 @@ struct DocumentDecryptor {
   }
 
   func unknownKey(_ stored: StoredDocument) -> StoreError {
-    corrupt(stored, "A document was sealed with a key that the store does not have")
+    corrupt(stored, "A document was encrypted with a key that the store does not have")
   }
 }

@@ -4,51 +4,53 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// Documents are sealed for the row that they will stand in, which is known beforehand.
+/// Documents are encrypted for the row that will hold them, whose ID is therefore determined before the write.
 extension EncryptedWriter {
   func nextRowID(in collection: String) throws -> Int64 { try writer.nextRowID(in: collection) }
 
   func insert(_ document: NewDocument, into collection: String) throws -> Int64 {
-    guard ring.seals(collection) else { return try writer.insert(document, into: collection) }
+    guard ring.encrypts(collection) else { return try writer.insert(document, into: collection) }
     let rowID = try document.rowID ?? writer.nextRowID(in: collection)
-    return try sealed(document, at: rowID, in: collection) { sealed in
-      try named(in: collection) { try writer.insert(sealed, into: collection) }
+    return try withEncrypted(document, at: rowID, in: collection) { encrypted in
+      try withDeclaredNames(in: collection) { try writer.insert(encrypted, into: collection) }
     }
   }
 
   func insert(
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
   ) throws {
-    guard ring.seals(collection) else {
+    guard ring.encrypts(collection) else {
       return try writer.insert(documents, into: collection, &rowIDs)
     }
-    // The next row id is not known behind one that somebody has chosen.
+    // After an explicit row ID, the next one cannot be predicted.
     guard documents.count > 1, documents.allSatisfy({ $0.rowID == nil }) else {
       for document in documents { rowIDs.append(try insert(document, into: collection)) }
       return
     }
     let next = try writer.nextRowID(in: collection)
     var bodies: [UInt8] = []
-    var sealed = documents
+    var encrypted = documents
     var ends: [Int] = []
     for (index, document) in documents.enumerated() {
       let rowID = next + Int64(index)
-      sealed[index].rowID = rowID
-      bodies += try seal(document, at: rowID, key: document.key, in: collection)
+      encrypted[index].rowID = rowID
+      bodies += try encrypt(document, at: rowID, key: document.key, in: collection)
       ends.append(bodies.count)
     }
     try bodies.withUnsafeBytes { bytes in
       var start = 0
       for (index, end) in ends.enumerated() {
-        sealed[index].body = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        encrypted[index].body = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
         start = end
       }
-      try named(in: collection) { try writer.insert(sealed, into: collection, &rowIDs) }
+      try withDeclaredNames(in: collection) {
+        try writer.insert(encrypted, into: collection, &rowIDs)
+      }
     }
   }
 
   func save(_ document: NewDocument, into collection: String) throws -> Int64 {
-    guard ring.seals(collection) else { return try writer.save(document, into: collection) }
+    guard ring.encrypts(collection) else { return try writer.save(document, into: collection) }
     guard let key = document.key, let row = try row(.key(key), in: collection) else {
       return try insert(document, into: collection)
     }
@@ -59,7 +61,7 @@ extension EncryptedWriter {
   func replace(
     _ identity: Identity, with document: NewDocument, in collection: String
   ) throws -> Bool {
-    guard ring.seals(collection) else {
+    guard ring.encrypts(collection) else {
       return try writer.replace(identity, with: document, in: collection)
     }
     guard let row = try row(identity, in: collection) else { return false }
@@ -79,9 +81,9 @@ extension EncryptedWriter {
   ) throws -> Bool {
     var document = document
     document.key = row.key
-    return try sealed(document, at: row.id, in: collection) { sealed in
-      try named(in: collection) {
-        try writer.replace(.rowID(row.id), with: sealed, in: collection)
+    return try withEncrypted(document, at: row.id, in: collection) { encrypted in
+      try withDeclaredNames(in: collection) {
+        try writer.replace(.rowID(row.id), with: encrypted, in: collection)
       }
     }
   }
@@ -93,12 +95,12 @@ extension EncryptedWriter {
   func delete(_ query: Query, from collection: String) throws -> Int {
     var query = query
     query.fields = []
-    guard let question = try question(query, collection) else {
+    guard let encryptedQuery = try encryptedQuery(query, collection) else {
       return try writer.delete(query, from: collection)
     }
-    if question.isExact { return try writer.delete(question.inner, from: collection) }
+    if encryptedQuery.isExact { return try writer.delete(encryptedQuery.inner, from: collection) }
     var ids: [Int64] = []
-    try find(question, isOrdered: true) { stored in
+    try find(encryptedQuery, isOrdered: true) { stored in
       ids.append(stored.rowID)
       return true
     }
@@ -109,44 +111,46 @@ extension EncryptedWriter {
 }
 
 extension EncryptedWriter {
-  /// Lends out a document with its body sealed.
-  func sealed<Result>(
+  /// Encrypts a document and passes it to a closure.
+  func withEncrypted<Result>(
     _ document: NewDocument, at rowID: Int64, in collection: String,
     _ work: (NewDocument) throws -> Result
   ) throws -> Result {
-    let body = try seal(document, at: rowID, key: document.key, in: collection)
+    let body = try encrypt(document, at: rowID, key: document.key, in: collection)
     return try body.withUnsafeBytes { bytes in
-      var sealed = document
-      sealed.rowID = rowID
-      sealed.body = bytes
-      return try work(sealed)
+      var encrypted = document
+      encrypted.rowID = rowID
+      encrypted.body = bytes
+      return try work(encrypted)
     }
   }
 
-  private func seal(
+  private func encrypt(
     _ document: NewDocument, at rowID: Int64, key: DocumentKey?, in collection: String
   ) throws -> [UInt8] {
     try observe(document.body, in: collection)
     let blind = try blindIndexes(written: collection)
     let name = Array(collection.foldingASCII.utf8)
-    return try SealedBody.Place.with(document, key: key, rowID: rowID, name) {
-      try seal(document.body, at: $0, blind)
+    return try SealedBody.RowContext.with(document, key: key, rowID: rowID, name) {
+      try encrypt(document.body, at: $0, blind)
     }
   }
 
-  func seal(
-    _ body: UnsafeRawBufferPointer, at place: SealedBody.Place, _ blind: BlindIndexes?
+  func encrypt(
+    _ body: UnsafeRawBufferPointer, at row: SealedBody.RowContext, _ blind: BlindIndexes?
   ) throws -> [UInt8] {
     var hashes: [UInt8] = []
     if let blind {
       guard let key = ring.keys[blind.keyNumber] else { throw EncryptionHeader.damaged }
-      hashes = try blind.hashes(body, place.collection, key)
+      hashes = try blind.hashes(body, row.collection, key)
     }
-    return try SealedBody.seal(body, at: place, hashes: hashes, ring.current)
+    return try SealedBody.seal(body, at: row, hashes: hashes, ring.current)
   }
 
-  /// Errors name an index as it was declared.
-  func named<Result>(in collection: String, _ work: () throws -> Result) throws -> Result {
+  /// Runs a closure, and replaces the names of inner indexes in its errors by the declared names.
+  func withDeclaredNames<Result>(
+    in collection: String, _ work: () throws -> Result
+  ) throws -> Result {
     do {
       return try work()
     } catch let error as StoreError {

@@ -6,44 +6,44 @@ import NanoQuery
 
 extension EncryptedWriter {
   func createIndex(_ index: IndexDefinition, in collection: String) throws {
-    guard ring.seals(collection) else { return try writer.createIndex(index, in: collection) }
+    guard ring.encrypts(collection) else { return try writer.createIndex(index, in: collection) }
     try index.validate()
     guard index.origin == .declared, encryption.allows(index, in: collection) else {
       throw Self.refused(index.name, collection)
     }
     var blind = try blindIndexes(of: collection) ?? BlindIndexes(keyNumber: ring.current.number)
-    if let known = blind.index(named: index.name) {
-      guard known.definition.isSame(as: index) else {
+    if let existing = blind.index(named: index.name) {
+      guard existing.definition.isSame(as: index) else {
         throw StoreError(
-          .alreadyExists, "An index of this name has another definition",
+          .alreadyExists, "An index with this name has a different definition",
           [.collection: collection, .index: index.name])
       }
       return
     }
-    // Documents have no hashes of another key.
+    // No document has hashes computed with a different key.
     if blind.fields.isEmpty { blind.keyNumber = ring.current.number }
-    let isMore = blind.add(index)
-    guard let made = blind.index(named: index.name) else { return }
+    let needsHashes = blind.add(index)
+    guard let added = blind.index(named: index.name) else { return }
     try savepoint {
-      try keepBlindIndexes(blind, of: collection)
-      if isMore { try sealAgain(collection) }
-      try named(in: collection) {
-        try writer.createIndex(blind.inner(made), in: collection)
+      try storeBlindIndexes(blind, of: collection)
+      if needsHashes { try reencrypt(collection) }
+      try withDeclaredNames(in: collection) {
+        try writer.createIndex(blind.inner(added), in: collection)
       }
     }
   }
 
   private static func refused(_ index: String, _ collection: String) -> StoreError {
     StoreError(
-      .unsupported, "A field of sealed documents cannot be indexed",
+      .unsupported, "A field of an encrypted collection cannot be indexed",
       [
         .collection: collection, .index: index, .capability: "encryption",
-        .hint: "ask for a blind index, which shows who has the same value",
+        .hint: "allow a blind index, which reveals which documents share a value",
       ])
   }
 
   func beginIndex(_ index: IndexDefinition, in collection: String) throws -> Bool {
-    guard ring.seals(collection) else { return try writer.beginIndex(index, in: collection) }
+    guard ring.encrypts(collection) else { return try writer.beginIndex(index, in: collection) }
     try createIndex(index, in: collection)
     return true
   }
@@ -51,33 +51,33 @@ extension EncryptedWriter {
   func continueIndex(
     _ name: String, in collection: String, documents: Int
   ) throws -> Bool {
-    guard ring.seals(collection) else {
+    guard ring.encrypts(collection) else {
       return try writer.continueIndex(name, in: collection, documents: documents)
     }
     return true
   }
 
-  /// What is noted of possible indexes names fields.
+  /// Index cost records contain field names, so they are not stored for encrypted collections.
   func setIndexLedger(_ rows: [IndexCostRecord], of collection: String) throws {
-    if !ring.seals(collection) { try writer.setIndexLedger(rows, of: collection) }
+    if !ring.encrypts(collection) { try writer.setIndexLedger(rows, of: collection) }
   }
 
-  /// Hashes that documents have for the index stay until they are written again.
+  /// Drops an index. Its hashes stay in documents until these are written again.
   func dropIndex(_ name: String, in collection: String) throws -> Bool {
-    guard ring.seals(collection) else { return try writer.dropIndex(name, in: collection) }
+    guard ring.encrypts(collection) else { return try writer.dropIndex(name, in: collection) }
     guard var blind = try blindIndexes(of: collection), let index = blind.index(named: name) else {
       return false
     }
     return try savepoint {
       _ = try writer.dropIndex(index.innerName, in: collection)
       blind.remove(name)
-      try keepBlindIndexes(blind, of: collection)
+      try storeBlindIndexes(blind, of: collection)
       return true
     }
   }
 
   func dropIndexes(in collection: String) throws -> Int {
-    guard ring.seals(collection) else { return try writer.dropIndexes(in: collection) }
+    guard ring.encrypts(collection) else { return try writer.dropIndexes(in: collection) }
     let names = try indexes(in: collection).map(\.name)
     return try savepoint {
       for name in names { _ = try dropIndex(name, in: collection) }
@@ -86,26 +86,26 @@ extension EncryptedWriter {
   }
 
   func createTextIndex(_ index: FullTextIndexDefinition, in collection: String) throws {
-    guard ring.seals(collection) else {
+    guard ring.encrypts(collection) else {
       return try writer.createTextIndex(index, in: collection)
     }
     throw StoreError(
-      .unsupported, "Texts of sealed documents cannot be indexed",
+      .unsupported, "An encrypted collection cannot have a full-text index",
       [
         .collection: collection, .index: index.name, .capability: "textIndexes",
-        .hint: "an index of words would show them",
+        .hint: "a full-text index would reveal the words",
       ])
   }
 
   func setIndexing(
     _ policy: IndexingPolicy, in collection: String, _ progress: ((Double) throws -> Void)?
   ) throws {
-    guard ring.seals(collection) else {
+    guard ring.encrypts(collection) else {
       return try writer.setIndexing(policy, in: collection, progress)
     }
     guard policy == .declared else {
       throw StoreError(
-        .unsupported, "Sealed documents cannot be indexed as a whole",
+        .unsupported, "An encrypted collection does not support the indexing policy 'everything'",
         [.collection: collection, .capability: "everythingIndex"])
     }
     try progress?(1)
@@ -116,53 +116,55 @@ extension EncryptedWriter {
   }
 }
 
-/// Sealing what is stored already.
+/// Reencryption of stored documents.
 extension EncryptedWriter {
-  /// Documents that are sealed in one go. Arbitrary.
+  /// The number of documents that are encrypted together. Arbitrary.
   static let batch = 256
 
-  /// Seals every document of a collection, those that were not sealed too.
-  func sealAgain(_ collection: String) throws {
+  /// Reencrypts every document of a collection, including those that were not encrypted.
+  func reencrypt(_ collection: String) throws {
     var last: Int64?
     repeat {
-      last = try sealAgain(collection, after: last, takesPlain: !ring.isStrict) { _ in true }?.last
+      let step = try reencrypt(collection, after: last, acceptsPlain: !ring.isStrict) { _ in true }
+      last = step?.last
     } while last != nil
   }
 
-  /// Seals some documents behind a row id.
+  /// Reencrypts a batch of documents after a row ID.
   ///
   /// - Parameters:
-  ///   - takesPlain: Whether one that is not sealed is taken for one that was written before others were.
-  ///   - isOld: Whether a document that was sealed with the key of this number is to be sealed anew.
-  /// - Returns: How many were looked at, and the last of them; nil if there are no more.
-  func sealAgain(
-    _ collection: String, after last: Int64?, takesPlain: Bool, _ isOld: (UInt32) -> Bool
+  ///   - acceptsPlain: Whether a document that is not encrypted is accepted, as one written before encryption.
+  ///   - shouldReencrypt: Whether a document encrypted with the key of this number is to be reencrypted.
+  /// - Returns: The number of documents read, and the row ID of the last one; `nil` if there are no more.
+  func reencrypt(
+    _ collection: String, after last: Int64?, acceptsPlain: Bool,
+    _ shouldReencrypt: (UInt32) -> Bool
   ) throws -> (last: Int64, count: Int)? {
     var query = Query(limit: Self.batch)
     if let last { query.after = PagePosition(values: [], rowID: last) }
     let blind = try blindIndexes(written: collection)
-    let opener = DocumentDecryptor(ring, collection)
+    let decryptor = DocumentDecryptor(ring, collection)
     var seen: (last: Int64, count: Int)?
-    var sealed: [(document: NewDocument, body: [UInt8])] = []
+    var encrypted: [(document: NewDocument, body: [UInt8])] = []
     try inner.find(query, in: collection) { stored in
       seen = (stored.rowID, (seen?.count ?? 0) + 1)
       if let number = SealedBody.keyNumber(stored.body) {
-        guard isOld(number) else { return true }
-      } else if SealedBody.isSealed(stored.body) || !takesPlain {
-        throw opener.corrupt(stored, "A document is not sealed, or is damaged")
+        guard shouldReencrypt(number) else { return true }
+      } else if SealedBody.isSealed(stored.body) || !acceptsPlain {
+        throw decryptor.corrupt(stored, "A document is not encrypted, or is corrupt")
       }
-      let place = SealedBody.Place(stored, Array(collection.foldingASCII.utf8))
+      let row = SealedBody.RowContext(stored, Array(collection.foldingASCII.utf8))
       let body =
         SealedBody.isSealed(stored.body)
-        ? try open(stored, opener, in: collection) { try seal($0.body, at: place, blind) }
-        : try sealPlain(stored.body, at: place, blind, collection)
+        ? try decrypt(stored, decryptor, in: collection) { try encrypt($0.body, at: row, blind) }
+        : try encryptPlain(stored.body, at: row, blind, collection)
       let new = NewDocument(
         key: stored.key, type: stored.type, version: stored.version, added: stored.added ?? 0,
         rowID: stored.rowID, body: UnsafeRawBufferPointer(start: nil, count: 0))
-      sealed.append((new, body))
+      encrypted.append((new, body))
       return true
     }
-    for (document, body) in sealed {
+    for (document, body) in encrypted {
       guard let rowID = document.rowID else { continue }
       try body.withUnsafeBytes { bytes in
         var document = document
@@ -173,11 +175,11 @@ extension EncryptedWriter {
     return seen
   }
 
-  private func sealPlain(
-    _ body: UnsafeRawBufferPointer, at place: SealedBody.Place, _ blind: BlindIndexes?,
+  private func encryptPlain(
+    _ body: UnsafeRawBufferPointer, at row: SealedBody.RowContext, _ blind: BlindIndexes?,
     _ collection: String
   ) throws -> [UInt8] {
     try observe(body, in: collection)
-    return try seal(body, at: place, blind)
+    return try encrypt(body, at: row, blind)
   }
 }

@@ -4,11 +4,11 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// A transaction that seals what it writes.
+/// A transaction that encrypts what it writes.
 final class EncryptedWriter: EncryptedReader, EngineWriter {
   let writer: any EngineWriter
-  /// The paths of the collections that were written to.
-  private var paths: [ExactName: KnownPaths] = [:]
+  /// The path catalogs of the collections that were written to.
+  private var paths: [ExactName: CachedPathCatalog] = [:]
   /// Folded names of the collections without blind indexes.
   private var hasNoIndexes: Set<ExactName> = []
 
@@ -18,29 +18,32 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
   }
 
   init(
-    _ writer: any EngineWriter, _ encryption: Encryption, _ known: EncryptedMetadataCache,
+    _ writer: any EngineWriter, _ encryption: Encryption, _ metadataCache: EncryptedMetadataCache,
     _ ring: Keyring
   ) {
     self.writer = writer
-    super.init(reader: writer, encryption, known, ring)
+    super.init(reader: writer, encryption, metadataCache, ring)
   }
 
-  /// Notes the paths of a document that is written.
+  /// Records the paths of a document that is written.
   func observe(_ body: UnsafeRawBufferPointer, in collection: String) throws {
     try paths(written: collection).paths.observe(body)
   }
 
-  private func paths(written collection: String) throws -> KnownPaths {
+  private func paths(written collection: String) throws -> CachedPathCatalog {
     let name = collection.foldingASCII
     if let found = paths[ExactName(name)] { return found }
-    let sealed = try inner.metadata(SealedEntry.name(.paths, name, ring.values))
-    var found = known.takePaths(name)
-    if found == nil || found?.sealed != sealed {
-      let opened = try sealed.map { try SealedEntry.open($0, .paths, name, ring.values) }
-      found = KnownPaths(
-        paths: opened.map { EncryptedPathCatalog($0) } ?? EncryptedPathCatalog(), sealed: sealed)
+    let encrypted = try inner.metadata(EncryptedEntry.name(.paths, name, ring.values))
+    var found = metadataCache.checkOutPaths(name)
+    if found == nil || found?.encrypted != encrypted {
+      let decrypted = try encrypted.map {
+        try EncryptedEntry.decrypt($0, .paths, name, ring.values)
+      }
+      found = CachedPathCatalog(
+        paths: decrypted.map { EncryptedPathCatalog($0) } ?? EncryptedPathCatalog(),
+        encrypted: encrypted)
     }
-    let taken = found ?? KnownPaths(paths: EncryptedPathCatalog(), sealed: sealed)
+    let taken = found ?? CachedPathCatalog(paths: EncryptedPathCatalog(), encrypted: encrypted)
     paths[ExactName(name)] = taken
     return taken
   }
@@ -50,21 +53,21 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
     return try super.paths(of: collection)
   }
 
-  /// Writes the paths that are new, and gives all that are known.
+  /// Writes the new paths, and returns the path catalogs of all collections written to.
   @discardableResult
-  func flush() throws -> [ExactName: KnownPaths] {
-    for (exact, known) in paths where known.paths.isChanged {
+  func flush() throws -> [ExactName: CachedPathCatalog] {
+    for (exact, cached) in paths where cached.paths.isChanged {
       let name = exact.text
-      let sealed = try SealedEntry.seal(known.paths.value, .paths, name, ring.values)
-      try writer.setMetadata(sealed, SealedEntry.name(.paths, name, ring.values))
-      known.paths.noteWritten()
-      paths[exact]?.sealed = sealed
+      let encrypted = try EncryptedEntry.encrypt(cached.paths.value, .paths, name, ring.values)
+      try writer.setMetadata(encrypted, EncryptedEntry.name(.paths, name, ring.values))
+      cached.paths.noteWritten()
+      paths[exact]?.encrypted = encrypted
     }
     return paths
   }
 
-  /// Forgets what belongs to a collection that is gone, or to a savepoint that was undone.
-  func forget(_ collection: String? = nil) {
+  /// Discards the state of a collection that was dropped, or of a savepoint that was rolled back.
+  func invalidate(_ collection: String? = nil) {
     guard let collection else {
       paths = [:]
       hasNoIndexes = []
@@ -74,7 +77,7 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
     hasNoIndexes.remove(collection.folded)
   }
 
-  /// The blind indexes that a document gets hashes for; nil if there are none.
+  /// Returns the blind indexes that a document needs hashes for, or `nil` if there are none.
   func blindIndexes(written collection: String) throws -> BlindIndexes? {
     let name = collection.folded
     if hasNoIndexes.contains(name) { return nil }
@@ -83,21 +86,21 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
     return found
   }
 
-  func keepBlindIndexes(_ blind: BlindIndexes, of collection: String) throws {
+  func storeBlindIndexes(_ blind: BlindIndexes, of collection: String) throws {
     let name = collection.foldingASCII
-    let entry = SealedEntry.name(.indexes, name, ring.values)
+    let entry = EncryptedEntry.name(.indexes, name, ring.values)
     hasNoIndexes.remove(ExactName(name))
     try writer.setMetadata(
-      try SealedEntry.seal(blind.value, .indexes, name, ring.values), entry)
+      try EncryptedEntry.encrypt(blind.value, .indexes, name, ring.values), entry)
   }
 
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
-    // What came before it stays when it is undone.
+    // Changes before the savepoint survive its rollback.
     try flush()
     do {
       return try writer.savepoint(work)
     } catch {
-      forget()
+      invalidate()
       throw error
     }
   }
@@ -107,43 +110,45 @@ final class EncryptedWriter: EncryptedReader, EngineWriter {
   }
 
   func dropCollection(_ name: String) throws -> Bool {
-    guard ring.seals(name) else { return try writer.dropCollection(name) }
+    guard ring.encrypts(name) else { return try writer.dropCollection(name) }
     return try savepoint {
       guard try writer.dropCollection(name) else { return false }
-      forget(name)
-      for kind in [SealedEntry.Kind.paths, .indexes] {
-        try writer.setMetadata(nil, SealedEntry.name(kind, name.foldingASCII, ring.values))
+      invalidate(name)
+      for kind in [EncryptedEntry.Kind.paths, .indexes] {
+        try writer.setMetadata(nil, EncryptedEntry.name(kind, name.foldingASCII, ring.values))
       }
       return true
     }
   }
 
   func setSettings(_ settings: CollectionSettings, of collection: String) throws {
-    guard ring.seals(collection) else {
+    guard ring.encrypts(collection) else {
       return try writer.setSettings(settings, of: collection)
     }
     try settings.validate()
     let before = try self.settings(of: collection)
     if settings.isEmpty { return try writer.setSettings(settings, of: collection) }
     guard settings != before else { return }
-    let sealed = try SealedEntry.seal(
+    let encrypted = try EncryptedEntry.encrypt(
       .object(settings.object), .settings, collection.foldingASCII, ring.values)
     try writer.setSettings(
-      CollectionSettings(defaults: [Self.settingsField: sealed]), of: collection)
+      CollectionSettings(defaults: [Self.settingsField: encrypted]), of: collection)
   }
 
   func setMetadata(_ value: DocumentValue?, _ name: String) throws {
-    guard !SealedEntry.isHidden(name) else {
+    guard !EncryptedEntry.isHidden(name) else {
       throw StoreError(
-        .invalidName, "A name cannot be used", [.hint: "the store keeps its keys under it"])
+        .invalidName, "A metadata name is reserved",
+        [.hint: "the store keeps its keys under this name"])
     }
-    guard ring.sealsMetadata else { return try writer.setMetadata(value, name) }
-    // What stands there unsealed goes; a name that is none is refused.
+    guard ring.encryptsMetadata else { return try writer.setMetadata(value, name) }
+    // Removes a value that is not encrypted, and rejects an invalid name.
     try writer.setMetadata(nil, name)
-    let entry = SealedEntry.name(.metadata, name, ring.values)
-    let sealed = try value.map {
-      try SealedEntry.seal(["name": .string(name), "value": $0], .metadata, entry, ring.values)
+    let entry = EncryptedEntry.name(.metadata, name, ring.values)
+    let encrypted = try value.map {
+      try EncryptedEntry.encrypt(
+        ["name": .string(name), "value": $0], .metadata, entry, ring.values)
     }
-    try writer.setMetadata(sealed, entry)
+    try writer.setMetadata(encrypted, entry)
   }
 }

@@ -4,15 +4,15 @@ import Foundation
 import NanoDocument
 import NanoEngine
 
-/// The body of a sealed document: a JSON object that any SQLite tool takes for one.
+/// The body of an encrypted document: a JSON object, valid for any SQLite tool.
 ///
 /// ```
 /// {"$sealed":"AQAAAAH…"}
 /// {"$sealed":"AQAAAAH…","nano_f1":"q83v…","nano_e2":["q83v…","EjRW…"]}
 /// ```
 ///
-/// No document of a user looks like it: a name of theirs that begins with `$` has one more in stored form.
-/// The fields behind the first are hashes for blind indexes.
+/// No user document has this form: a user's field name that begins with `$` has a second `$` in stored form.
+/// The fields after the first are hashes for blind indexes.
 enum SealedBody {
   private static let opening: StaticString = #"{"$sealed":""#
 
@@ -22,20 +22,20 @@ enum SealedBody {
     return memcmp(base, opening.utf8Start, length) == 0
   }
 
-  /// What a body is bound to: the row that it stands in. Borrowed for as long as the row is shown.
-  struct Place {
-    /// Folded.
+  /// The row that a body is authenticated with. Borrowed while the row is passed to a closure.
+  struct RowContext {
+    /// The folded name.
     let collection: [UInt8]
     let rowID: Int64
     let key: BorrowedKey
     let type: UnsafeRawBufferPointer?
     let version: Int64?
 
-    /// - Parameter hashes: What stands beside what is sealed.
+    /// - Parameter hashes: The fields next to the ciphertext.
     fileprivate func context(
       _ keyNumber: UInt32, _ hashes: UnsafeRawBufferPointer
-    ) -> SealingContext {
-      var context = SealingContext(keyNumber: keyNumber)
+    ) -> AuthenticatedContext {
+      var context = AuthenticatedContext(keyNumber: keyNumber)
       context.append(part: "document".utf8)
       context.append(part: collection)
       context.append(number: UInt64(bitPattern: rowID))
@@ -58,12 +58,12 @@ enum SealedBody {
     }
   }
 
-  /// - Parameter hashes: Fields for blind indexes as JSON, each with a comma before it.
+  /// - Parameter hashes: Fields for blind indexes as JSON, each preceded by a comma.
   static func seal(
-    _ body: UnsafeRawBufferPointer, at place: Place, hashes: [UInt8], _ key: DataKey
+    _ body: UnsafeRawBufferPointer, at row: RowContext, hashes: [UInt8], _ key: DataKey
   ) throws(StoreError) -> [UInt8] {
-    let context = hashes.withUnsafeBytes { place.context(key.number, $0) }
-    let sealed = try Ciphertext.seal(body, key.documents, context)
+    let context = hashes.withUnsafeBytes { row.context(key.number, $0) }
+    let sealed = try Ciphertext.encrypt(body, key.documents, context)
     let start = opening.utf8CodeUnitCount
     let length = Base64.encodedLength(sealed.count)
     return [UInt8](unsafeUninitializedCapacity: start + length + 2 + hashes.count) { out, count in
@@ -81,14 +81,14 @@ enum SealedBody {
     }
   }
 
-  /// A body as its text says, before it is opened.
+  /// The parts of an encrypted body before decryption.
   struct Envelope {
     let sealed: [UInt8]
     let hashes: UnsafeRawBufferPointer
     let keyNumber: UInt32
   }
 
-  /// Nil for what is damaged.
+  /// Returns the parts of an encrypted body, or `nil` if it is damaged.
   static func envelope(_ body: UnsafeRawBufferPointer) -> Envelope? {
     let start = opening.utf8CodeUnitCount
     guard isSealed(body), let base = body.baseAddress,
@@ -114,15 +114,16 @@ enum SealedBody {
     return isRight ? bytes : nil
   }
 
-  /// The fields, nil if anything of the row was changed.
-  static func open(_ envelope: Envelope, at place: Place, _ key: DataKey) -> Data? {
-    let context = place.context(envelope.keyNumber, envelope.hashes)
-    return envelope.sealed.withUnsafeBytes { Ciphertext.open($0, key.documents, context) }
+  /// Returns the decrypted fields, or `nil` if any part of the row was modified.
+  static func open(_ envelope: Envelope, at row: RowContext, _ key: DataKey) -> Data? {
+    let context = row.context(envelope.keyNumber, envelope.hashes)
+    return envelope.sealed.withUnsafeBytes { Ciphertext.decrypt($0, key.documents, context) }
   }
 
-  /// The number of the key that a body was sealed with, which is not opened; nil if it is not sealed.
+  /// Returns the number of the key that a body was encrypted with, without decrypting it; `nil` if it is not
+  /// encrypted.
   static func keyNumber(_ body: UnsafeRawBufferPointer) -> UInt32? {
-    // The first eight letters stand for six bytes, of which five are wanted.
+    // The first eight characters encode six bytes, of which five are used.
     let start = opening.utf8CodeUnitCount
     guard isSealed(body), body.count > start + 8 else { return nil }
     let text = UnsafeRawBufferPointer(rebasing: body[start..<(start + 8)])
@@ -133,22 +134,22 @@ enum SealedBody {
   }
 }
 
-extension SealedBody.Place {
+extension SealedBody.RowContext {
   init(_ stored: StoredDocument, _ collection: [UInt8]) {
     self.init(
       collection: collection, rowID: stored.rowID, key: stored.borrowedKey,
       type: stored.borrowedType, version: stored.version)
   }
 
-  /// Lends out the place of a document that is written.
+  /// Passes the row context of a document to be written to a closure.
   static func with<Result>(
     _ document: NewDocument, key: DocumentKey?, rowID: Int64, _ collection: [UInt8],
-    _ work: (SealedBody.Place) throws -> Result
+    _ work: (SealedBody.RowContext) throws -> Result
   ) rethrows -> Result {
     try DocumentKey.withBorrowed(key) { key in
       func lend(_ type: UnsafeRawBufferPointer?) throws -> Result {
         try work(
-          SealedBody.Place(
+          SealedBody.RowContext(
             collection: collection, rowID: rowID, key: key, type: type, version: document.version))
       }
       guard var type = document.type else { return try lend(nil) }

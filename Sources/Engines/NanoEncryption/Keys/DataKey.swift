@@ -3,16 +3,16 @@
 import Crypto
 import Foundation
 
-/// A random key of a store and those derived from it, one for each use.
+/// A random key of a store, and the keys derived from it, one for each purpose.
 struct DataKey: Sendable {
-  /// Different for each key that the store ever had, from 1.
+  /// Unique among all keys that the store ever had, starting at 1.
   let number: UInt32
   let secret: SymmetricKey
-  /// Seals documents.
+  /// Encrypts documents.
   let documents: SymmetricKey
-  /// Seals metadata, settings and what the store notes of collections.
+  /// Encrypts metadata, settings and path catalogs.
   let values: SymmetricKey
-  /// Hashes values for blind indexes, and names.
+  /// Hashes names, and values for blind indexes.
   let hashes: SymmetricKey
 
   init(number: UInt32, secret: SymmetricKey = SymmetricKey(size: .bits256)) {
@@ -27,8 +27,9 @@ struct DataKey: Sendable {
     hashes = derive("hashes")
   }
 
-  /// 16 bytes that tell equal inputs, and nothing else without the key. Half of HMAC-SHA256: two of 2³²
-  /// different values agree by chance once in 2⁶⁴ stores, and what an index finds is checked again.
+  /// Returns a hash of 16 bytes, which reveals only equality of inputs without the key. It is half of
+  /// HMAC-SHA256: among 2³² different values, two collide by chance in one of 2⁶⁴ stores, and the results of
+  /// an index are checked again.
   func hash(_ bytes: [UInt8]) -> [UInt8] {
     Array(HMAC<SHA256>.authenticationCode(for: bytes, using: hashes).prefix(16))
   }

@@ -5,24 +5,24 @@ import Foundation
 import NanoDocument
 import NanoEngine
 
-/// What stands open in an encrypted store, so that it can be opened: how the key is derived, the wrapped
-/// keys of the documents, and what is sealed; all of it authenticated.
+/// The part of an encrypted store that is not encrypted, so that it can be opened: the key derivation, the
+/// wrapped keys of the documents, and the scope of encryption. All of it is authenticated.
 struct EncryptionHeader: Sendable {
   var derivation: KeyDerivation
-  /// Wrapped keys by number. More than one while documents are sealed anew.
+  /// Wrapped keys by number. More than one while a key rotation is in progress.
   var keys: [UInt32: Data]
-  /// The one that seals.
+  /// The number of the key that encrypts documents.
   var current: UInt32
-  /// The one by which entries of the metadata are named and sealed.
+  /// The number of the key that encrypts metadata entries and derives their names.
   var values: UInt32
-  /// Folded names; nil for everything.
+  /// The folded names of the encrypted collections; `nil` if all are.
   var collections: Set<ExactName>?
-  /// Whether every document is sealed, so that one which is not was put there by somebody else.
+  /// Whether every document is encrypted, so that a plain one must have been inserted by a third party.
   var isStrict: Bool
 
   static let format: Int64 = 1
 
-  /// What the authentication covers.
+  /// The authenticated content.
   private var object: DocumentObject {
     [
       "format": .int(Self.format), "cipher": "AES-256-GCM", "key": .object(derivation.object),
@@ -36,8 +36,8 @@ struct EncryptionHeader: Sendable {
     ]
   }
 
-  /// As it stands in the metadata.
-  func sealed(with wrapping: SymmetricKey) -> DocumentValue {
+  /// Returns the stored form, with its authentication code.
+  func authenticated(with wrapping: SymmetricKey) -> DocumentValue {
     var object = object
     object["mac"] = .data(Self.code(object, wrapping))
     return .object(object)
@@ -81,24 +81,24 @@ struct EncryptionHeader: Sendable {
     guard keys[current] != nil, keys[values] != nil else { throw Self.damaged }
   }
 
-  /// The keys of the documents.
+  /// Unwraps the keys of the documents.
   ///
-  /// - Throws: ``StoreError/Code/wrongKey``, or ``StoreError/Code/corruptFile`` if somebody changed
-  ///   what is authenticated.
+  /// - Throws: ``StoreError/Code/wrongKey``, or ``StoreError/Code/corruptFile`` if the authenticated content
+  ///   was modified.
   func unwrapped(
     _ wrapping: SymmetricKey, from value: DocumentValue
   ) throws(StoreError) -> [UInt32: DataKey] {
-    var opened: [UInt32: DataKey] = [:]
-    for (number, wrapped) in keys { opened[number] = Self.unwrap(wrapped, number, wrapping) }
+    var unwrapped: [UInt32: DataKey] = [:]
+    for (number, wrapped) in keys { unwrapped[number] = Self.unwrap(wrapped, number, wrapping) }
     var covered = value.object ?? [:]
     let code = covered["mac"]?.data ?? Data()
     covered["mac"] = nil
     let isIntact = Self.isEqual(code, Self.code(covered, wrapping))
-    guard isIntact || !opened.isEmpty else {
+    guard isIntact || !unwrapped.isEmpty else {
       throw StoreError(.wrongKey, "This key does not open the store")
     }
-    guard isIntact, opened.count == keys.count else { throw Self.damaged }
-    return opened
+    guard isIntact, unwrapped.count == keys.count else { throw Self.damaged }
+    return unwrapped
   }
 
   mutating func wrap(_ key: DataKey, with wrapping: SymmetricKey) throws(StoreError) {
@@ -121,13 +121,13 @@ struct EncryptionHeader: Sendable {
 
   private static func context(_ number: UInt32) -> Data { Data("NanoStore key \(number)".utf8) }
 
-  /// In the same time wherever they differ.
+  /// Compares in constant time.
   private static func isEqual(_ a: Data, _ b: Data) -> Bool {
     a.count == b.count && zip(a, b).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
   static let damaged = StoreError(
-    .corruptFile, "The keys of the store are damaged", [.hint: "restore them from a backup"])
+    .corruptFile, "The store's keys are damaged", [.hint: "restore them from a backup"])
 }
 
 extension EncryptionHeader {
@@ -146,7 +146,7 @@ extension EncryptionHeader {
 }
 
 extension Encryption.Scope {
-  /// Folded names; nil for everything.
+  /// The folded names; `nil` for everything.
   var folded: Set<ExactName>? {
     switch self {
     case .all: nil

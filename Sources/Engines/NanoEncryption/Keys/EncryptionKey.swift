@@ -4,15 +4,15 @@ public import Crypto
 public import Foundation
 import NanoDocument
 
-/// What opens an encrypted store: a passphrase, or a key of 256 bits.
+/// The key that opens an encrypted store: a passphrase, or a 256-bit key.
 ///
 /// ```swift
 /// EncryptionKey.passphrase("correct horse battery staple")
 /// EncryptionKey.key(SymmetricKey(size: .bits256))    // kept in a keychain
 /// ```
 ///
-/// Documents are not sealed with it but with a random key that it wraps, so that another one can take its
-/// place at once. It is never written to the store, a log or an error.
+/// Documents are encrypted with a random key that this key wraps, so that this key can be replaced
+/// immediately. It is never written to the store, a log or an error.
 public struct EncryptionKey: Sendable {
   enum Secret: Sendable {
     case passphrase(String)
@@ -20,22 +20,22 @@ public struct EncryptionKey: Sendable {
   }
   let secret: Secret
 
-  /// A text that somebody remembers. However its accents were composed, it is the same passphrase.
+  /// Returns a key for a passphrase. Passphrases that differ only in Unicode composition are the same.
   public static func passphrase(_ text: String) -> EncryptionKey {
     EncryptionKey(secret: .passphrase(text))
   }
 
-  /// A key of 256 bits.
+  /// Returns a 256-bit key. Opening a store throws ``StoreError/Code/invalidArgument`` for other lengths.
   public static func key(_ key: SymmetricKey) -> EncryptionKey { EncryptionKey(secret: .raw(key)) }
 
-  /// A key of 32 bytes.
+  /// Returns a key of 32 bytes. Opening a store throws ``StoreError/Code/invalidArgument`` for other lengths.
   public static func key(_ bytes: some ContiguousBytes) -> EncryptionKey {
     .key(SymmetricKey(data: bytes))
   }
 }
 
 extension EncryptionKey: CustomStringConvertible, CustomReflectable {
-  /// Whether it is a passphrase or a key, never which one.
+  /// Either "a passphrase" or "a key", never the secret itself.
   public var description: String {
     switch secret {
     case .passphrase: "a passphrase"
@@ -45,25 +45,28 @@ extension EncryptionKey: CustomStringConvertible, CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What deriving a key from a passphrase costs, for its owner and for whoever guesses: scrypt's numbers.
+/// The cost of deriving a key from a passphrase, for its owner and for anyone guessing it: the parameters of
+/// scrypt.
 ///
-/// The defaults take 128 MiB and some tenths of a second. They are kept in the store: other ones count
-/// when a passphrase is set.
+/// The defaults take 128 MiB and a few tenths of a second. The cost is kept in the store; a different one
+/// takes effect when a passphrase is set.
 public struct ScryptCost: Sendable, Hashable {
-  /// N, a power of two.
+  /// The parameter N, a power of two.
   public var rounds: Int
-  /// r; one computation takes 128 · N · r bytes.
+  /// The parameter r. One computation takes 128 · N · r bytes.
   public var blockSize: Int
-  /// p.
+  /// The parameter p.
   public var parallelism: Int
 
+  /// Creates a cost. The value is checked when a key is derived: ``StoreError/Code/invalidArgument`` if it is
+  /// out of range, or takes more than 1 GiB.
   public init(rounds: Int = 1 << 17, blockSize: Int = 8, parallelism: Int = 1) {
     self.rounds = rounds
     self.blockSize = blockSize
     self.parallelism = parallelism
   }
 
-  /// Bytes that a computation may take, so that a file which somebody has tampered with cannot take all
+  /// The maximum memory of a computation in bytes, so that a file that was tampered with cannot exhaust
   /// memory. Arbitrary.
   static let maximumMemory = 1 << 30
 
@@ -73,7 +76,7 @@ public struct ScryptCost: Sendable, Hashable {
       (1...1_024).contains(parallelism), !overflows, memory <= Self.maximumMemory
     else {
       throw StoreError(
-        .invalidArgument, "The cost of a passphrase is out of its range",
+        .invalidArgument, "The scrypt cost is out of range",
         [.actual: "N \(rounds), r \(blockSize), p \(parallelism)"])
     }
   }

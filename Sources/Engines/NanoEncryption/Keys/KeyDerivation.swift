@@ -5,7 +5,7 @@ import CryptoExtras
 import Foundation
 import NanoDocument
 
-/// How the key that wraps others is made of what a user has; kept in the store.
+/// The derivation of the wrapping key from a passphrase or key; stored in the header.
 struct KeyDerivation: Sendable, Hashable {
   enum Method: Sendable, Hashable {
     case scrypt(ScryptCost)
@@ -14,7 +14,7 @@ struct KeyDerivation: Sendable, Hashable {
   let method: Method
   let salt: Data
 
-  /// With a new salt.
+  /// Creates a derivation with a new salt.
   init(for key: EncryptionKey, _ cost: ScryptCost) {
     salt = SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) }
     switch key.secret {
@@ -23,8 +23,10 @@ struct KeyDerivation: Sendable, Hashable {
     }
   }
 
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a key that is none,
-  ///   ``StoreError/Code/wrongKey`` for a passphrase in place of a key or the other way round.
+  /// Derives the wrapping key.
+  ///
+  /// - Throws: ``StoreError/Code/invalidArgument`` for an invalid key, ``StoreError/Code/wrongKey`` for a
+  ///   passphrase instead of a key, or a key instead of a passphrase.
   func wrappingKey(_ key: EncryptionKey) throws(StoreError) -> SymmetricKey {
     switch (key.secret, method) {
     case (.passphrase(let text), .scrypt(let cost)):
@@ -32,7 +34,7 @@ struct KeyDerivation: Sendable, Hashable {
     case (.raw(let raw), .raw):
       guard raw.bitCount == 256 else {
         throw StoreError(
-          .invalidArgument, "A key has another length",
+          .invalidArgument, "A key has the wrong length",
           [.expected: "256 bits", .actual: "\(raw.bitCount) bits"])
       }
       return HKDF<SHA256>.deriveKey(
@@ -40,10 +42,11 @@ struct KeyDerivation: Sendable, Hashable {
         outputByteCount: 32)
     case (.passphrase, .raw):
       throw StoreError(
-        .wrongKey, "This key does not open the store", [.hint: "it is opened with a key"])
+        .wrongKey, "This key does not open the store", [.hint: "the store is encrypted with a key"])
     case (.raw, .scrypt):
       throw StoreError(
-        .wrongKey, "This key does not open the store", [.hint: "it is opened with a passphrase"])
+        .wrongKey, "This key does not open the store",
+        [.hint: "the store is encrypted with a passphrase"])
     }
   }
 
@@ -51,7 +54,7 @@ struct KeyDerivation: Sendable, Hashable {
     _ text: String, _ salt: Data, _ cost: ScryptCost
   ) throws(StoreError) -> SymmetricKey {
     guard !text.isEmpty else {
-      throw StoreError(.invalidArgument, "A passphrase is empty")
+      throw StoreError(.invalidArgument, "The passphrase is empty")
     }
     try cost.validate()
     do {
@@ -68,7 +71,7 @@ struct KeyDerivation: Sendable, Hashable {
 }
 
 extension KeyDerivation {
-  /// As it stands in the store.
+  /// The stored form.
   var object: DocumentObject {
     switch method {
     case .raw: ["kdf": "hkdf-sha256", "salt": .data(salt)]
@@ -80,7 +83,7 @@ extension KeyDerivation {
     }
   }
 
-  /// Nil for what is none.
+  /// Creates a derivation from its stored form. Returns `nil` if that is invalid.
   init?(_ object: DocumentObject) {
     guard let salt = object["salt"]?.data, salt.count >= 16 else { return nil }
     self.salt = salt

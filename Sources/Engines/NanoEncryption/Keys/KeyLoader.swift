@@ -6,7 +6,7 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// Finds or makes the keys of a store when it is opened.
+/// Loads the keys of a store when it is opened, and creates them for a new one.
 struct KeyLoader {
   private let inner: any Engine
   private let encryption: Encryption
@@ -18,24 +18,24 @@ struct KeyLoader {
 
   func keyring() throws -> Keyring {
     let found = try inner.read(.call, nil) { try $0.metadata(EncryptionMarker.name) }
-    let ring = try found.map { try open($0) } ?? begin()
-    return try widened(ring)
+    let ring = try found.map { try unwrap($0) } ?? create()
+    return try addingCollections(ring)
   }
 
-  private func open(_ value: DocumentValue) throws -> Keyring {
+  private func unwrap(_ value: DocumentValue) throws -> Keyring {
     let header = try EncryptionHeader(value)
     return try Keyring(value, try header.derivation.wrappingKey(encryption.key))
   }
 
-  /// Makes keys for a store that has none.
-  private func begin() throws -> Keyring {
-    // Outside of the transaction, since it takes its time.
+  /// Creates the keys of a store that has none.
+  private func create() throws -> Keyring {
+    // Derived outside of the transaction, since it takes time.
     let derivation = KeyDerivation(for: encryption.key, encryption.cost)
     let wrapping = try derivation.wrappingKey(encryption.key)
     return try inner.write(nil) { writer in
-      // Another process may have been quicker.
-      if let value = try writer.metadata(EncryptionMarker.name) { return try open(value) }
-      try requireNothingSealed(writer)
+      // Another process may have created the keys first.
+      if let value = try writer.metadata(EncryptionMarker.name) { return try unwrap(value) }
+      try requireNoEncryptedDocuments(writer)
       let header = try EncryptionHeader(
         derivation, first: DataKey(number: 1), encryption.scope,
         isStrict: try isEmpty(writer) { _ in true }, wrapping)
@@ -43,12 +43,13 @@ struct KeyLoader {
     }
   }
 
-  /// Documents that are sealed cannot be opened with new keys, and must not look as if they were none.
-  private func requireNothingSealed(_ writer: any EngineWriter) throws {
+  /// Rejects a store with encrypted documents: new keys cannot decrypt them, and the store must not appear to
+  /// be new.
+  private func requireNoEncryptedDocuments(_ writer: any EngineWriter) throws {
     let missing = StoreError(
-      .corruptFile, "The keys of the store are missing", [.hint: "restore them from a backup"])
-    // Whatever is sealed first brings an entry for its paths.
-    if try writer.metadataNames().contains(where: SealedEntry.isHidden) { throw missing }
+      .corruptFile, "The store's keys are missing", [.hint: "restore them from a backup"])
+    // The first encrypted document of a collection adds an entry for its paths.
+    if try writer.metadataNames().contains(where: EncryptedEntry.isHidden) { throw missing }
     for collection in try writer.collections() {
       try writer.find(Query(limit: 1), in: collection.name) { stored in
         if SealedBody.isSealed(stored.body) { throw missing }
@@ -58,32 +59,32 @@ struct KeyLoader {
   }
 
   private func isEmpty(
-    _ writer: any EngineWriter, _ isConcerned: (String) -> Bool
+    _ writer: any EngineWriter, _ isIncluded: (String) -> Bool
   ) throws -> Bool {
     if encryption.scope == .all {
-      guard try writer.metadataNames().allSatisfy(SealedEntry.isHidden) else { return false }
+      guard try writer.metadataNames().allSatisfy(EncryptedEntry.isHidden) else { return false }
     }
     return try writer.collections().allSatisfy { collection in
-      guard isConcerned(collection.name) else { return true }
+      guard isIncluded(collection.name) else { return true }
       return try writer.count(Query(limit: 1), in: collection.name) == 0
         && writer.settings(of: collection.name).isEmpty
     }
   }
 
-  /// Collections that are to be sealed too are added to those that are.
-  private func widened(_ ring: Keyring) throws -> Keyring {
-    guard let sealed = ring.header.collections else { return ring }
-    let asked = encryption.scope.folded
-    if let asked, asked.isSubset(of: sealed) { return ring }
+  /// Adds collections that are to be encrypted to those that already are.
+  private func addingCollections(_ ring: Keyring) throws -> Keyring {
+    guard let encrypted = ring.header.collections else { return ring }
+    let requested = encryption.scope.folded
+    if let requested, requested.isSubset(of: encrypted) { return ring }
     return try inner.write(nil) { writer in
       guard let value = try writer.metadata(EncryptionMarker.name) else {
         throw EncryptionHeader.damaged
       }
       let before = try Keyring(value, ring.wrapping)
-      guard let known = before.header.collections else { return before }
+      guard let existing = before.header.collections else { return before }
       var header = before.header
-      header.collections = asked.map { $0.union(known) }
-      let isNew = { (name: String) in !known.contains(name.folded) }
+      header.collections = requested.map { $0.union(existing) }
+      let isNew = { (name: String) in !existing.contains(name.folded) }
       if try !isEmpty(writer, isNew) { header.isStrict = false }
       return try write(header, ring.wrapping, writer, isNew)
     }
@@ -93,22 +94,22 @@ struct KeyLoader {
     _ header: EncryptionHeader, _ wrapping: SymmetricKey, _ writer: any EngineWriter,
     _ isNew: (String) -> Bool
   ) throws -> Keyring {
-    let value = header.sealed(with: wrapping)
+    let value = header.authenticated(with: wrapping)
     let ring = try Keyring(value, wrapping)
     try writer.setMetadata(value, EncryptionMarker.name)
     try replaceIndexes(ring, writer, isNew)
     return ring
   }
 
-  /// Indexes on the fields of plain documents find nothing in sealed ones: a unique one would let equal
-  /// values pass. Blind ones take their place, for which documents are sealed at once.
+  /// Replaces indexes on the fields of plain documents, which find nothing in encrypted ones: a unique index
+  /// would accept equal values. Blind indexes replace them, for which the documents are encrypted immediately.
   private func replaceIndexes(
     _ ring: Keyring, _ writer: any EngineWriter, _ isNew: (String) -> Bool
   ) throws {
-    let sealing = EncryptedWriter(writer, encryption, EncryptedMetadataCache(), ring)
+    let encryptingWriter = EncryptedWriter(writer, encryption, EncryptedMetadataCache(), ring)
     for collection in try writer.collections() {
       let name = collection.name
-      guard ring.seals(name), isNew(name) else { continue }
+      guard ring.encrypts(name), isNew(name) else { continue }
       let indexes = try writer.indexes(in: name).filter { $0.origin == .declared }
       let texts = try writer.textIndexes(in: name)
       let refused =
@@ -116,22 +117,22 @@ struct KeyLoader {
         + indexes.filter { !encryption.allows($0, in: name) }.map(\.name)
       guard refused.isEmpty else {
         throw StoreError(
-          .unsupported, "A collection with indexes cannot be sealed",
+          .unsupported, "A collection with these indexes cannot be encrypted",
           [
             .collection: name, .index: refused.joined(separator: ", "),
-            .hint: "drop them, or ask for blind indexes",
+            .hint: "drop them, or allow blind indexes",
           ])
       }
       _ = try writer.dropIndexes(in: name)
       try writer.setIndexLedger([], of: name)
-      for index in indexes { try sealing.createIndex(index, in: name) }
+      for index in indexes { try encryptingWriter.createIndex(index, in: name) }
     }
-    _ = try sealing.flush()
+    _ = try encryptingWriter.flush()
   }
 }
 
 extension Encryption {
-  /// Whether an index on sealed fields may be made, as a blind one.
+  /// Returns whether an index on encrypted fields is allowed, as a blind index.
   func allows(_ index: IndexDefinition, in collection: String) -> Bool {
     if InternalCollection(named: collection) != nil { return true }
     switch indexes {

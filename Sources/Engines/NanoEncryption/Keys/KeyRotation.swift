@@ -6,13 +6,13 @@ import NanoEngine
 import NanoQuery
 
 extension EncryptedEngine {
-  /// Lets another key open the store, at once: it wraps the keys of the documents, which stay as they are.
+  /// Changes the key that opens the store, immediately: the new key wraps the existing keys of the documents.
   ///
-  /// Whoever had the key before and a copy of the file can open the copy, and knows the keys of the
-  /// documents: ``rotate(progress:)`` makes other ones.
+  /// Anyone with the previous key and a copy of the file can decrypt the copy, and has the keys of the
+  /// documents. ``rotate(progress:)`` replaces those.
   ///
-  /// - Parameter cost: What deriving it from a passphrase costs.
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a key that is none. The key before stays.
+  /// - Parameter cost: The cost of deriving the key from a passphrase.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for an invalid key. The previous key stays valid.
   package func changeKey(to key: EncryptionKey, cost: ScryptCost = ScryptCost()) throws {
     let derivation = KeyDerivation(for: key, cost)
     let wrapping = try derivation.wrappingKey(key)
@@ -23,25 +23,25 @@ extension EncryptedEngine {
       for key in ring.keys.values { try header.wrap(key, with: wrapping) }
       return try write(header, wrapping, writer)
     }
-    note(changed)
+    setKeyring(changed)
     session.set(key, cost)
   }
 
-  /// Makes a new key and seals everything with it, in many small transactions. Others may read and write
-  /// meanwhile.
+  /// Creates a new key and reencrypts everything with it, in many small transactions. Other connections can
+  /// read and write in the meantime.
   ///
-  /// When it ends before it is done, by an error or the end of the process, calling it again goes on; until
-  /// then the store keeps both keys. Collections with blind indexes are sealed in one transaction each,
-  /// so that equal values have equal hashes at any time.
+  /// If it does not complete, because of an error or the end of the process, call it again to continue. Until
+  /// then the store keeps both keys. Each collection with blind indexes is reencrypted in one transaction, so
+  /// that equal values have equal hashes at any time.
   ///
   /// - Parameter progress: Called with 0...1 after each transaction, outside of it. An error that it throws
   ///   ends the call.
-  /// - Throws: ``StoreError/Code/corruptDocument`` if a document does not open. Remove it, or restore it
-  ///   from a backup, and call this again.
+  /// - Throws: ``StoreError/Code/corruptDocument`` if a document does not decrypt. Remove it, or restore it
+  ///   from a backup, and call this method again.
   package func rotate(progress: ((Double) throws -> Void)? = nil) throws {
-    let begun = try inner.write(nil) { writer in
+    let started = try inner.write(nil) { writer in
       let ring = try current(writer)
-      // One that was begun is gone on with.
+      // Continues a rotation that did not complete.
       guard ring.keys.count == 1 else { return ring }
       var header = ring.header
       let key = DataKey(number: ring.current.number + 1)
@@ -49,53 +49,53 @@ extension EncryptedEngine {
       header.current = key.number
       return try write(header, ring.wrapping, writer)
     }
-    note(begun)
-    try SealingRun(self, takesPlain: !begun.isStrict, progress).run()
+    setKeyring(started)
+    try ReencryptionRun(self, acceptsPlain: !started.isStrict, progress).run()
   }
 
-  /// Seals what was written before the store was encrypted, or by another program without sealing it, in many
-  /// small transactions. From then on a document that is not sealed is taken for one that somebody
-  /// slipped in: it is ``StoreError/Code/corruptDocument``.
+  /// Encrypts documents that were written before the store was encrypted, or by another program without
+  /// encryption, in many small transactions. From then on, a document that is not encrypted is rejected as
+  /// inserted by a third party, with ``StoreError/Code/corruptDocument``.
   ///
-  /// Documents are sealed as they are: call this while you trust whoever can write to the file. It goes on
-  /// with a rotation that was not done.
+  /// Documents are encrypted as they are, so call this method while you trust everyone who can write to the
+  /// file. It continues a rotation that did not complete.
   ///
   /// - Parameter progress: As in ``rotate(progress:)``.
   package func sealAll(progress: ((Double) throws -> Void)? = nil) throws {
-    try SealingRun(self, takesPlain: true, progress).run()
+    try ReencryptionRun(self, acceptsPlain: true, progress).run()
   }
 
   func write(
     _ header: EncryptionHeader, _ wrapping: SymmetricKey, _ writer: any EngineWriter
   ) throws -> Keyring {
-    let value = header.sealed(with: wrapping)
+    let value = header.authenticated(with: wrapping)
     try writer.setMetadata(value, EncryptionMarker.name)
     return try Keyring(value, wrapping)
   }
 }
 
-/// Seals everything with the current key, and forgets the others.
-private struct SealingRun {
+/// Reencrypts everything with the current key, and removes the other keys.
+private struct ReencryptionRun {
   private let engine: EncryptedEngine
-  private let takesPlain: Bool
+  private let acceptsPlain: Bool
   private let progress: ((Double) throws -> Void)?
 
-  init(_ engine: EncryptedEngine, takesPlain: Bool, _ progress: ((Double) throws -> Void)?) {
+  init(_ engine: EncryptedEngine, acceptsPlain: Bool, _ progress: ((Double) throws -> Void)?) {
     self.engine = engine
-    self.takesPlain = takesPlain
+    self.acceptsPlain = acceptsPlain
     self.progress = progress
   }
 
   func run() throws {
     let (names, total) = try engine.read(.snapshot, nil) { reader in
-      let names = try reader.collections().map(\.name).filter(engine.keyring.seals)
+      let names = try reader.collections().map(\.name).filter(engine.keyring.encrypts)
       return (names, try names.reduce(0) { try $0 + reader.count(Query(), in: $1) })
     }
     var done = 0
     for name in names {
-      try seal(name) { count in
+      try reencrypt(name) { count in
         done += count
-        // Documents may have come meanwhile. The end is told at the end.
+        // Documents may have been added in the meantime. Completion is reported at the end.
         try progress?(min(Double(done) / Double(max(1, total)), 0.999))
       }
     }
@@ -103,43 +103,44 @@ private struct SealingRun {
     try progress?(1)
   }
 
-  private func seal(_ collection: String, _ sealed: (Int) throws -> Void) throws {
+  private func reencrypt(_ collection: String, _ didEncrypt: (Int) throws -> Void) throws {
     var last: Int64?
     while true {
       let step = try writing { writer -> (last: Int64, count: Int, isEnd: Bool)? in
         if let blind = try writer.blindIndexes(of: collection), !blind.fields.isEmpty,
           blind.keyNumber != writer.ring.current.number
         {
-          return try sealAtOnce(collection, blind, writer)
+          return try reencryptInOneTransaction(collection, blind, writer)
         }
-        return try writer.sealAgain(collection, after: last, takesPlain: takesPlain) {
+        return try writer.reencrypt(collection, after: last, acceptsPlain: acceptsPlain) {
           $0 != writer.ring.current.number
         }.map { ($0.last, $0.count, false) }
       }
       guard let step else { return }
       last = step.last
-      try sealed(step.count)
+      try didEncrypt(step.count)
       if step.isEnd { return }
     }
   }
 
-  /// Documents with hashes of two keys would let equal values pass a unique index.
-  private func sealAtOnce(
+  /// Reencrypts a collection in one transaction: hashes computed with two keys would let a unique index accept
+  /// equal values.
+  private func reencryptInOneTransaction(
     _ collection: String, _ blind: BlindIndexes, _ writer: EncryptedWriter
   ) throws -> (last: Int64, count: Int, isEnd: Bool) {
     var blind = blind
     blind.keyNumber = writer.ring.current.number
-    try writer.keepBlindIndexes(blind, of: collection)
+    try writer.storeBlindIndexes(blind, of: collection)
     var seen = (last: Int64?.none, count: 0)
-    while let step = try writer.sealAgain(
-      collection, after: seen.last, takesPlain: takesPlain, { _ in true })
+    while let step = try writer.reencrypt(
+      collection, after: seen.last, acceptsPlain: acceptsPlain, { _ in true })
     {
       seen = (step.last, seen.count + step.count)
     }
     return (seen.last ?? 0, seen.count, true)
   }
 
-  /// Whoever writes reads the keys first, so that by now nothing is sealed with another one.
+  /// Removes the other keys. Every writer reads the keys first, so nothing is encrypted with them anymore.
   private func finish() throws {
     let ring = try writing { writer in
       var header = writer.ring.header
@@ -149,13 +150,13 @@ private struct SealingRun {
       try writer.rename(to: writer.ring.current)
       return try engine.write(header, writer.ring.wrapping, writer.writer)
     }
-    engine.note(ring)
+    engine.setKeyring(ring)
   }
 
   private func writing<Result>(_ work: (EncryptedWriter) throws -> Result) throws -> Result {
     try engine.write(nil) { writer in
       guard let writer = writer as? EncryptedWriter else {
-        throw StoreError(.unsupported, "The engine does not seal documents")
+        throw StoreError(.unsupported, "The engine does not encrypt documents")
       }
       return try work(writer)
     }
@@ -163,38 +164,38 @@ private struct SealingRun {
 }
 
 extension EncryptedWriter {
-  /// Seals with another key what is kept beside documents, under names that it gives.
+  /// Reencrypts metadata entries and settings with another key, under names that are derived from it.
   fileprivate func rename(to key: DataKey) throws {
     try flush()
-    if ring.sealsMetadata {
+    if ring.encryptsMetadata {
       for name in try metadataNames() {
         guard let value = try metadata(name) else { continue }
         try setMetadata(nil, name)
-        let entry = SealedEntry.name(.metadata, name, key)
+        let entry = EncryptedEntry.name(.metadata, name, key)
         let content: DocumentValue = ["name": .string(name), "value": value]
-        try writer.setMetadata(try SealedEntry.seal(content, .metadata, entry, key), entry)
+        try writer.setMetadata(try EncryptedEntry.encrypt(content, .metadata, entry, key), entry)
       }
     }
-    for collection in try collections() where ring.seals(collection.name) {
+    for collection in try collections() where ring.encrypts(collection.name) {
       try rename(collection.name, key)
     }
-    forget()
+    invalidate()
   }
 
   private func rename(_ collection: String, _ key: DataKey) throws {
     let name = collection.foldingASCII
-    for kind in [SealedEntry.Kind.indexes, .paths] {
-      let before = SealedEntry.name(kind, name, ring.values)
-      guard let sealed = try writer.metadata(before) else { continue }
-      let value = try SealedEntry.open(sealed, kind, name, ring.values)
+    for kind in [EncryptedEntry.Kind.indexes, .paths] {
+      let before = EncryptedEntry.name(kind, name, ring.values)
+      guard let encrypted = try writer.metadata(before) else { continue }
+      let value = try EncryptedEntry.decrypt(encrypted, kind, name, ring.values)
       try writer.setMetadata(nil, before)
       try writer.setMetadata(
-        try SealedEntry.seal(value, kind, name, key), SealedEntry.name(kind, name, key))
+        try EncryptedEntry.encrypt(value, kind, name, key), EncryptedEntry.name(kind, name, key))
     }
     let settings = try settings(of: collection)
     guard !settings.isEmpty else { return }
-    let sealed = try SealedEntry.seal(.object(settings.object), .settings, name, key)
+    let encrypted = try EncryptedEntry.encrypt(.object(settings.object), .settings, name, key)
     try writer.setSettings(
-      CollectionSettings(defaults: [Self.settingsField: sealed]), of: collection)
+      CollectionSettings(defaults: [Self.settingsField: encrypted]), of: collection)
   }
 }

@@ -5,17 +5,17 @@ import Foundation
 import NanoDocument
 import NanoEngine
 
-/// The opened keys of a store at one moment, and what it seals with them.
+/// The unwrapped keys of a store at one point in time, and what is encrypted with them.
 struct Keyring: Sendable {
-  /// As it stands in the store, to see whether another process has changed it.
+  /// The stored form, compared to detect changes by other processes.
   let value: DocumentValue
   let header: EncryptionHeader
-  /// What wraps the keys.
+  /// The key that wraps the other keys.
   let wrapping: SymmetricKey
   let keys: [UInt32: DataKey]
-  /// Seals documents.
+  /// The key that encrypts documents.
   let current: DataKey
-  /// Names and seals entries of the metadata.
+  /// The key that encrypts metadata entries and derives their names.
   let values: DataKey
 
   /// - Throws: ``StoreError/Code/wrongKey``, ``StoreError/Code/corruptFile``,
@@ -32,39 +32,39 @@ struct Keyring: Sendable {
     self.values = values
   }
 
-  /// Whether documents of a collection are sealed.
-  func seals(_ collection: String) -> Bool {
+  /// Returns whether the documents of a collection are encrypted.
+  func encrypts(_ collection: String) -> Bool {
     guard let names = header.collections else { return true }
     return names.contains(collection.folded)
   }
 
-  /// Whether metadata are sealed.
-  var sealsMetadata: Bool { header.collections == nil }
+  /// Whether metadata is encrypted.
+  var encryptsMetadata: Bool { header.collections == nil }
   var isStrict: Bool { header.isStrict }
 }
 
-/// The entries of the metadata that encryption keeps for itself; nobody else sees them.
-enum SealedEntry {
+/// The metadata entries that encryption stores for itself. They are hidden from all other code.
+enum EncryptedEntry {
   static let prefix = "nano_sealed:"
 
   static func isHidden(_ name: String) -> Bool {
     name == EncryptionMarker.name || name.utf8.starts(with: prefix.utf8)
   }
 
-  /// What an entry is about.
+  /// The content of an entry.
   enum Kind: String {
     case metadata = "m"
     /// The blind indexes of a collection.
     case indexes = "i"
-    /// The paths that documents of a collection ever held.
+    /// The path catalog of a collection.
     case paths = "p"
-    /// The settings of a collection, which stand among its settings.
+    /// The settings of a collection, stored among its settings.
     case settings = "s"
 
-    var prefix: String { SealedEntry.prefix + rawValue + ":" }
+    var prefix: String { EncryptedEntry.prefix + rawValue + ":" }
   }
 
-  /// A name that tells nothing.
+  /// Returns the name of an entry, which reveals nothing.
   static func name(_ kind: Kind, _ subject: String, _ key: DataKey) -> String {
     kind.prefix + Base64.text(key.hash(context(kind, subject)))
   }
@@ -76,34 +76,37 @@ enum SealedEntry {
     return context
   }
 
-  private static func sealing(_ kind: Kind, _ subject: String, _ key: DataKey) -> SealingContext {
-    var context = SealingContext(keyNumber: key.number)
+  private static func authenticatedContext(
+    _ kind: Kind, _ subject: String, _ key: DataKey
+  ) -> AuthenticatedContext {
+    var context = AuthenticatedContext(keyNumber: key.number)
     context.append(part: kind.rawValue.utf8)
     context.append(part: subject.utf8)
     return context
   }
 
-  static func seal(
+  static func encrypt(
     _ value: DocumentValue, _ kind: Kind, _ subject: String, _ key: DataKey
   ) throws(StoreError) -> DocumentValue {
     var writer = JSONWriter()
     writer.value(value)
     if let failure = writer.failure { throw failure }
     return .data(
-      Data(try Ciphertext.seal(writer.bytes, key.values, sealing(kind, subject, key))))
+      Data(
+        try Ciphertext.encrypt(writer.bytes, key.values, authenticatedContext(kind, subject, key))))
   }
 
   /// - Throws: ``StoreError/Code/corruptFile``.
-  static func open(
+  static func decrypt(
     _ value: DocumentValue, _ kind: Kind, _ subject: String, _ key: DataKey
   ) throws(StoreError) -> DocumentValue {
-    let context = sealing(kind, subject, key)
+    let context = authenticatedContext(kind, subject, key)
     guard
-      let plain = value.data?.withUnsafeBytes({ Ciphertext.open($0, key.values, context) })
+      let plain = value.data?.withUnsafeBytes({ Ciphertext.decrypt($0, key.values, context) })
     else {
       throw StoreError(
-        .corruptFile, "A sealed value of the store does not open",
-        [.hint: "somebody changed it, or it was damaged"])
+        .corruptFile, "An encrypted value of the store does not decrypt",
+        [.hint: "it was modified or damaged"])
     }
     return try read(plain)
   }

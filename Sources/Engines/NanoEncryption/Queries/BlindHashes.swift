@@ -6,8 +6,8 @@ import NanoDocument
 import NanoQuery
 
 extension BlindIndexes.Field {
-  /// The hash of a value: values that are equal to conditions have the same one, in this field of this
-  /// collection.
+  /// Returns the hash of a value. Values that compare as equal in conditions have the same hash, within one
+  /// field of one collection.
   func hash(_ value: DocumentValue, _ collection: [UInt8], _ key: DataKey) -> String {
     var bytes: [UInt8] = []
     bytes.append(part: "value".utf8)
@@ -17,7 +17,7 @@ extension BlindIndexes.Field {
     return Base64.text(key.hash(bytes))
   }
 
-  /// The hashes of what a document has: one text, or an array where an array is entered.
+  /// Returns the hashes of a document: one, or several if the field is or contains an array.
   fileprivate func hashes(
     _ document: DocumentValue, _ collection: [UInt8], _ key: DataKey
   ) -> [String] {
@@ -32,13 +32,13 @@ extension BlindIndexes.Field {
       guard let first = found.first else { return [] }
       let whole = Self.value(of: path, in: document)
       if let whole, hash(whole, collection, key) == first { return found }
-      // An index on fields enters no array, so that nothing of this document is the same as anything in
-      // another one: a number that none has stands for it.
+      // An index on fields does not traverse arrays, so no value of this document equals any value of another
+      // one: a random hash that no document has represents it.
       return [Base64.text(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })] + found
     }
   }
 
-  /// The value of a field as it stands: no array is entered on the way.
+  /// Returns the value at a path without traversing arrays.
   private static func value(of path: FieldPath, in document: DocumentValue) -> DocumentValue? {
     var value = document
     for name in path.components {
@@ -50,7 +50,7 @@ extension BlindIndexes.Field {
 }
 
 extension BlindIndexes {
-  /// What stands behind the sealed fields of a document: JSON, with a comma before each field.
+  /// Returns the fields to append to an encrypted body: JSON, each preceded by a comma.
   ///
   /// - Throws: ``StoreError/Code/corruptDocument``.
   func hashes(

@@ -5,22 +5,22 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// The indexes on fields of a collection whose documents are sealed. Kept sealed, so that the file does not
-/// name the fields.
+/// The indexes on fields of an encrypted collection. Stored encrypted, so that the file does not reveal the
+/// names of the fields.
 struct BlindIndexes: Sendable, Hashable {
   /// A field whose values are hashed, for indexes of one kind.
   struct Field: Sendable, Hashable {
-    /// Never used again for another field of the collection.
+    /// Never reused for another field of the collection.
     let number: Int
     let path: FieldPath
     let kind: IndexDefinition.Kind
 
-    /// The field of the sealed body that has the hashes.
+    /// The name of the field in the encrypted body that holds the hashes.
     var name: String { (kind == .fields ? "nano_f" : "nano_e") + "\(number)" }
     var hashed: FieldPath { FieldPath(components: [name]) }
   }
 
-  /// An index as it was asked for, and the name of the one that the database keeps for it.
+  /// An index as declared, and the name of the corresponding index in the inner engine.
   struct Index: Sendable, Hashable {
     let definition: IndexDefinition
     let innerName: String
@@ -29,38 +29,38 @@ struct BlindIndexes: Sendable, Hashable {
   private(set) var fields: [Field] = []
   private(set) var indexes: [Index] = []
   private var lastNumber = 0
-  /// The key whose hashes the documents have.
+  /// The number of the key that the documents' hashes are computed with.
   var keyNumber: UInt32
 
   init(keyNumber: UInt32) { self.keyNumber = keyNumber }
 
   func index(named name: String) -> Index? { indexes.first { $0.definition.name.isSame(as: name) } }
 
-  /// The name by which somebody knows an index of the database.
+  /// Returns the declared name of an inner index.
   func name(ofInner name: String) -> String? {
     indexes.first { $0.innerName == name }?.definition.name
   }
 
-  /// The field that finds documents by values of a path, if one does.
+  /// Returns the field whose hashes find values at a path, if there is one.
   func field(_ path: FieldPath) -> Field? {
     fields.last { $0.path == path && $0.kind == .elements } ?? fields.last { $0.path == path }
   }
 
-  /// Adds an index, and says whether documents get hashes that they do not have.
+  /// Adds an index. Returns whether documents need hashes that they do not have.
   mutating func add(_ definition: IndexDefinition) -> Bool {
-    var isMore = false
+    var needsHashes = false
     for column in definition.columns
     where !fields.contains(where: { $0.path == column.path && $0.kind == definition.kind }) {
       lastNumber += 1
       fields.append(Field(number: lastNumber, path: column.path, kind: definition.kind))
-      isMore = true
+      needsHashes = true
     }
     lastNumber += 1
     indexes.append(Index(definition: definition, innerName: "nano_blind_\(lastNumber)"))
-    return isMore
+    return needsHashes
   }
 
-  /// Removes an index, and the fields that no other one has.
+  /// Removes an index, and the fields that no other index uses.
   mutating func remove(_ name: String) {
     indexes.removeAll { $0.definition.name.isSame(as: name) }
     let indexes = indexes
@@ -72,7 +72,7 @@ struct BlindIndexes: Sendable, Hashable {
     }
   }
 
-  /// The index on the hashes, which the database keeps.
+  /// Returns the index on the hashes, which the inner engine maintains.
   func inner(_ index: Index) -> IndexDefinition {
     let kind = index.definition.kind
     let columns = index.definition.columns.compactMap { column in
@@ -111,7 +111,7 @@ extension BlindIndexes {
     ]
   }
 
-  /// An array of names; its text where a name must be distinguished from the number of an element.
+  /// Returns an array of names, or text if a name must be distinguished from an element number.
   private static func path(_ path: FieldPath) -> DocumentValue {
     let names = FieldPath(components: path.components)
     return names == path ? .array(path.components.map { .string($0) }) : .string(path.description)

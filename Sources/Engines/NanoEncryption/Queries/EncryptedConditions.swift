@@ -3,17 +3,17 @@
 import NanoDocument
 import NanoQuery
 
-/// What the database can say of a condition on sealed documents.
-struct SealedCondition {
-  /// Holds for every document for which the condition does, and for others.
+/// The part of a condition on encrypted documents that the inner engine can evaluate.
+struct EncryptedCondition {
+  /// A condition that matches a superset of the documents.
   let superset: Condition
-  /// Whether for no others.
+  /// Whether ``superset`` matches exactly the same documents.
   let isExact: Bool
 
-  /// What to ask the database, and what is left to ask of opened documents.
+  /// Splits a condition into what the inner engine evaluates and what remains for decrypted documents.
   ///
-  /// - Parameter hash: The field that has hashes of what a path reaches, and the hash of a value; nil for
-  ///   a path without a blind index.
+  /// - Parameter hash: Returns the field with the hashes of the values at a path, and the hash function; `nil`
+  ///   for a path without a blind index.
   init(
     _ condition: Condition,
     _ hash: (FieldPath) -> (field: FieldPath, hash: (DocumentValue) -> String)?
@@ -30,21 +30,22 @@ struct SealedCondition {
 
   private typealias Hash = (FieldPath) -> (field: FieldPath, hash: (DocumentValue) -> String)?
 
-  /// Nil where the database can say nothing.
-  private static func make(_ condition: Condition, _ hash: Hash) -> SealedCondition? {
-    if condition.concernsRow { return SealedCondition(condition, isExact: true) }
+  /// Returns `nil` if the inner engine can evaluate no part of the condition.
+  private static func make(_ condition: Condition, _ hash: Hash) -> EncryptedCondition? {
+    if condition.usesOnlyRowColumns { return EncryptedCondition(condition, isExact: true) }
     switch condition {
     case .all(let parts):
       let found = parts.map { make($0, hash) }
-      let said = found.compactMap(\.self)
-      guard !said.isEmpty else { return nil }
-      return SealedCondition(
-        .all(said.map(\.superset)),
-        isExact: said.count == parts.count && said.allSatisfy(\.isExact))
+      let evaluable = found.compactMap(\.self)
+      guard !evaluable.isEmpty else { return nil }
+      return EncryptedCondition(
+        .all(evaluable.map(\.superset)),
+        isExact: evaluable.count == parts.count && evaluable.allSatisfy(\.isExact))
     case .any(let parts):
-      let said = parts.compactMap { make($0, hash) }
-      guard said.count == parts.count else { return nil }
-      return SealedCondition(.any(said.map(\.superset)), isExact: said.allSatisfy(\.isExact))
+      let evaluable = parts.compactMap { make($0, hash) }
+      guard evaluable.count == parts.count else { return nil }
+      return EncryptedCondition(
+        .any(evaluable.map(\.superset)), isExact: evaluable.allSatisfy(\.isExact))
     case .comparison(.field(let path), .equal, .value(let value)),
       .comparison(.value(let value), .equal, .field(let path)):
       return equal(path, [value], hash)
@@ -59,7 +60,7 @@ struct SealedCondition {
 
   private static func equal(
     _ path: FieldPath, _ values: [DocumentValue], _ hash: Hash
-  ) -> SealedCondition? {
+  ) -> EncryptedCondition? {
     guard let (field, hash) = hash(path),
       values.allSatisfy({ !ValueOrder.rank($0).isContainer })
     else { return nil }
@@ -71,15 +72,15 @@ struct SealedCondition {
       case 1: .comparison(.field(field), .equal, hashes[0])
       default: .membership(.field(field), hashes)
       }
-    return SealedCondition(superset, isExact: false)
+    return EncryptedCondition(superset, isExact: false)
   }
 }
 
 extension Condition {
-  /// Whether it asks for nothing but what stands open: row id, key, type, version, moment.
-  fileprivate var concernsRow: Bool { fields.isEmpty && !asksForLeaves && !searchesAnywhere }
+  /// Whether it involves only unencrypted columns: row ID, key, type, version, insertion date.
+  fileprivate var usesOnlyRowColumns: Bool { fields.isEmpty && !asksForLeaves && !searchesAnywhere }
 
-  /// A search may name its fields later.
+  /// Whether it contains a search, whose fields may be determined later.
   private var searchesAnywhere: Bool {
     switch self {
     case .search: true
@@ -91,6 +92,6 @@ extension Condition {
 }
 
 extension Ordering {
-  /// Whether it asks for nothing but what stands open.
-  var concernsRow: Bool { Condition.truth(expression).concernsRow }
+  /// Whether it involves only unencrypted columns.
+  var usesOnlyRowColumns: Bool { Condition.truth(expression).usesOnlyRowColumns }
 }

@@ -4,58 +4,66 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
-/// What was read of collections, so that what was opened once is not opened again.
+/// A cache of decrypted collection metadata.
 ///
-/// It is found by the sealed bytes that it was opened from, which are different for each writing: what a
-/// transaction wrote that was undone is never found.
+/// Entries are looked up by the encrypted bytes that they were decrypted from, which differ with every write:
+/// metadata from a transaction that was rolled back is never found.
 final class EncryptedMetadataCache: Sendable {
   private struct Entry<Value: Sendable>: Sendable {
-    let sealed: DocumentValue
+    let encrypted: DocumentValue
     let value: Value
   }
   private struct State {
     var indexes: [ExactName: Entry<BlindIndexes>] = [:]
     var settings: [ExactName: Entry<CollectionSettings>] = [:]
-    var paths: [ExactName: KnownPaths] = [:]
+    var paths: [ExactName: CachedPathCatalog] = [:]
   }
   private let state = Mutex(State())
 
   func indexes(
-    _ collection: String, _ sealed: DocumentValue, _ open: () throws -> BlindIndexes
+    _ collection: String, _ encrypted: DocumentValue, _ decrypt: () throws -> BlindIndexes
   ) throws -> BlindIndexes {
-    if let entry = state.withLock({ $0.indexes[ExactName(collection)] }), entry.sealed == sealed {
+    if let entry = state.withLock({ $0.indexes[ExactName(collection)] }),
+      entry.encrypted == encrypted
+    {
       return entry.value
     }
-    let opened = try open()
-    state.withLock { $0.indexes[ExactName(collection)] = Entry(sealed: sealed, value: opened) }
-    return opened
+    let decrypted = try decrypt()
+    state.withLock {
+      $0.indexes[ExactName(collection)] = Entry(encrypted: encrypted, value: decrypted)
+    }
+    return decrypted
   }
 
   func settings(
-    _ collection: String, _ sealed: DocumentValue, _ open: () throws -> CollectionSettings
+    _ collection: String, _ encrypted: DocumentValue, _ decrypt: () throws -> CollectionSettings
   ) throws -> CollectionSettings {
-    if let entry = state.withLock({ $0.settings[ExactName(collection)] }), entry.sealed == sealed {
+    if let entry = state.withLock({ $0.settings[ExactName(collection)] }),
+      entry.encrypted == encrypted
+    {
       return entry.value
     }
-    let opened = try open()
-    state.withLock { $0.settings[ExactName(collection)] = Entry(sealed: sealed, value: opened) }
-    return opened
+    let decrypted = try decrypt()
+    state.withLock {
+      $0.settings[ExactName(collection)] = Entry(encrypted: encrypted, value: decrypted)
+    }
+    return decrypted
   }
 
-  /// Gives away the paths of a collection: to one transaction, which changes them.
-  func takePaths(_ collection: String) -> KnownPaths? {
+  /// Removes and returns the path catalog of a collection, for one transaction to modify.
+  func checkOutPaths(_ collection: String) -> CachedPathCatalog? {
     state.withLock { $0.paths.removeValue(forKey: ExactName(collection)) }
   }
 
-  /// Keeps what a transaction has committed.
-  func keep(_ paths: [ExactName: KnownPaths]) {
+  /// Stores path catalogs that a transaction has committed.
+  func store(_ paths: [ExactName: CachedPathCatalog]) {
     state.withLock { $0.paths.merge(paths) { $1 } }
   }
 }
 
-// @unchecked: one transaction at a time has the paths, see `takePaths`.
-/// The paths of a collection, and the bytes that they are kept as; nil if they are not.
-struct KnownPaths: @unchecked Sendable {
+// @unchecked: a path catalog is used by one transaction at a time; see `checkOutPaths`.
+/// The path catalog of a collection, and its encrypted bytes; `nil` if it is not stored.
+struct CachedPathCatalog: @unchecked Sendable {
   let paths: EncryptedPathCatalog
-  var sealed: DocumentValue?
+  var encrypted: DocumentValue?
 }

@@ -3,26 +3,26 @@
 import NanoDocument
 import NanoEngine
 
-/// Every path that documents of a collection ever held, with the types seen there. Kept sealed, so that the
-/// file does not name the fields.
+/// Every path that occurred in documents of a collection, with the observed types. Stored encrypted, so that
+/// the file does not reveal the names of the fields.
 ///
 /// Confined to the transaction that uses it.
 final class EncryptedPathCatalog {
   private struct Node {
     let name: String
-    /// As it stands in a document: `"name":`.
+    /// The name as it appears in a document: `"name":`.
     let stored: [UInt8]
     var types: ObservedTypes = []
     var children: [Int] = []
-    /// The node of the elements, if an array ever stood here.
+    /// The node of the elements, if an array occurred here.
     var element: Int?
   }
   private var nodes = [Node(name: "", stored: [])]
-  /// Whether something was seen that is not in the file yet.
+  /// Whether there are observations that are not stored yet.
   private(set) var isChanged = false
 
-  /// Names below one object, paths in all, and levels, beyond which a collection is not followed further.
-  /// Arbitrary; all of it is written again whenever a path is new.
+  /// The maximum numbers of names in one object, of paths and of levels. Paths beyond them are not tracked.
+  /// Arbitrary; the entire catalog is rewritten whenever a path is new.
   private static let maximumChildren = 1_000
   private static let maximumPaths = 5_000
   private static let maximumDepth = 100
@@ -51,9 +51,9 @@ final class EncryptedPathCatalog {
     // Documents of one kind have their names in the same order.
     var next = 0
     repeat {
-      let known = nodes[node].children
-      if next < known.count, match(&reader, known[next]) {
-        try value(&reader, known[next], depth: depth)
+      let children = nodes[node].children
+      if next < children.count, match(&reader, children[next]) {
+        try value(&reader, children[next], depth: depth)
         next += 1
       } else if let (child, position) = try child(node, reader.rawName()) {
         try value(&reader, child, depth: depth)
@@ -70,7 +70,8 @@ final class EncryptedPathCatalog {
     nodes[node].stored.withUnsafeBytes { reader.match($0) }
   }
 
-  /// The child of this name and its place, made if there is none; nil if no more are kept.
+  /// Returns the child with a name and its position, and creates it if necessary. Returns `nil` if the limit
+  /// is reached.
   private func child(
     _ parent: Int, _ name: JSONReader.Name
   ) throws(StoreError) -> (node: Int, position: Int)? {
@@ -150,7 +151,7 @@ final class EncryptedPathCatalog {
     try reader.expect(UInt8(ascii: "]"))
   }
 
-  /// A value that JSON lacks.
+  /// Observes a value that JSON lacks.
   private func storedForm(_ reader: inout JSONReader, _ node: Int) throws(StoreError) {
     var ahead = reader
     let isRegular = ahead.skipStoredDate()
@@ -169,11 +170,11 @@ final class EncryptedPathCatalog {
 }
 
 extension EncryptedPathCatalog {
-  /// A node is an array of its types, its named children and the node of its elements.
+  /// The stored form: each node is an array of its types, its named children and the node of its elements.
   var value: DocumentValue { value(0) }
 
   private func value(_ node: Int) -> DocumentValue {
-    // Names and nodes in turn: two names of an object may be the same but for their composition.
+    // Names and nodes alternate: two names of an object may differ only in Unicode composition.
     let children = nodes[node].children.flatMap { [.string(nodes[$0].name), value($0)] }
     return [
       .int(Int64(nodes[node].types.rawValue)), .array(children),
@@ -196,7 +197,7 @@ extension EncryptedPathCatalog {
     if !parts[2].isNull { read(parts[2], into: element(node)) }
   }
 
-  /// The paths as text.
+  /// The observed paths as text.
   var observed: [ObservedPath] {
     var found: [ObservedPath] = []
     collect(0, "", &found)

@@ -4,55 +4,57 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// A query on a sealed collection: what the database is asked, and what is asked of opened documents.
+/// A query on an encrypted collection, split into a query of the inner engine and the rest, which is evaluated
+/// on decrypted documents.
 struct EncryptedQuery {
   let collection: String
-  /// What the database is asked; with the page, if nothing is asked of opened documents.
+  /// The query of the inner engine. Includes the page if nothing is evaluated on decrypted documents.
   let inner: Query
-  /// What opened documents are asked; nil for nothing.
+  /// The condition on decrypted documents; `nil` if there is none.
   let program: ConditionMatcher?
-  /// By what opened documents are sorted; empty if the database sorts them.
+  /// The sort order of decrypted documents; empty if the inner engine sorts them.
   let orderings: [Ordering]
-  /// The page, where the database does not cut it.
+  /// The page, if the inner engine does not apply it.
   let limit: Int?
   let offset: Int
   let after: PagePosition?
   let defaults: FieldDefaults?
-  /// Whether nobody looks at fields.
-  let isIdentities: Bool
+  /// Whether the caller reads no fields.
+  let omitsFields: Bool
 
-  /// Whether the database answers it alone.
+  /// Whether the inner engine evaluates the query entirely.
   var isExact: Bool { program == nil && orderings.isEmpty }
 }
 
 extension EncryptedReader {
-  /// Nil if the documents of the collection are not sealed.
-  func question(_ query: Query, _ collection: String) throws -> EncryptedQuery? {
-    guard ring.seals(collection) else { return nil }
+  /// Returns `nil` if the documents of the collection are not encrypted.
+  func encryptedQuery(_ query: Query, _ collection: String) throws -> EncryptedQuery? {
+    guard ring.encrypts(collection) else { return nil }
     guard var query = try resolved(query, collection) else { return nil }
     query.ranking = nil
     let defaults = FieldDefaults(try settings(of: collection).defaults)
-    let said = SealedCondition(query.condition, try hashes(query.condition, collection, defaults))
+    let split = EncryptedCondition(
+      query.condition, try hashes(query.condition, collection, defaults))
     let program =
-      said.isExact ? nil : try ConditionMatcher(query.condition, defaults: defaults)
-    let isSortedThere = query.orderings.allSatisfy(\.concernsRow)
-    let isExact = said.isExact && isSortedThere
-    var inner = Query(said.superset)
-    inner.fields = query.fields == [] && program == nil && isSortedThere ? [] : nil
-    if isSortedThere {
+      split.isExact ? nil : try ConditionMatcher(query.condition, defaults: defaults)
+    let isSortedByInnerEngine = query.orderings.allSatisfy(\.usesOnlyRowColumns)
+    let isExact = split.isExact && isSortedByInnerEngine
+    var inner = Query(split.superset)
+    inner.fields = query.fields == [] && program == nil && isSortedByInnerEngine ? [] : nil
+    if isSortedByInnerEngine {
       inner.orderings = query.orderings
       inner.after = query.after
     }
     if isExact { (inner.limit, inner.offset) = (query.limit, query.offset) }
     return EncryptedQuery(
       collection: collection, inner: inner, program: program,
-      orderings: isSortedThere ? [] : query.orderings, limit: isExact ? nil : query.limit,
-      offset: isExact ? 0 : query.offset, after: isSortedThere ? nil : query.after,
-      defaults: defaults, isIdentities: query.fields == [])
+      orderings: isSortedByInnerEngine ? [] : query.orderings, limit: isExact ? nil : query.limit,
+      offset: isExact ? 0 : query.offset, after: isSortedByInnerEngine ? nil : query.after,
+      defaults: defaults, omitsFields: query.fields == [])
   }
 
-  /// Sealed texts have no index to search. Nil for a collection that does not exist: it is empty, whatever is asked of
-  /// it, and the engine says so.
+  /// Resolves searches. Encrypted texts have no full-text index. Returns `nil` for a collection that does not
+  /// exist: it is empty for every query, and the inner engine reports that.
   private func resolved(_ query: Query, _ collection: String) throws -> Query? {
     do { return try query.resolvingSearches(in: []) } catch {
       let name = collection.folded
@@ -63,7 +65,7 @@ extension EncryptedReader {
     }
   }
 
-  /// The hashes by which the database finds values of a path.
+  /// Returns the hash functions for paths with a blind index.
   private func hashes(
     _ condition: Condition, _ collection: String, _ defaults: FieldDefaults?
   ) throws -> (FieldPath) -> (field: FieldPath, hash: (DocumentValue) -> String)? {
@@ -79,56 +81,58 @@ extension EncryptedReader {
   }
 
   func find(
-    _ question: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
+    _ encryptedQuery: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
   ) throws {
-    if question.orderings.isEmpty { return try stream(question, isOrdered: isOrdered, show) }
-    let opener = DocumentDecryptor(ring, question.collection)
-    for rowID in try sorted(question) {
-      var goesOn = true
-      try inner.get(.rowID(rowID), in: question.collection) { stored in
-        goesOn =
-          question.isIdentities
+    if encryptedQuery.orderings.isEmpty {
+      return try stream(encryptedQuery, isOrdered: isOrdered, show)
+    }
+    let decryptor = DocumentDecryptor(ring, encryptedQuery.collection)
+    for rowID in try sorted(encryptedQuery) {
+      var shouldContinue = true
+      try inner.get(.rowID(rowID), in: encryptedQuery.collection) { stored in
+        shouldContinue =
+          encryptedQuery.omitsFields
           ? try Self.withoutFields(stored, show)
-          : try open(stored, opener, in: question.collection, show)
+          : try decrypt(stored, decryptor, in: encryptedQuery.collection, show)
       }
-      if !goesOn { return }
+      if !shouldContinue { return }
     }
   }
 
-  /// Shows documents as they are opened, none of which is kept.
+  /// Passes documents to a closure as they are decrypted, without keeping them.
   private func stream(
-    _ question: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
+    _ encryptedQuery: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
   ) throws {
-    var left = (skipped: question.offset, shown: question.limit ?? .max)
-    guard left.shown > 0 else { return }
-    try matches(question, isOrdered: isOrdered) { stored in
-      if left.skipped > 0 {
-        left.skipped -= 1
+    var remaining = (skips: encryptedQuery.offset, results: encryptedQuery.limit ?? .max)
+    guard remaining.results > 0 else { return }
+    try matches(encryptedQuery, isOrdered: isOrdered) { stored in
+      if remaining.skips > 0 {
+        remaining.skips -= 1
         return true
       }
-      left.shown -= 1
-      return try show(stored) && left.shown > 0
+      remaining.results -= 1
+      return try show(stored) && remaining.results > 0
     }
   }
 
-  /// Shows what fulfils the condition, without regard to the page where the database does not cut it.
+  /// Passes matching documents to a closure. Applies the page only if the inner engine does.
   private func matches(
-    _ question: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
+    _ encryptedQuery: EncryptedQuery, isOrdered: Bool, _ show: (StoredDocument) throws -> Bool
   ) throws {
-    let opener = DocumentDecryptor(ring, question.collection)
+    let decryptor = DocumentDecryptor(ring, encryptedQuery.collection)
     func match(_ stored: StoredDocument) throws -> Bool {
-      if question.inner.fields != nil { return try Self.withoutFields(stored, show) }
-      return try open(stored, opener, in: question.collection) { stored in
-        if let program = question.program {
+      if encryptedQuery.inner.fields != nil { return try Self.withoutFields(stored, show) }
+      return try decrypt(stored, decryptor, in: encryptedQuery.collection) { stored in
+        if let program = encryptedQuery.program {
           guard try program.holds(for: stored.body, { stored.value(of: $0) }) else { return true }
         }
         return try show(stored)
       }
     }
     if isOrdered {
-      try inner.find(question.inner, in: question.collection, match)
+      try inner.find(encryptedQuery.inner, in: encryptedQuery.collection, match)
     } else {
-      try inner.findInAnyOrder(question.inner, in: question.collection, match)
+      try inner.findInAnyOrder(encryptedQuery.inner, in: encryptedQuery.collection, match)
     }
   }
 
@@ -141,28 +145,30 @@ extension EncryptedReader {
     return try show(stored)
   }
 
-  /// The row ids of a page in order. What is kept of each document is what it is sorted by.
-  private func sorted(_ question: EncryptedQuery) throws -> [Int64] {
-    let programs = question.orderings.map { CompiledOrdering($0, defaults: question.defaults) }
+  /// Returns the row IDs of a page in order. Only sort keys are kept for each document.
+  private func sorted(_ encryptedQuery: EncryptedQuery) throws -> [Int64] {
+    let programs = encryptedQuery.orderings.map {
+      CompiledOrdering($0, defaults: encryptedQuery.defaults)
+    }
     var rows: [SortedRow] = []
-    let after = question.after.map { SortedRow($0, question.orderings) }
-    try matches(question, isOrdered: false) { stored in
+    let after = encryptedQuery.after.map { SortedRow($0, encryptedQuery.orderings) }
+    try matches(encryptedQuery, isOrdered: false) { stored in
       var values: [DocumentValue] = []
       for program in programs {
         values.append(try program.value(stored.body) { stored.value(of: $0) })
       }
       let row = SortedRow(
-        PagePosition(values: values, rowID: stored.rowID), question.orderings)
+        PagePosition(values: values, rowID: stored.rowID), encryptedQuery.orderings)
       if after.map({ $0 < row }) ?? true { rows.append(row) }
       return true
     }
     rows.sort()
-    let page = rows.dropFirst(question.offset)
-    return page.prefix(question.limit ?? page.count).map(\.rowID)
+    let page = rows.dropFirst(encryptedQuery.offset)
+    return page.prefix(encryptedQuery.limit ?? page.count).map(\.rowID)
   }
 }
 
-/// A document while it is sorted.
+/// The sort key of a document.
 private struct SortedRow: Comparable {
   let key: [UInt8]
   let rowID: Int64
@@ -172,8 +178,8 @@ private struct SortedRow: Comparable {
     for (ordering, value) in zip(orderings, position.values) {
       let start = key.count
       SortKey.append(value, to: &key)
-      // With it no key is the beginning of another one, so that the opposite bytes have the opposite order:
-      // where a key goes on behind another one, it does so with a greater byte.
+      // With the terminator, no key is a prefix of another one, so inverting the bytes inverts the order:
+      // where a longer key continues after a shorter one, it does so with a greater byte.
       key.append(0)
       if ordering.descending { for index in start..<key.count { key[index] = ~key[index] } }
     }

@@ -4,11 +4,11 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// A snapshot of sealed documents, which it opens.
+/// A snapshot of encrypted documents, which it decrypts.
 class EncryptedReader: EngineReader {
   let inner: any EngineReader
   let encryption: Encryption
-  let known: EncryptedMetadataCache
+  let metadataCache: EncryptedMetadataCache
   var ring: Keyring
   private let engine: EncryptedEngine?
 
@@ -17,47 +17,48 @@ class EncryptedReader: EngineReader {
     self.engine = engine
     self.ring = ring
     encryption = engine.encryption
-    known = engine.known
+    metadataCache = engine.metadataCache
   }
 
-  /// Without an engine, whose keys cannot change meanwhile.
+  /// Creates a reader without an engine, for keys that cannot change in the meantime.
   init(
-    reader inner: any EngineReader, _ encryption: Encryption, _ known: EncryptedMetadataCache,
+    reader inner: any EngineReader, _ encryption: Encryption,
+    _ metadataCache: EncryptedMetadataCache,
     _ ring: Keyring
   ) {
     self.inner = inner
     self.encryption = encryption
-    self.known = known
+    self.metadataCache = metadataCache
     self.ring = ring
     engine = nil
   }
 
-  /// Shows a document of a sealed collection with its fields.
-  func open<Result>(
-    _ stored: StoredDocument, _ opener: DocumentDecryptor, in collection: String,
+  /// Decrypts a document of an encrypted collection and passes it to a closure.
+  func decrypt<Result>(
+    _ stored: StoredDocument, _ decryptor: DocumentDecryptor, in collection: String,
     _ show: (StoredDocument) throws -> Result
   ) throws -> Result {
     do {
-      return try opener.open(stored, show)
+      return try decryptor.decrypt(stored, show)
     } catch is UnknownKey {
       try readKeys()
-      let opener = DocumentDecryptor(ring, collection)
-      do { return try opener.open(stored, show) } catch is UnknownKey {
-        throw opener.unknownKey(stored)
+      let decryptor = DocumentDecryptor(ring, collection)
+      do { return try decryptor.decrypt(stored, show) } catch is UnknownKey {
+        throw decryptor.unknownKey(stored)
       }
     }
   }
 
-  /// Another process may have made a key.
+  /// Reads the keys again, since another process may have created a key.
   private func readKeys() throws {
     if let engine { ring = try engine.current(inner) }
   }
 
   func paths(of collection: String) throws -> EncryptedPathCatalog? {
     let name = collection.foldingASCII
-    let entry = SealedEntry.name(.paths, name, ring.values)
-    guard let sealed = try inner.metadata(entry) else { return nil }
-    return EncryptedPathCatalog(try SealedEntry.open(sealed, .paths, name, ring.values))
+    let entry = EncryptedEntry.name(.paths, name, ring.values)
+    guard let encrypted = try inner.metadata(entry) else { return nil }
+    return EncryptedPathCatalog(try EncryptedEntry.decrypt(encrypted, .paths, name, ring.values))
   }
 
   func collections() throws -> [CollectionDescription] { try inner.collections() }
@@ -69,10 +70,10 @@ class EncryptedReader: EngineReader {
   func get(
     _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
-    guard ring.seals(collection) else { return try inner.get(identity, in: collection, show) }
-    let opener = DocumentDecryptor(ring, collection)
+    guard ring.encrypts(collection) else { return try inner.get(identity, in: collection, show) }
+    let decryptor = DocumentDecryptor(ring, collection)
     return try inner.get(identity, in: collection) {
-      try open($0, opener, in: collection, show)
+      try decrypt($0, decryptor, in: collection, show)
     }
   }
 
@@ -86,43 +87,43 @@ class EncryptedReader: EngineReader {
   func types(in collection: String) throws -> [String] { try inner.types(in: collection) }
 
   func textIndexes(in collection: String) throws -> [FullTextIndexDefinition] {
-    ring.seals(collection) ? [] : try inner.textIndexes(in: collection)
+    ring.encrypts(collection) ? [] : try inner.textIndexes(in: collection)
   }
   func indexing(in collection: String) throws -> IndexingPolicy {
-    ring.seals(collection) ? .declared : try inner.indexing(in: collection)
+    ring.encrypts(collection) ? .declared : try inner.indexing(in: collection)
   }
   func unfinishedIndexes() throws -> [PendingIndex] {
-    try inner.unfinishedIndexes().filter { !ring.seals($0.collection) }
+    try inner.unfinishedIndexes().filter { !ring.encrypts($0.collection) }
   }
   func indexLedger() throws -> [IndexCostRecord] {
-    try inner.indexLedger().filter { !ring.seals($0.collection) }
+    try inner.indexLedger().filter { !ring.encrypts($0.collection) }
   }
 
   func find(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws {
-    guard let question = try question(query, collection) else {
+    guard let encryptedQuery = try encryptedQuery(query, collection) else {
       return try inner.find(query, in: collection, show)
     }
-    try find(question, isOrdered: true, show)
+    try find(encryptedQuery, isOrdered: true, show)
   }
 
   func findInAnyOrder(
     _ query: Query, in collection: String, _ show: (StoredDocument) throws -> Bool
   ) throws {
-    guard let question = try question(query, collection) else {
+    guard let encryptedQuery = try encryptedQuery(query, collection) else {
       return try inner.findInAnyOrder(query, in: collection, show)
     }
-    try find(question, isOrdered: !query.isWholeByRowID, show)
+    try find(encryptedQuery, isOrdered: !query.isWholeByRowID, show)
   }
 
   func findRanked(
     _ query: Query, in collection: String, _ show: (StoredDocument, Double) throws -> Bool
   ) throws {
-    guard ring.seals(collection) else {
+    guard ring.encrypts(collection) else {
       return try inner.findRanked(query, in: collection, show)
     }
-    // No index of tokens finds anything here.
+    // An encrypted collection has no full-text index, so all ranks are zero.
     try find(query, in: collection) { try show($0, 0) }
   }
 
@@ -130,10 +131,10 @@ class EncryptedReader: EngineReader {
     _ query: Query, in collection: String, withKeys: Bool,
     _ show: (StoredContent) throws -> Bool
   ) throws {
-    guard let question = try question(query, collection) else {
+    guard let encryptedQuery = try encryptedQuery(query, collection) else {
       return try inner.contents(query, in: collection, withKeys: withKeys, show)
     }
-    try find(question, isOrdered: true) { stored in
+    try find(encryptedQuery, isOrdered: true) { stored in
       try show(
         StoredContent(
           key: withKeys ? stored.borrowedKey : .none, version: stored.version, body: stored.body))

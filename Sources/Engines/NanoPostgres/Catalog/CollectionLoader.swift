@@ -5,11 +5,13 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// Reads what the catalogue says of a collection.
+/// Reads the metadata of collections from the catalog tables.
 struct CollectionLoader {
   let names: PostgresNames
 
-  /// - Parameter locks: Whether the collection is locked until the transaction ends.
+  /// Selects the row of a collection in the catalog.
+  ///
+  /// - Parameter locks: Whether to lock the row until the transaction ends.
   func row(_ folded: ExactName, locks: Bool) -> PostgresStatement {
     PostgresStatement(
       """
@@ -19,10 +21,11 @@ struct CollectionLoader {
       """, [.exact(folded)])
   }
 
-  /// The same, and whether the table that statements find is the one of this snapshot: names of tables are
-  /// looked up as of now, so that one made since has no rows that the snapshot sees.
+  /// Selects the generation and the incarnation, and whether the table name resolves to a table of this
+  /// snapshot. The server resolves table names against the current catalog, not the snapshot, and a table
+  /// created since the snapshot has no rows that the snapshot sees.
   ///
-  /// It says so of statements before it, which have locked the table.
+  /// The result applies to the preceding statements, which have locked the table.
   func checkedRow(_ folded: ExactName) -> PostgresStatement {
     let schema = SQLName.literal(names.schema)
     return PostgresStatement(
@@ -53,7 +56,7 @@ struct CollectionLoader {
       changes: row.int(0, 6))
   }
 
-  /// - Parameter results: Of ``row(_:locks:)`` and ``definitions(_:)``.
+  /// - Parameter results: The results of ``row(_:locks:)`` and ``definitions(_:)``.
   func collection(
     _ row: PostgresResult, _ results: ArraySlice<PostgresResult>
   ) throws -> PostgresCollection? {
@@ -77,14 +80,14 @@ struct CollectionLoader {
       let definition = try definition(indexes, number, of: name)
       if indexes.text(number, 2) == "text" {
         let text = FullTextIndexDefinition(definition, name: indexes.text(number, 0))
-        try sound(name) { () throws(StoreError) in try text.validate() }
+        try checkingDefinition(name) { () throws(StoreError) in try text.validate() }
         collection.textIndexes.append(
           PostgresTextIndex(
             definition: text, sqlName: indexes.text(number, 1),
             column: definition["column"]?.string ?? ""))
       } else {
         let index = IndexDefinition(definition, name: indexes.text(number, 0))
-        try sound(name) { () throws(StoreError) in try index.validate() }
+        try checkingDefinition(name) { () throws(StoreError) in try index.validate() }
         collection.indexes.append(
           PostgresIndex(definition: index, sqlName: indexes.text(number, 1)))
       }
@@ -96,22 +99,22 @@ struct CollectionLoader {
     _ indexes: PostgresResult, _ number: Int, of collection: String
   ) throws(StoreError) -> DocumentObject {
     var definition = DocumentObject()
-    try sound(collection) { () throws(StoreError) in
+    try checkingDefinition(collection) { () throws(StoreError) in
       definition = try Self.object(indexes.text(number, 3))
     }
     return definition
   }
 
-  /// What the store would not have written cannot be used, as an index without a field.
-  private func sound(
+  /// Rejects a definition that the store would not have written, such as an index without a field.
+  private func checkingDefinition(
     _ collection: String, _ check: () throws(StoreError) -> Void
   ) throws(StoreError) {
     do throws(StoreError) { try check() } catch {
       throw StoreError(
-        .corruptFile, "A row of the store's own tables is damaged",
+        .corruptFile, "A row of the store's internal tables is damaged",
         [
           .table: "nano_indexes", .column: "definition", .collection: collection,
-          .expected: "the definition of an index",
+          .expected: "an index definition",
         ])
     }
   }
@@ -137,14 +140,14 @@ extension DocumentObject {
 }
 
 extension IndexDefinition {
-  /// As it is kept.
+  /// The stored form of the definition.
   var object: DocumentObject {
     var object: DocumentObject = [
       "columns": .array(
         columns.map { column in
-          var kept: DocumentObject = ["path": .string(column.path.description)]
-          if column.descending { kept["descending"] = true }
-          return .object(kept)
+          var stored: DocumentObject = ["path": .string(column.path.description)]
+          if column.descending { stored["descending"] = true }
+          return .object(stored)
         })
     ]
     if isUnique { object["unique"] = true }
@@ -170,7 +173,7 @@ extension IndexDefinition {
 }
 
 extension FullTextIndexDefinition {
-  /// As it is kept.
+  /// The stored form of the definition.
   func object(column: String) -> DocumentObject {
     [
       "fields": .array(fields.map { .string($0.description) }), "tokens": .string(tokens.rawValue),

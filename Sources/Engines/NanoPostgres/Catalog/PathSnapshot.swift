@@ -4,14 +4,15 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-// @unchecked: the trie is never changed after it was built.
-/// The catalogue of a collection's paths as it was read, for any number of readers.
+// @unchecked: the trie does not change after initialization.
+/// A collection's path catalog as of one read, shared by any number of readers.
 final class PathSnapshot: @unchecked Sendable {
   private let trie: PathTrie
   let entries: [Entry]
 
   struct Entry: Sendable {
-    /// As ``CatalogPath`` has it, in UTF-8: names are other names in another Unicode form.
+    /// The path in the form of ``CatalogPath``, in UTF-8: names that differ only in Unicode normalization are
+    /// distinct.
     var path: [UInt8]
     var types: Int64
   }
@@ -23,21 +24,21 @@ final class PathSnapshot: @unchecked Sendable {
 
   func facts(at path: FieldPath) -> PathSummary? { trie.facts(at: path) }
 
-  /// A catalogue that a writer may add to.
+  /// Returns a copy of the catalog that a writer can modify.
   func copy() -> PathTrie { Self.trie(entries) }
 
   private static func trie(_ entries: [Entry]) -> PathTrie {
     let trie = PathTrie()
     for entry in entries {
       let path = CatalogPath(String(decoding: entry.path, as: UTF8.self))
-      // Leaves have no numbers here.
+      // Leaf nodes have no numbers in this catalog.
       trie.add(path, Int32(truncatingIfNeeded: entry.types), attribute: 1)
     }
     trie.settle()
     return trie
   }
 
-  /// As ``EngineReader/observedPaths(in:)`` gives them.
+  /// The paths as ``EngineReader/observedPaths(in:)`` returns them.
   var observed: [ObservedPath] {
     entries.map { entry in
       let path = CatalogPath(String(decoding: entry.path, as: UTF8.self))

@@ -5,18 +5,18 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// What is known of a collection: read once, and again when its generation is another one.
+/// The metadata of a collection. Read once, and again when the generation changes.
 struct PostgresCollection: Sendable {
   var description: CollectionDescription
-  /// Its table, with the schema and quoted.
+  /// The qualified and quoted name of the table.
   var table: String
   var tableName: String
   var incarnation: Int64
-  /// Goes up with each change of definitions, settings and paths.
+  /// Increases with each change of definitions, settings or paths.
   var generation: Int64
   var settings: CollectionSettings
   var indexing: IndexingPolicy
-  /// Whether bodies stand there as they were written too.
+  /// Whether bodies are also stored as written.
   var keepsSource: Bool
   var layout: PostgresLayout
   var indexes: [PostgresIndex]
@@ -25,7 +25,7 @@ struct PostgresCollection: Sendable {
 
   var folded: ExactName { description.name.folded }
   var defaults: FieldDefaults? { FieldDefaults(settings.defaults) }
-  /// Whether a second document with values of the first may be refused for more than its key.
+  /// Whether inserting a document can violate more than the uniqueness of its key.
   var hasUniqueIndexes: Bool { indexes.contains { $0.definition.isUnique } }
 }
 
@@ -33,26 +33,26 @@ struct PostgresCollection: Sendable {
 enum PostgresLayout: String, Sendable {
   case plain, partitions, distributed
 
-  /// Whether more than one table holds them, so that only what holds the key can be unique.
+  /// Whether the collection spans several tables, where a unique index must include the key.
   var isSplit: Bool { self != .plain }
 }
 
-/// An index by fields.
+/// An index on fields.
 struct PostgresIndex: Sendable {
   var definition: IndexDefinition
   var sqlName: String
 }
 
-/// An index of the words or parts of texts: a column with them, and one with their number.
+/// A full-text index: a column with the tokens (words or substrings), and one with their count.
 struct PostgresTextIndex: Sendable {
   var definition: FullTextIndexDefinition
   var sqlName: String
-  /// The column of type tsvector; that with the number of tokens has `_n` behind.
+  /// The column of type `tsvector`. The token count is in a column with the suffix `_n`.
   var column: String
   var lengthColumn: String { column + "_n" }
 }
 
-/// What the row of a collection holds that changes with every write.
+/// The columns of a collection's catalog row that change with every write.
 struct CollectionState {
   var generation: Int64
   var incarnation: Int64

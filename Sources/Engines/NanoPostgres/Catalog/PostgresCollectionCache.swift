@@ -5,15 +5,15 @@ import NanoEngine
 import NanoSQL
 import Synchronization
 
-/// What is known of collections, shared by all connections of one engine. What it holds may be out of date:
-/// whoever uses it compares its generation with that of the snapshot.
+/// A cache of collection metadata, shared by all connections of one engine. Entries may be out of date:
+/// compare the generation of an entry with that of the snapshot.
 final class PostgresCollectionCache: Sendable {
   private let collections = Mutex<[ExactName: PostgresCollection]>([:])
-  private let catalogues = Mutex<[ExactName: KeptPaths]>([:])
+  private let catalogs = Mutex<[ExactName: CachedPaths]>([:])
 
-  // @unchecked: a trie is handed out once and taken back when its user is done with it.
-  /// A catalogue that a writer has left, for the next one.
-  private struct KeptPaths: @unchecked Sendable {
+  // @unchecked: a trie has one user at a time; it is removed from the cache while in use.
+  /// A writer's path catalog, cached for the next writer.
+  private struct CachedPaths: @unchecked Sendable {
     var trie: PathTrie
     var incarnation: Int64
     var generation: Int64
@@ -23,30 +23,32 @@ final class PostgresCollectionCache: Sendable {
     collections.withLock { $0[folded] }
   }
 
-  func keep(_ collection: PostgresCollection) {
+  func store(_ collection: PostgresCollection) {
     collections.withLock { $0[collection.folded] = collection }
   }
 
-  func forget(_ folded: ExactName) {
+  func invalidate(_ folded: ExactName) {
     collections.withLock { _ = $0.removeValue(forKey: folded) }
-    catalogues.withLock { _ = $0.removeValue(forKey: folded) }
+    catalogs.withLock { _ = $0.removeValue(forKey: folded) }
   }
 
-  /// A catalogue of the paths of a collection that its one writer may add to.
-  func takePaths(of collection: PostgresCollection) -> PathTrie {
-    let kept = catalogues.withLock { $0.removeValue(forKey: collection.folded) }
-    if let kept, kept.incarnation == collection.incarnation,
-      kept.generation == collection.generation
+  /// Removes and returns the path catalog of a collection, for the collection's one writer to modify.
+  func checkOutPaths(of collection: PostgresCollection) -> PathTrie {
+    let cached = catalogs.withLock { $0.removeValue(forKey: collection.folded) }
+    if let cached, cached.incarnation == collection.incarnation,
+      cached.generation == collection.generation
     {
-      return kept.trie
+      return cached.trie
     }
     return collection.paths.copy()
   }
 
-  /// - Parameter generation: The one that was committed with what was added.
-  func givePaths(_ trie: PathTrie, of collection: PostgresCollection, generation: Int64) {
-    let kept = KeptPaths(
+  /// Stores a path catalog for the next writer.
+  ///
+  /// - Parameter generation: The generation that was committed with the added paths.
+  func checkInPaths(_ trie: PathTrie, of collection: PostgresCollection, generation: Int64) {
+    let cached = CachedPaths(
       trie: trie, incarnation: collection.incarnation, generation: generation)
-    catalogues.withLock { $0[collection.folded] = kept }
+    catalogs.withLock { $0[collection.folded] = cached }
   }
 }

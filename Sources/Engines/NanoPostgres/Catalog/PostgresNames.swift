@@ -4,31 +4,31 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// Names as the server takes them. It keeps 63 bytes of each and tells capitals from small letters, where
-/// collections have names of any length and do not.
+/// Names of tables and indexes on the server. The server truncates names to 63 bytes and distinguishes case;
+/// collection names have any length and are case-insensitive.
 struct PostgresNames: Sendable {
   let schema: String
 
-  /// A table, index or function of the store's schema.
+  /// Returns the qualified name of a table, index or function of the store's schema.
   func qualified(_ name: String) -> String { SQLName.quoted(schema) + "." + SQLName.quoted(name) }
 
-  /// The table of a new collection: of its name where that fits.
+  /// Returns the table name for a new collection: the collection's name if it fits.
   static func table(of collection: String) -> String {
     guard collection.utf8.count > longestTable else { return collection }
     return prefix(collection, longestTable - 17) + "_" + hash(collection)
   }
 
-  /// The name of an index, which no collection can have.
+  /// Returns the name of an index, which no collection can have.
   static func index(_ name: String, of collection: String) -> String {
-    let mark = "nano_" + hash(collection + "\u{0}" + name) + "_"
-    return mark
-      + prefix(collection + "_" + name, PostgresConfiguration.longestName - mark.utf8.count)
+    let prefixText = "nano_" + hash(collection + "\u{0}" + name) + "_"
+    return prefixText
+      + prefix(collection + "_" + name, PostgresConfiguration.longestName - prefixText.utf8.count)
   }
 
-  /// Leaves room for `_p` and the number of a partition.
+  /// Leaves space for the suffix `_p` and a partition number.
   private static let longestTable = 56
 
-  /// The index of everything in a collection.
+  /// Returns the name of the index on all fields of a collection.
   static func wholeIndex(of collection: String) -> String { "nano_all_" + hash(collection) }
 
   private static func prefix(_ text: String, _ bytes: Int) -> String {
@@ -42,7 +42,7 @@ struct PostgresNames: Sendable {
     return String(scalars)
   }
 
-  /// FNV-1a of 64 bits. Source: http://www.isthe.com/chongo/tech/comp/fnv/
+  /// The 64-bit FNV-1a hash. Source: http://www.isthe.com/chongo/tech/comp/fnv/
   static func hash(_ text: String) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }

@@ -4,16 +4,17 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// The tables and functions of a store on the server. docs/POSTGRES.md describes them.
+/// The tables and functions of a store on the server, described in docs/POSTGRES.md.
 struct PostgresSchema: Sendable {
   let names: PostgresNames
 
   static let format: Int64 = 1
-  /// Scalars of a text that stand in an index: the server refuses entries of more than 2,704 bytes, of all the
-  /// fields of the index together.
+  /// The number of Unicode scalars of a string that an index stores. The server rejects index entries of more
+  /// than 2,704 bytes, over all the fields of the index.
   static let indexedText = 300
 
-  /// Every statement can be repeated: two programs may open a new store at once.
+  /// The statements that create the schema. All are idempotent, since two programs may create a store
+  /// concurrently.
   var definitions: [PostgresStatement] {
     let schema = SQLName.quoted(names.schema)
     return [
@@ -41,7 +42,7 @@ struct PostgresSchema: Sendable {
         CREATE TABLE IF NOT EXISTS \(table("nano_paths")) (collection text COLLATE "C" NOT NULL, \
         path text COLLATE "C" NOT NULL, types bigint NOT NULL)
         """),
-      // Paths are of any length, and entries of an index are not.
+      // A path has any length, and an index entry does not.
       .once(
         """
         CREATE UNIQUE INDEX IF NOT EXISTS nano_paths_key ON \(table("nano_paths")) \
@@ -78,11 +79,11 @@ struct PostgresSchema: Sendable {
 
   func table(_ name: String) -> String { names.qualified(name) }
 
-  /// Two expressions stand for a value in indexes, comparisons and orders: a number and a text, which
-  /// together sort as ``ValueOrder`` does. Numbers have their own value and an empty text; what comes before
-  /// them has minus infinity, what comes behind them infinity, and a text that begins with a letter for the
-  /// type: nothing, `b` booleans, `n` NaN, `o` minus infinity; infinity itself, `d` dates, `t` texts,
-  /// `x` data, `y` arrays, `z` objects.
+  /// Two expressions represent a value in indexes, comparisons and sort orders: a number and a text, which
+  /// together sort in the order of ``ValueOrder``. Numbers have their own value and an empty text. Values that
+  /// sort before numbers have minus infinity, those that sort after them infinity, and a text that begins with
+  /// a letter for the type: none for null, `b` for booleans, `n` for NaN, `o` for minus infinity; none for
+  /// infinity itself, `d` for dates, `t` for strings, `x` for data, `y` for arrays, `z` for objects.
   private var numberFunction: String {
     """
     CREATE OR REPLACE FUNCTION \(table("nano_number"))(x jsonb) RETURNS numeric \
@@ -109,7 +110,7 @@ struct PostgresSchema: Sendable {
       """
   }
 
-  /// The whole of a text of which an index has the beginning only; empty for others.
+  /// The entire string where an index stores only a prefix of it; empty for other values.
   private var tailFunction: String {
     """
     CREATE OR REPLACE FUNCTION \(table("nano_tail"))(x jsonb) RETURNS text \
@@ -118,7 +119,7 @@ struct PostgresSchema: Sendable {
     """
   }
 
-  /// What tells values apart that have one number and text: the rest of long texts, and containers.
+  /// A digest that distinguishes values with equal number and text: long strings, arrays and objects.
   private var uniqueFunction: String {
     """
     CREATE OR REPLACE FUNCTION \(table("nano_unique"))(x jsonb) RETURNS text \

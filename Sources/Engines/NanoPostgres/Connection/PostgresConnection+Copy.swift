@@ -4,14 +4,14 @@ import CLibPQ
 import NanoDocument
 
 extension PostgresConnection {
-  /// Sends rows in the binary form of COPY, which is the fastest way into a table.
+  /// Sends rows in the binary format of COPY, the fastest way to load a table.
   ///
   /// - Parameters:
   ///   - statement: `COPY … FROM STDIN (FORMAT binary)`.
-  ///   - rows: All of them, as ``CopyBuffer`` makes them.
-  /// - Throws: ``PostgresFailure``. A transaction that is open is spoilt then.
+  ///   - rows: All rows, encoded by ``CopyBuffer``.
+  /// - Throws: ``PostgresFailure``. An open transaction is then in the failed state.
   func copyIn(_ statement: String, _ rows: borrowing CopyBuffer) throws {
-    // Not possible in pipeline mode. What is owed must be read before.
+    // COPY is not possible in pipeline mode. Pending results must be read first.
     try run([])
     guard PQexitPipelineMode(handle) == 1 else { throw lost() }
     defer { _ = PQenterPipelineMode(handle) }
@@ -19,7 +19,7 @@ extension PostgresConnection {
     rows.bytes.withUnsafeBytes { bytes in
       var rest = bytes[...]
       while !rest.isEmpty {
-        let part = rest.prefix(Self.maximumPart)
+        let part = rest.prefix(Self.maximumChunkSize)
         let base = UnsafeRawBufferPointer(rebasing: part).baseAddress
         _ = PQputCopyData(
           handle, base?.assumingMemoryBound(to: CChar.self), Int32(part.count))
@@ -43,10 +43,10 @@ extension PostgresConnection {
     guard PQresultStatus(result) == PGRES_COPY_IN else { throw PostgresFailure(result) }
   }
 
-  private static let maximumPart = 1 << 20
+  private static let maximumChunkSize = 1 << 20
 }
 
-/// Rows in the binary form of COPY.
+/// Rows in the binary format of COPY.
 ///
 /// Source: https://www.postgresql.org/docs/current/sql-copy.html, "Binary Format".
 struct CopyBuffer: ~Copyable {
@@ -85,7 +85,7 @@ struct CopyBuffer: ~Copyable {
     PostgresValue.appendJSON(text, to: &bytes)
   }
 
-  /// Behind the last row.
+  /// Appends the trailer after the last row.
   mutating func end() { PostgresValue.append(Int16(-1), to: &bytes) }
 
   private mutating func setLength(from start: Int) {

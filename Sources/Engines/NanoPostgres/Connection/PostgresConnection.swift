@@ -6,42 +6,42 @@ import NanoDocument
 import NanoEngine
 
 /// One connection to a server, in libpq's pipeline mode: statements are sent together, and their results
-/// come back together, in one round trip.
+/// return together, in one round trip.
 ///
-/// Statements between two ends of a pipeline are one transaction, unless they say BEGIN.
+/// Statements between two synchronization points of a pipeline are one transaction, unless they include BEGIN.
 /// Source: https://www.postgresql.org/docs/current/libpq-pipeline-mode.html
 ///
-/// Confined to whoever has taken it from the pool.
+/// Confined to the caller that has taken it from the pool.
 final class PostgresConnection {
   let handle: OpaquePointer
   private let canceller: OpaquePointer?
-  /// Whether statements stay prepared, which they do not where a pooler stands between.
+  /// Whether statements stay prepared, which is not the case behind a pooler.
   private let keepsStatements: Bool
-  /// The names of prepared statements by their text.
+  /// The names of prepared statements, by statement text.
   private var prepared: [ExactName: String] = [:]
   private var lastName = 0
-  /// What was sent and whose results nobody has read, in order.
+  /// The pending results of everything sent, in order.
   private var expected: [Expectation] = []
-  /// Whether a request to cancel was sent that may reach the server after its statement.
-  private var mayBeCancelledLate = false
+  /// Whether a cancel request was sent that may arrive after its statement has ended.
+  private var mayReceiveLateCancel = false
   private var buffer: [UInt8] = []
 
   private enum Expectation {
     case statement
     case preparation(of: ExactName)
-    /// A statement of this connection's own.
-    case upkeep
+    /// A statement that the connection issued itself.
+    case maintenance
     case end
   }
 
-  /// Statements that stay prepared on one connection. Arbitrary; more than most programs have.
+  /// The maximum number of prepared statements per connection. Arbitrary; more than most programs use.
   private static let maximumPrepared = 256
 
-  /// - Parameter conninfo: A URL or a connection string, as libpq takes it.
+  /// - Parameter conninfo: A URL or a connection string in libpq's syntax.
   /// - Throws: ``StoreError/Code/cannotOpen``.
   init(_ conninfo: String, connectTimeout: Duration, keepsStatements: Bool?) throws(StoreError) {
     let seconds = "\(max(2, connectTimeout.components.seconds))"
-    // What the string says itself counts more: it is expanded last.
+    // The connection string is expanded last, so that its options take precedence.
     let options = [
       ("connect_timeout", seconds), ("fallback_application_name", "NanoStore"),
       ("dbname", conninfo), ("client_encoding", "UTF8"),
@@ -50,7 +50,7 @@ final class PostgresConnection {
     canceller = PQgetCancel(handle)
     self.keepsStatements = keepsStatements ?? false
     guard PQstatus(handle) == CONNECTION_OK else {
-      // The object is whole from here on, so that it closes the connection as it goes.
+      // The object is initialized at this point, so `deinit` closes the connection.
       throw StoreError(
         .cannotOpen, "The server cannot be reached",
         [.engineMessage: String(cString: PQerrorMessage(handle))])
@@ -72,37 +72,37 @@ final class PostgresConnection {
     return PQconnectdbParams(pointers(names), pointers(values), 1)
   }
 
-  /// A number such as 150018 for 15.18.
+  /// The server version as a number, such as 150018 for 15.18.
   var serverVersion: Int { Int(PQserverVersion(handle)) }
 
-  /// The process of the server that answers, as it said when the connection was opened. A pooler says
-  /// something else than the server itself does.
+  /// The process ID that the server reported when the connection was opened. A pooler reports a different
+  /// number than the server itself.
   var claimedProcess: Int { Int(PQbackendPID(handle)) }
 
-  /// Whether the connection is of no use any more.
+  /// Whether the connection is unusable.
   private(set) var isLost = false
 
-  /// Whether a transaction was begun and not ended; kept by whoever does so.
+  /// Whether a transaction is open; maintained by the session that opens and ends it.
   var hasTransaction = false
-  /// The process of the server at the other end; nil behind a pooler.
+  /// The process ID of the server at the other end; `nil` behind a pooler.
   var serverProcess: Int?
-  /// Whether it served a call before.
+  /// Whether the connection has served a call before.
   var wasUsed = false
 }
 
 extension PostgresConnection {
-  /// Runs statements in one round trip and gives the result of each.
+  /// Runs statements in one round trip and returns their results.
   ///
-  /// - Throws: ``PostgresFailure`` of the first one that failed; those behind it did not run.
+  /// - Throws: ``PostgresFailure`` of the first statement that failed. Those after it did not run.
   @discardableResult
   func run(
     _ statements: [PostgresStatement], _ interruption: Interruption? = nil
   ) throws -> [PostgresResult] {
-    try settle()
+    try absorbLateCancel()
     guard let interruption else { return try runNow(statements) }
-    // Looked at when nobody can ask for a stop any more.
-    defer { if interruption.isTriggered { mayBeCancelledLate = true } }
-    return try interruption.whileRunning(stop: stopper()) { try runNow(statements) }
+    // Checked when no further cancel request can be issued.
+    defer { if interruption.isTriggered { mayReceiveLateCancel = true } }
+    return try interruption.whileRunning(stop: makeCancelHandler()) { try runNow(statements) }
   }
 
   @discardableResult
@@ -112,13 +112,13 @@ extension PostgresConnection {
     try run([statement], interruption)[0]
   }
 
-  /// Whether the server has ended the connection, as far as this machine has been told.
+  /// Returns whether the server has closed the connection, as far as this machine has been notified.
   func wasClosed() -> Bool {
     if PQconsumeInput(handle) != 1 || PQstatus(handle) != CONNECTION_OK { isLost = true }
     return isLost
   }
 
-  /// Sends statements whose results nobody waits for; the next call reads them first.
+  /// Sends statements without waiting for their results; the next call reads those first.
   func send(_ statements: [PostgresStatement]) {
     guard !isLost else { return }
     do {
@@ -135,27 +135,28 @@ extension PostgresConnection {
     return try readAll()
   }
 
-  /// What stops the statement that runs, from any thread: it opens a connection of its own.
-  private func stopper() -> @Sendable () -> Void {
+  /// Returns a closure that cancels the running statement, from any thread. It opens a separate connection.
+  private func makeCancelHandler() -> @Sendable () -> Void {
     let canceller = Canceller(canceller)
     return { canceller.cancel() }
   }
 
-  /// A request to cancel that came late would hit the next statement.
-  private func settle() throws {
-    guard mayBeCancelledLate else { return }
-    mayBeCancelledLate = false
+  /// Absorbs a late cancel request, which would otherwise cancel the next statement.
+  private func absorbLateCancel() throws {
+    guard mayReceiveLateCancel else { return }
+    mayReceiveLateCancel = false
     do {
       _ = try runNow([.once("SELECT 1")])
     } catch let failure as PostgresFailure where !failure.isConnectionLoss {
-      // Hit by the request, or of a transaction that the request has spoilt and that is about to be undone.
+      // The request canceled this statement, or left the transaction in the failed state, and it is about to
+      // be rolled back.
     }
   }
 }
 
-// @unchecked: libpq documents PQcancel as safe from any thread; the pointer is never changed.
-/// What asks the server to stop a statement. The object outlives no connection: an interruption lets go of
-/// it before the call that uses the connection returns.
+// @unchecked: libpq documents PQcancel as safe from any thread; the pointer never changes.
+/// Requests cancellation of a statement. Never outlives its connection: an interruption releases it before the
+/// call that uses the connection returns.
 private final class Canceller: @unchecked Sendable {
   private let pointer: OpaquePointer?
   init(_ pointer: OpaquePointer?) { self.pointer = pointer }
@@ -169,7 +170,7 @@ private final class Canceller: @unchecked Sendable {
 
 extension PostgresConnection {
   private func enqueue(_ statement: PostgresStatement) throws {
-    guard keepsStatements, statement.isKept else { return try sendUnprepared(statement) }
+    guard keepsStatements, statement.isPrepared else { return try sendUnprepared(statement) }
     let name = try name(of: statement)
     try withValues(statement.values) { _, values, lengths, formats in
       PQsendQueryPrepared(
@@ -181,21 +182,21 @@ extension PostgresConnection {
     try withValues(statement.values) { types, values, lengths, formats in
       PQsendQueryParams(
         handle, statement.text, Int32(statement.values.count), types, values, lengths, formats,
-        statement.givesText ? 0 : 1)
+        statement.returnsText ? 0 : 1)
     }
   }
 
-  /// The name of a statement, which is prepared in the same pipeline if it is new.
+  /// Returns the name of a prepared statement. A new statement is prepared in the same pipeline.
   private func name(of statement: PostgresStatement) throws -> String {
     let text = ExactName(statement.text)
     if let name = prepared[text] { return name }
     if prepared.count >= Self.maximumPrepared {
-      // All at once: what is in use is soon prepared again.
+      // Deallocates all of them: those in use are soon prepared again.
       prepared.removeAll()
       guard PQsendQueryParams(handle, "DEALLOCATE ALL", 0, nil, nil, nil, nil, 1) == 1 else {
         throw lost()
       }
-      expected.append(.upkeep)
+      expected.append(.maintenance)
     }
     lastName += 1
     let name = "nano_\(lastName)"
@@ -208,7 +209,7 @@ extension PostgresConnection {
     return name
   }
 
-  /// Passes values as libpq takes them: types, pointers, lengths and formats.
+  /// Passes values in libpq's form: types, pointers, lengths and formats.
   private func withValues(
     _ values: [PostgresValue],
     _ send: (
@@ -222,7 +223,7 @@ extension PostgresConnection {
       starts.append(buffer.count)
       value.append(to: &buffer)
       lengths.append(Int32(buffer.count - starts[starts.count - 1]))
-      // Values in text form end there.
+      // Values in text format are NUL-terminated.
       buffer.append(0)
     }
     let sent = buffer.withUnsafeBytes { bytes in
@@ -241,7 +242,7 @@ extension PostgresConnection {
     expected.append(.end)
   }
 
-  /// Reads the results of everything that was sent, and gives those of the last pipeline.
+  /// Reads all pending results and returns those of the last pipeline.
   private func readAll() throws -> [PostgresResult] {
     var results: [PostgresResult] = []
     var failure: PostgresFailure?
@@ -250,7 +251,7 @@ extension PostgresConnection {
     for (index, expectation) in expected.enumerated() {
       if case .end = expectation {
         try readEnd()
-        // What nobody waited for has no one to tell.
+        // Nothing waits for the results of an earlier pipeline, or for its failure.
         if index < expected.count - 1 { (results, failure) = ([], nil) }
         continue
       }
@@ -262,16 +263,16 @@ extension PostgresConnection {
       }
       switch expectation {
       case .statement: if let result { results.append(result) }
-      // Behind a failure it was passed over.
+      // Skipped after a failure.
       case .preparation(let text): if result == nil { prepared[text] = nil }
-      case .upkeep, .end: break
+      case .maintenance, .end: break
       }
     }
     if let failure { throw failure }
     return results
   }
 
-  /// The result of one statement; nil for one behind a failure, which did not run.
+  /// Returns the result of one statement, or `nil` for one that was skipped after a failure.
   private func readResult() throws -> (PostgresResult?, PostgresFailure?) {
     guard let first = PQgetResult(handle) else { throw lost() }
     let result = PostgresResult(first)
@@ -300,7 +301,7 @@ extension PostgresConnection {
     }
   }
 
-  /// Up to the null behind the results of a statement.
+  /// Reads up to the null that terminates a statement's results.
   private func drain() { while let rest = PQgetResult(handle) { PQclear(rest) } }
 
   func lost() -> PostgresFailure {

@@ -3,12 +3,12 @@
 import CLibPQ
 import NanoDocument
 
-/// What the server said of a statement that failed.
+/// A failure that the server reported for a statement.
 struct PostgresFailure: Error {
-  /// Five characters; empty when the connection is gone.
+  /// The five-character SQLSTATE code; empty when the connection is lost.
   let state: String
   let message: String
-  /// The table, index or constraint that it is about.
+  /// The name of the violated constraint or index.
   let constraint: String?
 
   init(state: String, message: String, constraint: String? = nil) {
@@ -26,22 +26,22 @@ struct PostgresFailure: Error {
       message: field("M") ?? String(cString: PQresultErrorMessage(result)), constraint: field("n"))
   }
 
-  /// Whether the connection is of no use any more.
+  /// Whether the connection is unusable.
   ///
   /// Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
   var isConnectionLoss: Bool {
     state.isEmpty || state.hasPrefix("08") || ["57P01", "57P02", "57P03", "57P05"].contains(state)
   }
 
-  /// Whether a table, column or function is not there.
+  /// Whether a schema, table, column or function does not exist.
   var isMissingObject: Bool { ["42P01", "42703", "42883", "3F000"].contains(state) }
 
   static let uniqueViolation = "23505"
 
-  /// The error that a caller sees.
+  /// The corresponding `StoreError`.
   ///
-  /// The server's text may hold values, and repeats parameters of whole batches: it is cut, and stands in
-  /// a detail that is not shown by default.
+  /// The server's message may contain values, and repeats the parameters of entire batches. It is truncated,
+  /// and attached as a detail that is not shown by default.
   func error(operation: String? = nil) -> StoreError {
     var error = StoreError(code, sentence)
     if !state.isEmpty { error = error.adding(.engineCode, state) }
@@ -71,21 +71,21 @@ struct PostgresFailure: Error {
 
   private var sentence: String {
     switch code {
-    case .interrupted: "The operation was cancelled"
+    case .interrupted: "The operation was canceled"
     case .locked:
       state == "55P03"
         ? "Another connection holds the lock"
-        : "The transaction stood in the way of another one and was undone"
-    case .readOnly: "The server takes no writes here"
-    case .notPermitted: "The server's role may not do this"
-    case .full: "The server has no space left"
-    case .outOfMemory: "The server could not get memory"
-    case .documentTooLarge: "The server takes no value of this size"
-    case .corruptFile: "The server reports damage"
-    case .inputOutput: "The server failed to read or write"
-    case .cannotOpen: "The server refused the connection"
+        : "The transaction conflicted with another one and was rolled back"
+    case .readOnly: "The server or the transaction is read-only"
+    case .notPermitted: "The server role lacks the permission for this operation"
+    case .full: "The server's disk is full"
+    case .outOfMemory: "The server is out of memory"
+    case .documentTooLarge: "A value exceeds a limit of the server"
+    case .corruptFile: "The server reported data corruption"
+    case .inputOutput: "The server reported an I/O error"
+    case .cannotOpen: "The server rejected the connection"
     case .connectionLost: "The connection to the server is lost"
-    default: "The server refused a statement"
+    default: "The server rejected a statement"
     }
   }
 

@@ -5,13 +5,12 @@ import NanoDocument
 import NanoEngine
 import Synchronization
 
-// @unchecked: everything that changes is touched only while `lock` is held; connections belong to
-// whoever has taken them.
-/// Connections to one server, taken by one call at a time.
+// @unchecked: mutable state is accessed only while `lock` is held; connections belong to the caller that has
+// taken them.
+/// A pool of connections to one server, each used by one call at a time.
 ///
-/// Calls of the engine contract block, and are run by the store on threads where that does no harm: so a
-/// connection is handed out under a lock rather than by an actor, whose threads are the ones that must not
-/// block.
+/// Calls of the engine contract block, and the store runs them on threads where blocking is harmless.
+/// A lock therefore protects the pool, and not an actor, whose threads must not block.
 final class PostgresPool: @unchecked Sendable {
   private let lock = NSCondition()
   private var idle: [PostgresConnection] = []
@@ -19,26 +18,26 @@ final class PostgresPool: @unchecked Sendable {
   private var isClosed = false
   private let conninfo: String
   private let configuration: PostgresConfiguration
-  /// Whether nothing stands between, once that is known.
+  /// Whether there is no pooler between client and server; `nil` until determined.
   private var isDirect: Bool?
-  /// Whether the server was ever reached.
-  private var wasReached = false
+  /// Whether a connection to the server ever succeeded.
+  private var hasConnected = false
 
   init(_ conninfo: String, _ configuration: PostgresConfiguration) {
     self.conninfo = conninfo
     self.configuration = configuration
   }
 
-  /// Runs a block with a connection that nobody else has, again if that turns out to have been lost since it
-  /// was used last: so it must be one that can be repeated.
+  /// Runs a closure with an exclusive connection, and runs it again if the connection was lost since its last
+  /// use. The closure must be idempotent.
   ///
-  /// - Throws: ``StoreError/Code/locked`` if none becomes free in time, ``StoreError/Code/cannotOpen``,
-  ///   ``StoreError/Code/closed``.
+  /// - Throws: ``StoreError/Code/locked`` if no connection becomes available in time,
+  ///   ``StoreError/Code/cannotOpen``, ``StoreError/Code/closed``.
   func withConnection<Result>(_ work: (PostgresConnection) throws -> Result) throws -> Result {
     while true {
       let connection = try take()
       let wasUsed = connection.wasUsed
-      defer { giveBack(connection) }
+      defer { putBack(connection) }
       do {
         return try work(connection)
       } catch let failure as PostgresFailure where failure.isConnectionLoss && wasUsed {}
@@ -46,7 +45,7 @@ final class PostgresPool: @unchecked Sendable {
   }
 
   func take() throws -> PostgresConnection {
-    let isNew = try waitForPlace()
+    let isNew = try waitForConnection()
     if let isNew { return isNew }
     do {
       return try connect()
@@ -59,8 +58,8 @@ final class PostgresPool: @unchecked Sendable {
     }
   }
 
-  /// An idle connection, or nil for the right to open one.
-  private func waitForPlace() throws -> PostgresConnection? {
+  /// Returns an idle connection, or `nil` for the permission to open one.
+  private func waitForConnection() throws -> PostgresConnection? {
     lock.lock()
     defer { lock.unlock() }
     let deadline = Date(
@@ -74,19 +73,19 @@ final class PostgresPool: @unchecked Sendable {
       }
       guard lock.wait(until: deadline) else {
         throw StoreError(
-          .locked, "All connections of the pool are in use",
+          .locked, "All connections of the pool are in use; increase 'maximumConnections'",
           [.limit: "\(configuration.maximumConnections) connections"])
       }
     }
   }
 
-  func giveBack(_ connection: PostgresConnection) {
-    // Nobody knows what a transaction that was left open holds.
+  func putBack(_ connection: PostgresConnection) {
+    // The state of a transaction that was left open is unknown.
     let isUsable = !connection.isLost && !connection.hasTransaction
     connection.wasUsed = true
     lock.withLock {
       if connection.isLost {
-        // The server was restarted, or is another one now: the others are lost too, or soon will be.
+        // The server was restarted, or replaced: the other connections are lost too, or soon will be.
         open -= idle.count
         idle.removeAll()
       }
@@ -98,7 +97,7 @@ final class PostgresPool: @unchecked Sendable {
   private func connect() throws -> PostgresConnection {
     if let isDirect = lock.withLock({ self.isDirect }) { return try open(isDirect: isDirect) }
     let first = try open(isDirect: false)
-    // A pooler names no process of the server, or another one for each transaction.
+    // A pooler reports no process of the server, or a different one for each transaction.
     let process = try first.run(.once("SELECT pg_backend_pid()::bigint")).int(0, 0)
     let isDirect = process == first.claimedProcess
     lock.withLock { self.isDirect = isDirect }
@@ -112,12 +111,12 @@ final class PostgresPool: @unchecked Sendable {
         conninfo, connectTimeout: configuration.connectTimeout,
         keepsStatements: configuration.keepsStatements ?? isDirect)
     } catch {
-      guard lock.withLock({ wasReached }) else { throw error }
+      guard lock.withLock({ hasConnected }) else { throw error }
       throw StoreError(
-        .connectionLost, "The server cannot be reached any more, and nothing was written",
+        .connectionLost, "The server can no longer be reached; nothing was written",
         [.engineMessage: error[.engineMessage] ?? ""])
     }
-    lock.withLock { wasReached = true }
+    lock.withLock { hasConnected = true }
     guard connection.serverVersion >= Self.oldestServer else {
       throw StoreError(
         .unsupported, "The server is too old",
@@ -127,10 +126,10 @@ final class PostgresPool: @unchecked Sendable {
     return connection
   }
 
-  /// Numbers have infinities since 14.
+  /// Version 14 is the first whose `numeric` type has infinities.
   private static let oldestServer = 140_000
 
-  /// Closes what is idle and waits for what is in use.
+  /// Closes idle connections and waits for those in use.
   func close() {
     lock.lock()
     defer { lock.unlock() }

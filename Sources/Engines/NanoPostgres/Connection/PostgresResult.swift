@@ -2,9 +2,9 @@
 
 import CLibPQ
 
-/// The rows that a statement gave, in the server's binary form.
+/// The result rows of a statement, in the server's binary format.
 ///
-/// Confined to whoever ran the statement.
+/// Confined to the caller that ran the statement.
 final class PostgresResult {
   private let result: OpaquePointer
 
@@ -14,10 +14,10 @@ final class PostgresResult {
   var count: Int { Int(PQntuples(result)) }
   var columns: Int { Int(PQnfields(result)) }
 
-  /// Rows that were inserted, changed or removed.
+  /// The number of inserted, updated or deleted rows.
   var changes: Int { Int(String(cString: PQcmdTuples(result))) ?? 0 }
 
-  /// What the server says that it did, such as `COMMIT`.
+  /// The command tag, such as `COMMIT`.
   var command: String { String(cString: PQcmdStatus(result)) }
 
   func name(_ column: Int) -> String { String(cString: PQfname(result, Int32(column))) }
@@ -28,7 +28,7 @@ final class PostgresResult {
     PQgetisnull(result, Int32(row), Int32(column)) != 0
   }
 
-  /// The bytes of a value, which stay for as long as the result.
+  /// The bytes of a value, valid for the lifetime of the result.
   @inline(__always)
   func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(
@@ -36,7 +36,7 @@ final class PostgresResult {
       count: Int(PQgetlength(result, Int32(row), Int32(column))))
   }
 
-  /// A `bigint`.
+  /// A `bigint` value.
   @inline(__always)
   func int(_ row: Int, _ column: Int) -> Int64 {
     let bytes = bytes(row, column)

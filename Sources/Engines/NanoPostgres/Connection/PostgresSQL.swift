@@ -2,10 +2,10 @@
 
 import NanoSQL
 
-/// A piece of SQL with the values of its parameters where they stand.
+/// A fragment of SQL with the values of its parameters inline.
 ///
-/// Values never become part of the text. Parameters get their numbers when the whole is rendered, so that
-/// pieces can be put together in any order.
+/// Values never become part of the text. Parameters are numbered when the entire statement is rendered, so
+/// fragments can be combined in any order.
 struct PostgresSQL: SQLExpression, ExpressibleByStringInterpolation {
   private enum Part {
     case text(String)
@@ -41,7 +41,7 @@ struct PostgresSQL: SQLExpression, ExpressibleByStringInterpolation {
 
   static func constant(_ truth: Bool) -> PostgresSQL { truth ? "true" : "false" }
 
-  /// The text with `$1`, `$2` and so on, and their values.
+  /// The rendered statement, with `$1`, `$2` and so on, and their values.
   var statement: PostgresStatement {
     var text = ""
     var values: [PostgresValue] = []
@@ -57,26 +57,27 @@ struct PostgresSQL: SQLExpression, ExpressibleByStringInterpolation {
   }
 }
 
-/// A statement as it is sent.
+/// A statement as sent to the server.
 struct PostgresStatement {
   var text: String
   var values: [PostgresValue]
-  /// Whether the server keeps it prepared; not worth it for what is asked once.
-  var isKept = true
-  /// Whether values come back as text, for a reader that does not know their types.
-  var givesText = false
+  /// Whether the server keeps the statement prepared; not worthwhile for a statement that runs once.
+  var isPrepared = true
+  /// Whether values are returned in text format, for a reader that does not have their types.
+  var returnsText = false
 
   init(
-    _ text: String, _ values: [PostgresValue] = [], isKept: Bool = true, givesText: Bool = false
+    _ text: String, _ values: [PostgresValue] = [], isPrepared: Bool = true,
+    returnsText: Bool = false
   ) {
     self.text = text
     self.values = values
-    self.isKept = isKept
-    self.givesText = givesText
+    self.isPrepared = isPrepared
+    self.returnsText = returnsText
   }
 
-  /// A statement that is sent once, such as a definition.
+  /// Returns a statement that is sent once, such as a definition.
   static func once(_ text: String, _ values: [PostgresValue] = []) -> PostgresStatement {
-    PostgresStatement(text, values, isKept: false)
+    PostgresStatement(text, values, isPrepared: false)
   }
 }

@@ -2,17 +2,17 @@
 
 import NanoDocument
 
-/// A value for a parameter of a statement.
+/// A parameter value of a statement.
 enum PostgresValue: Hashable {
   case null
   case int(Int64)
   case bool(Bool)
   case text(String)
-  /// Text that is UTF-8 already.
+  /// Text that is already encoded in UTF-8.
   case utf8([UInt8])
   /// A number as decimal text, of any length.
   case number(String)
-  /// Text of a type that the server finds out.
+  /// Text of a type that the server infers.
   case untyped(String)
   case json([UInt8])
   case bytes([UInt8])
@@ -24,7 +24,7 @@ enum PostgresValue: Hashable {
 }
 
 extension PostgresValue {
-  /// The object ids that the server has for types (`pg_type.dat` of its sources); they never change.
+  /// The object identifiers of the server's types (`pg_type.dat` in its sources), which never change.
   enum TypeID {
     static let bool: UInt32 = 16
     static let bytes: UInt32 = 17
@@ -40,7 +40,7 @@ extension PostgresValue {
 
   var typeID: UInt32 {
     switch self {
-    // Of what stands around it.
+    // Inferred from the context.
     case .null, .untyped: 0
     case .text, .utf8: TypeID.text
     case .int: TypeID.int8
@@ -55,7 +55,7 @@ extension PostgresValue {
     }
   }
 
-  /// Whether the server gets it in its binary form; decimal text is what it reads into numbers.
+  /// Whether the value is sent in binary format. Numbers are sent as decimal text.
   var isBinary: Bool {
     switch self {
     case .number, .untyped: false
@@ -63,7 +63,7 @@ extension PostgresValue {
     }
   }
 
-  /// Appends the bytes that the server gets.
+  /// Appends the wire format of the value.
   func append(to out: inout [UInt8]) {
     switch self {
     case .null: break
@@ -90,14 +90,15 @@ extension PostgresValue {
     withUnsafeBytes(of: number.bigEndian) { out.append(contentsOf: $0) }
   }
 
-  /// `jsonb_recv` takes a version, which is 1, and the text.
+  /// Appends the format of `jsonb_recv`: a version, which is 1, and the text.
   static func appendJSON(_ body: some Collection<UInt8>, to out: inout [UInt8]) {
     out.append(1)
     out.append(contentsOf: body)
   }
 
-  /// `array_recv`: dimensions, whether there are nulls, the type of elements, the length and the lower
-  /// bound of the one dimension, then each element behind its length, which is -1 for null.
+  /// Appends the format of `array_recv`: the number of dimensions, whether there are nulls, the element type,
+  /// the length and the lower bound of the one dimension, then each element after its length, which is -1 for
+  /// null.
   private static func appendArray<Element>(
     _ elements: [Element?], _ type: UInt32, to out: inout [UInt8],
     _ appendElement: (Element, inout [UInt8]) -> Void

@@ -7,14 +7,14 @@ import NanoQuery
 extension PostgresReader {
   func aggregate(_ query: AggregateQuery, in collection: String) throws -> [AggregateRow] {
     typealias Compiled = PostgresAggregateCompiler.Compiled
-    let asked = try asking(collection) { facts -> (Compiled?, [PostgresStatement]) in
+    let executed = try execute(collection) { facts -> (Compiled?, [PostgresStatement]) in
       var query = query
       query.query = try facts.resolved(query.query)
       let compiled =
         query.query.isRanked ? nil : PostgresAggregateCompiler(facts: facts).compile(query)
       return (compiled, compiled.map { [$0.sql.statement] } ?? [])
     }
-    guard let (facts, compiled, results) = asked else { return GroupedAggregation(query).rows }
+    guard let (facts, compiled, results) = executed else { return GroupedAggregation(query).rows }
     if let compiled { return try compiled.rows(results[0], groups: query.groups.count) }
     let program = CompiledAggregation(query, defaults: facts.collection.defaults)
     try find(query.query.whole, in: collection) { document in
@@ -28,13 +28,13 @@ extension PostgresReader {
     _ field: FieldPath, _ query: Query, in collection: String
   ) throws -> [DocumentValue] {
     typealias Compiled = PostgresAggregateCompiler.Compiled
-    let asked = try asking(collection) { facts -> (Compiled?, [PostgresStatement]) in
+    let executed = try execute(collection) { facts -> (Compiled?, [PostgresStatement]) in
       let query = try facts.resolved(query)
       let compiled =
         query.isRanked ? nil : PostgresAggregateCompiler(facts: facts).distinct(field, query)
       return (compiled, compiled.map { [$0.sql.statement] } ?? [])
     }
-    guard let (facts, compiled, results) = asked else { return [] }
+    guard let (facts, compiled, results) = executed else { return [] }
     if let compiled { return try compiled.rows(results[0], groups: 1).map { $0.group[0] } }
     let values = DistinctValues(field, defaults: facts.collection.defaults)
     try find(query.whole, in: collection) { document in
@@ -46,7 +46,7 @@ extension PostgresReader {
 }
 
 extension Query {
-  /// With all of each document.
+  /// The query with all fields of each document.
   fileprivate var whole: Query {
     var query = self
     query.fields = nil

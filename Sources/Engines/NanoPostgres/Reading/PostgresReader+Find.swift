@@ -5,16 +5,16 @@ import NanoEngine
 import NanoQuery
 
 extension PostgresReader {
-  /// What is left of a query when the server has answered.
+  /// A query with its compiled statement, and the work that the statement leaves to the reader.
   struct FindPlan {
     var query: Query
     var compiled: PostgresQueryCompiler.Compiled
-    /// How many rows the first statement gives at most; nil if that is all.
+    /// The maximum number of rows of the first statement; `nil` if it returns all rows.
     var firstPage: Int?
   }
 
-  /// Rows that come with the first statement and with each further one. Arbitrary: so many that a round trip
-  /// more does not matter, so few that they take little memory.
+  /// The number of rows that the first statement and each fetch return. Arbitrary: large enough that further
+  /// round trips do not matter, small enough to take little memory.
   private static let page = 1_000
 
   func find(
@@ -23,8 +23,8 @@ extension PostgresReader {
     if query.isRanked {
       return try findRanked(query, in: collection) { row, _ in try show(row) }
     }
-    let asked = try asking(collection) { facts in try plan(query, facts) }
-    guard let (facts, plan, results) = asked else { return }
+    let executed = try execute(collection) { facts in try plan(query, facts) }
+    guard let (facts, plan, results) = executed else { return }
     let defaults = facts.collection.defaults
     let matcher = try plan.compiled.rest.map { try ConditionMatcher($0, defaults: defaults) }
     guard plan.compiled.isSorted, plan.query.after == nil || plan.compiled.isBehind else {
@@ -56,7 +56,7 @@ extension PostgresReader {
   ) throws -> (FindPlan, [PostgresStatement]) {
     let query = try facts.resolved(query)
     let compiler = PostgresQueryCompiler(facts: facts)
-    // What is checked here needs the body.
+    // A condition that is checked here requires the body.
     var compiled = compiler.select(query, columns: PostgresQueryCompiler.columns(query))
     if compiled.rest != nil || !compiled.isSorted || !compiled.isBehind {
       compiled = compiler.select(query, columns: PostgresQueryCompiler.columns)
@@ -74,7 +74,7 @@ extension PostgresReader {
     return (plan, [("SELECT * FROM (" + sql + ") AS found LIMIT \(Self.page + 1)").statement])
   }
 
-  /// Shows the rows of a query as the server gives them, page after page.
+  /// Passes the rows of a query to a closure in the server's order, page by page.
   func stream(
     _ plan: FindPlan, _ facts: PostgresCollectionMetadata, _ results: [PostgresResult],
     _ show: (StoredDocument) throws -> Bool
@@ -85,7 +85,7 @@ extension PostgresReader {
       _ = try self.show(first, first.count, incarnation, show)
       return
     }
-    // Before anything is shown: whoever is shown a document may write.
+    // Declared before the first document is passed on, since the closure may write.
     let cursor = session.nextCursor()
     let rest = "DECLARE \(cursor) NO SCROLL CURSOR FOR " + plan.compiled.sql
     _ = try session.run([rest.statement.once, .once("MOVE \(page) IN \(cursor)")])
@@ -97,7 +97,9 @@ extension PostgresReader {
     }
   }
 
-  /// - Returns: Whether more are wanted.
+  /// Passes rows to a closure.
+  ///
+  /// - Returns: Whether the closure requests more rows.
   private func show(
     _ rows: PostgresResult, _ count: Int, _ incarnation: Int64,
     _ show: (StoredDocument) throws -> Bool
@@ -111,12 +113,12 @@ extension PostgresReader {
 
   func rowIDs(_ query: Query, in collection: String) throws -> RowIDResult {
     guard !query.isRanked else { return try rowIDsOfFound(query, in: collection) }
-    let asked = try asking(collection) { facts -> (Bool, [PostgresStatement]) in
+    let executed = try execute(collection) { facts -> (Bool, [PostgresStatement]) in
       let compiled = PostgresQueryCompiler(facts: facts)
         .select(try facts.resolved(query), columns: "id")
       return (compiled.isCut, compiled.isCut ? [compiled.sql.statement] : [])
     }
-    guard let (facts, isExact, results) = asked else {
+    guard let (facts, isExact, results) = executed else {
       return RowIDResult([], incarnation: nil, state: nil)
     }
     guard isExact else { return try rowIDsOfFound(query, in: collection) }
@@ -127,13 +129,13 @@ extension PostgresReader {
   }
 
   func count(_ query: Query, in collection: String) throws -> Int {
-    let asked = try asking(collection) { facts -> (Bool, [PostgresStatement]) in
+    let executed = try execute(collection) { facts -> (Bool, [PostgresStatement]) in
       let sql =
         query.isRanked
         ? nil : PostgresQueryCompiler(facts: facts).count(try facts.resolved(query))
       return (sql != nil, sql.map { [$0.statement] } ?? [])
     }
-    guard let (_, isExact, results) = asked else { return 0 }
+    guard let (_, isExact, results) = executed else { return 0 }
     if isExact { return Int(results[0].int(0, 0)) }
     var query = query
     query.fields = []
@@ -167,12 +169,12 @@ extension PostgresReader {
 }
 
 extension PostgresStatement {
-  /// The same, not kept prepared.
-  var once: PostgresStatement { PostgresStatement(text, values, isKept: false) }
+  /// The same statement, not kept prepared.
+  var once: PostgresStatement { PostgresStatement(text, values, isPrepared: false) }
 }
 
 extension PostgresCollectionMetadata {
-  /// The query with the fields of the text indexes that it names.
+  /// Returns the query with the fields of the text indexes that it names.
   func resolved(_ query: Query) throws(StoreError) -> Query {
     try query.resolvingSearches(in: collection.textIndexes.map(\.definition))
   }

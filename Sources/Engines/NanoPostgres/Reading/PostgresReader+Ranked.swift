@@ -15,15 +15,15 @@ extension PostgresReader {
     else { return try find(query, in: collection) { try show($0, 0) } }
     let (limit, offset) = (query.limit, query.offset)
     let ranking = query.ranking ?? FullTextRanking()
-    // Found without ranks first; then the whole page is read.
+    // All matches are found without ranks first; then only the documents of the page are read.
     query.ranking = nil
     query.limit = nil
     query.offset = 0
     let ranker = try ranker(search, scope, ranking, facts, collection)
     var ranks: [(id: Int64, rank: Double)] = []
-    var asked = query
-    asked.fields = nil
-    try find(asked, in: collection) { document in
+    var matching = query
+    matching.fields = nil
+    try find(matching, in: collection) { document in
       var reader = JSONReader(document.body)
       let subject = DocumentSubject(try reader.object())
       ranks.append((document.rowID, ranker?.rank(of: { subject.texts(at: $0) }) ?? 0))
@@ -38,8 +38,8 @@ extension PostgresReader {
     }
   }
 
-  /// What ranks documents: how many there are, how long they are, and how many have each phrase. Nil where no
-  /// index answers the search.
+  /// Returns the ranker for a search: from the number of documents, their total length, and the number of
+  /// documents with each phrase. `nil` if no index covers the search.
   private func ranker(
     _ search: FullTextSearch, _ scope: FullTextScope, _ ranking: FullTextRanking,
     _ facts: PostgresCollectionMetadata,
@@ -55,11 +55,11 @@ extension PostgresReader {
       search.query, in: scope, ranking, documents: Int(totals.int(0, 0)),
       tokens: Int(totals.int(0, 1))
     ) { (phrase: FullTextPhrase) in
-      // A phrase is a search of its own.
+      // The number of documents with a phrase is the count of a search for it.
       let query: FullTextQuery = phrase.isPrefix ? .prefix(phrase.text) : .phrase(phrase.text)
-      let asked = FullTextSearch(
+      let phraseSearch = FullTextSearch(
         phrase.field.map { .field($0, query) } ?? query, index: index.definition.name)
-      return try count(Query(.search(asked)), in: collection)
+      return try count(Query(.search(phraseSearch)), in: collection)
     }
   }
 }

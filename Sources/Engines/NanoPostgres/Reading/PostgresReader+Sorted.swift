@@ -5,14 +5,14 @@ import NanoEngine
 import NanoQuery
 
 extension PostgresReader {
-  /// A document's place in an order that the server does not have.
-  private struct Place {
+  /// The sort keys of a document, for an order that the server does not compute.
+  private struct SortedRow {
     var keys: [[UInt8]]
     var rowID: Int64
   }
 
-  /// Shows what a query finds in an order that is made here: first only what documents are sorted by is kept,
-  /// then those of the page are read.
+  /// Sorts the results of a query in memory and passes on the documents of its page. Only sort keys are kept
+  /// for all matches; the documents of the page are read afterwards.
   func findSorted(
     _ plan: FindPlan, _ facts: PostgresCollectionMetadata, _ matcher: ConditionMatcher?,
     _ results: [PostgresResult], _ show: (StoredDocument) throws -> Bool
@@ -21,54 +21,54 @@ extension PostgresReader {
     let programs = query.orderings.map {
       CompiledOrdering($0, defaults: facts.collection.defaults)
     }
-    var places: [Place] = []
+    var sortedRows: [SortedRow] = []
     try stream(plan, facts, results) { document in
       guard try matches(document, matcher) else { return true }
       let keys = try programs.map { program in
         SortKey.bytes(try program.value(document.body) { document.value(of: $0) })
       }
-      places.append(Place(keys: keys, rowID: document.rowID))
+      sortedRows.append(SortedRow(keys: keys, rowID: document.rowID))
       return true
     }
     let descending = query.orderings.map(\.descending)
-    places.sort { Self.precedes($0, $1, descending) }
+    sortedRows.sort { Self.precedes($0, $1, descending) }
     if let after = query.after {
-      let position = Place(keys: after.values.map { SortKey.bytes($0) }, rowID: after.rowID)
-      places.removeAll { !Self.precedes(position, $0, descending) }
+      let position = SortedRow(keys: after.values.map { SortKey.bytes($0) }, rowID: after.rowID)
+      sortedRows.removeAll { !Self.precedes(position, $0, descending) }
     }
-    let page = places.dropFirst(query.offset)
+    let page = sortedRows.dropFirst(query.offset)
     let ids = page.prefix(query.limit ?? page.count).map(\.rowID)
     try showDocuments(ids, facts, PostgresQueryCompiler.columns(query), show)
   }
 
-  private static func precedes(_ a: Place, _ b: Place, _ descending: [Bool]) -> Bool {
+  private static func precedes(_ a: SortedRow, _ b: SortedRow, _ descending: [Bool]) -> Bool {
     for (index, isDescending) in descending.enumerated() where a.keys[index] != b.keys[index] {
       return a.keys[index].lexicographicallyPrecedes(b.keys[index]) != isDescending
     }
     return a.rowID < b.rowID
   }
 
-  /// Documents read together. Arbitrary, as the page of a stream.
-  private static let together = 500
+  /// The number of documents that one statement reads. Arbitrary, like the page of a stream.
+  private static let batchSize = 500
 
-  /// Shows documents in the order of their row ids in a list.
+  /// Passes documents to a closure in the order of a list of row IDs.
   func showDocuments(
     _ ids: [Int64], _ facts: PostgresCollectionMetadata, _ columns: String,
     _ show: (StoredDocument) throws -> Bool
   ) throws {
     var rest = ids[...]
     while !rest.isEmpty {
-      let part = rest.prefix(Self.together)
+      let part = rest.prefix(Self.batchSize)
       rest = rest.dropFirst(part.count)
       let rows = try session.run(
         PostgresStatement(
           "SELECT \(columns) FROM \(facts.collection.table) WHERE id = ANY($1)",
           [.ints(part.map { $0 })]))
-      var places: [Int64: Int] = [:]
-      for row in 0..<rows.count { places[rows.int(row, 0)] = row }
+      var rowsByID: [Int64: Int] = [:]
+      for row in 0..<rows.count { rowsByID[rows.int(row, 0)] = row }
       for id in part {
         try session.interruption?.check()
-        guard let row = places[id] else { continue }
+        guard let row = rowsByID[id] else { continue }
         guard try rows.withDocument(row, facts.collection.incarnation, show) else { return }
       }
     }

@@ -5,15 +5,15 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// A snapshot on one connection.
+/// A reader of one snapshot, on one connection.
 class PostgresReader: EngineReader {
   let core: PostgresCore
   let session: PostgresSession
-  /// Collections whose facts are those of this snapshot.
+  /// Collections whose metadata is verified to match this snapshot.
   private var verified: [ExactName: PostgresCollection] = [:]
-  /// Collections whose table belongs to this snapshot and is locked, so that it stays.
+  /// Collections whose table belongs to this snapshot and is locked, so that it cannot be dropped.
   private var held: Set<ExactName> = []
-  /// Incarnations are told with rows only where the collection is there.
+  /// Collections that do not exist in this snapshot.
   private var missing: Set<ExactName> = []
 
   init(_ core: PostgresCore, _ session: PostgresSession) {
@@ -23,15 +23,15 @@ class PostgresReader: EngineReader {
 
   var names: PostgresNames { core.names }
 
-  /// What is known of the documents of a collection; a writer knows more than stands on the server.
+  /// The metadata that queries on a collection compile against; a writer has more than the server stores.
   func facts(_ collection: PostgresCollection) -> PostgresCollectionMetadata {
     PostgresCollectionMetadata(collection, names)
   }
 
-  /// A collection as this snapshot has it; nil if there is none.
+  /// Returns a collection as of this snapshot, or `nil` if it does not exist.
   func collection(_ name: String) throws -> PostgresCollection? {
     let folded = name.folded
-    if let known = verified[folded] { return known }
+    if let collection = verified[folded] { return collection }
     if missing.contains(folded) || name.utf8.contains(0) { return nil }
     let results = try session.run(
       [core.loader.row(folded, locks: false)] + core.loader.definitions(folded))
@@ -43,26 +43,27 @@ class PostgresReader: EngineReader {
   ) throws -> PostgresCollection? {
     guard let found = try core.loader.collection(results[0], results[1...]) else {
       missing.insert(folded)
-      core.cache.forget(folded)
+      core.cache.invalidate(folded)
       return nil
     }
-    core.cache.keep(found)
+    core.cache.store(found)
     verified[folded] = found
     return found
   }
 
-  /// Asks a collection, in one round trip where what is known of it is still so; nil if there is none.
+  /// Runs statements on a collection, in one round trip if its cached metadata is valid. Returns `nil` if the
+  /// collection does not exist.
   ///
-  /// - Parameter make: Makes statements and what is needed to read their results.
-  func asking<Plan>(
+  /// - Parameter make: Returns the statements, and a plan for reading their results.
+  func execute<Plan>(
     _ name: String, _ make: (PostgresCollectionMetadata) throws -> (Plan, [PostgresStatement])
   ) throws -> (facts: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
     let mayRestart = !session.hasBegun
     for _ in 0..<Self.maximumAttempts {
       do {
-        return try askOnce(name, make)
+        return try executeOnce(name, make)
       } catch is ChangedCollection where mayRestart {
-        // A new snapshot has it, or knows that it is gone.
+        // A new snapshot has the new table, or no collection.
         session.end()
         verified.removeAll()
         missing.removeAll()
@@ -72,22 +73,22 @@ class PostgresReader: EngineReader {
       }
     }
     throw StoreError(
-      .locked, "A collection was dropped or made anew before the block came to read it",
-      [.collection: name, .hint: "read again"])
+      .locked, "A collection was dropped or recreated before the closure read it",
+      [.collection: name, .hint: "read it in a new transaction"])
   }
 
-  /// Arbitrary: each one fails only if the collection is dropped once more meanwhile.
+  /// Arbitrary: an attempt fails only if the collection is dropped again in the meantime.
   private static let maximumAttempts = 20
 
-  /// The snapshot and the table of a collection do not belong together.
+  /// The snapshot and the table of a collection do not match.
   private struct ChangedCollection: Error {}
 
-  private func askOnce<Plan>(
+  private func executeOnce<Plan>(
     _ name: String, _ make: (PostgresCollectionMetadata) throws -> (Plan, [PostgresStatement])
   ) throws -> (facts: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
     let folded = name.folded
     if verified[folded] == nil, !missing.contains(folded), let cached = core.cache[folded] {
-      // Made before it is known whether the facts still hold; what they got wrong is not looked at.
+      // Compiled before the metadata is verified; the results are discarded if it is out of date.
       let facts = facts(cached)
       if let (plan, statements) = try? make(facts) {
         let results = try run(statements, folded)
@@ -97,7 +98,7 @@ class PostgresReader: EngineReader {
           verified[folded] = cached
           return (facts, plan, results.dropLast())
         }
-        core.cache.forget(folded)
+        core.cache.invalidate(folded)
       }
     }
     guard let collection = try collection(name) else { return nil }
@@ -108,7 +109,8 @@ class PostgresReader: EngineReader {
     return (facts, plan, try run(statements, folded).dropLast())
   }
 
-  /// The results of statements that name the table of a collection, and behind them what the catalogue says.
+  /// Runs statements that name the table of a collection. The last result is that of
+  /// ``CollectionLoader/checkedRow(_:)``.
   private func run(_ statements: [PostgresStatement], _ folded: ExactName) throws
     -> [PostgresResult]
   {
@@ -121,7 +123,7 @@ class PostgresReader: EngineReader {
       }
       return results
     } catch  where !hadFailed && session.failure?.isMissingObject == true {
-      core.cache.forget(folded)
+      core.cache.invalidate(folded)
       throw ChangedCollection()
     }
   }
@@ -145,21 +147,21 @@ class PostgresReader: EngineReader {
   func get(
     _ identity: Identity, in collection: String, _ show: (StoredDocument) throws -> Void
   ) throws -> Bool {
-    let answer = try asking(collection) { facts in
+    let executed = try execute(collection) { facts in
       ((), [core.get(identity, facts.collection)])
     }
-    guard let answer, answer.results[0].count > 0 else { return false }
-    try answer.results[0].withDocument(0, answer.facts.collection.incarnation, show)
+    guard let executed, executed.results[0].count > 0 else { return false }
+    try executed.results[0].withDocument(0, executed.facts.collection.incarnation, show)
     return true
   }
 
   func get(
     keys: [DocumentKey], in collection: String, _ show: (StoredDocument) throws -> Void
   ) throws {
-    let asked = try asking(collection) { facts in
+    let executed = try execute(collection) { facts in
       ((), [core.get(keys, facts.collection)])
     }
-    guard let (facts, _, results) = asked else { return }
+    guard let (facts, _, results) = executed else { return }
     for row in 0..<results[0].count {
       try results[0].withDocument(row, facts.collection.incarnation, show)
     }
@@ -171,7 +173,7 @@ class PostgresReader: EngineReader {
   }
 
   func version(ofRow rowID: Int64, in collection: String) throws -> ContentVersion? {
-    let answer = try asking(collection) { facts in
+    let executed = try execute(collection) { facts in
       (
         (),
         [
@@ -180,9 +182,9 @@ class PostgresReader: EngineReader {
         ]
       )
     }
-    guard let answer, answer.results[0].count > 0 else { return nil }
+    guard let executed, executed.results[0].count > 0 else { return nil }
     return ContentVersion(
-      incarnation: answer.facts.collection.incarnation, revision: answer.results[0].int(0, 0))
+      incarnation: executed.facts.collection.incarnation, revision: executed.results[0].int(0, 0))
   }
 
   func indexes(in collection: String) throws -> [IndexDefinition] {
@@ -214,7 +216,7 @@ class PostgresReader: EngineReader {
     return (0..<rows.count).map { rows.text($0, 0) }.sorted { $0.isBefore($1) }
   }
 
-  /// Indexes are made in one step here.
+  /// Index builds are never partial in this engine.
   func unfinishedIndexes() throws -> [PendingIndex] { [] }
 
   func indexLedger() throws -> [IndexCostRecord] {
@@ -248,7 +250,7 @@ class PostgresReader: EngineReader {
 }
 
 extension PostgresResult {
-  /// Shows a row of ``PostgresQueryCompiler/columns``.
+  /// Passes a row of ``PostgresQueryCompiler/columns`` to a closure.
   @inline(__always)
   func withDocument<Result>(
     _ row: Int, _ incarnation: Int64?, _ show: (StoredDocument) throws -> Result
@@ -260,18 +262,19 @@ extension PostgresResult {
       let text = bytes(row, 1)
       key = DocumentKey.uuid(text).map { .uuid($0.0, $0.1) } ?? .text(text)
     }
-    func shown(_ body: UnsafeRawBufferPointer) throws -> Result {
+    func pass(_ body: UnsafeRawBufferPointer) throws -> Result {
       try show(
         StoredDocument(
           rowID: int(row, 0), key: key, type: isNull(row, 2) ? nil : bytes(row, 2),
           version: optionalInt(row, 3), added: optionalInt(row, 4), revision: optionalInt(row, 5),
           incarnation: incarnation, body: body))
     }
-    guard isNull(row, 6) else { return try shown(bytes(row, 6)) }
-    return try QueryableBody.compact(bytes(row, 7)).withUnsafeBytes(shown)
+    guard isNull(row, 6) else { return try pass(bytes(row, 6)) }
+    return try QueryableBody.compact(bytes(row, 7)).withUnsafeBytes(pass)
   }
 
-  /// The fields of a row's body, of which ``PostgresQueryCompiler/body`` stands from a column on.
+  /// Returns the fields of a row whose body, as selected by ``PostgresQueryCompiler/body``, starts at a
+  /// column.
   func body(_ row: Int, _ column: Int) throws -> DocumentObject {
     func object(_ body: UnsafeRawBufferPointer) throws -> DocumentObject {
       var reader = JSONReader(body)

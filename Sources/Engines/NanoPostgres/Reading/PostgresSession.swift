@@ -3,49 +3,50 @@
 import NanoDocument
 import NanoEngine
 
-/// What runs the statements of one block: takes a connection with the first of them, begins the transaction in
-/// the same round trip, and ends it with the block.
+/// Runs the statements of one closure. Takes a connection with the first statement, begins the transaction in
+/// the same round trip, and ends it with the closure.
 ///
-/// Confined to the thread that runs the block.
+/// Confined to the thread that runs the closure.
 final class PostgresSession {
   enum Mode {
-    /// Each statement for itself.
+    /// Each statement runs on its own.
     case none
-    /// All statements see one state.
+    /// All statements read one snapshot.
     case snapshot
+    /// All statements are part of one write transaction.
     case writing
   }
 
   private let pool: PostgresPool
   private let mode: Mode
   private let settings: [PostgresStatement]
-  /// Whether a first round trip that was lost may be sent again: not one that is a transaction of its own and
-  /// writes.
-  private let isRepeatable: Bool
+  /// Whether the first round trip may be repeated after the connection was lost. A single statement that
+  /// commits a write must not be.
+  private let isRetryable: Bool
   let interruption: Interruption?
   private var connection: PostgresConnection?
   private(set) var hasBegun = false
-  /// Results of what is sent with BEGIN.
+  /// The results of the statements sent with BEGIN.
   private(set) var opening: [PostgresResult] = []
   private var cursors = 0
-  /// Why the transaction can only be undone.
+  /// The failure after which the transaction can only be rolled back.
   private(set) var failure: PostgresFailure?
 
-  /// - Parameter settings: Sent right behind BEGIN.
+  /// - Parameter settings: Statements to send after BEGIN, in the same round trip.
   init(
     _ pool: PostgresPool, _ mode: Mode, settings: [PostgresStatement] = [],
-    isRepeatable: Bool = true, _ interruption: Interruption?
+    isRetryable: Bool = true, _ interruption: Interruption?
   ) {
     self.pool = pool
     self.mode = mode
     self.settings = settings
-    self.isRepeatable = isRepeatable
+    self.isRetryable = isRetryable
     self.interruption = interruption
   }
 
-  /// Runs statements in one round trip. What the server refuses is thrown as an error of the store, since the
-  /// caller's own blocks may catch it, and kept in ``failure``: the server takes nothing more of a transaction
-  /// then, until it is undone to a savepoint.
+  /// Runs statements in one round trip. A failure is thrown as a `StoreError`, which the caller's closures may
+  /// catch, and kept in ``failure``: the server accepts no further statement of a failed transaction until it
+  /// is rolled back to a savepoint.
   func run(_ statements: [PostgresStatement]) throws -> [PostgresResult] {
     try interruption?.check()
     if let failure, mode != .none { throw failure.error() }
@@ -64,17 +65,17 @@ final class PostgresSession {
     }
   }
 
-  /// Undoes what came behind a savepoint, also what failed.
-  func undo(to savepoint: String) throws {
+  /// Rolls back to a savepoint, which also clears a failure.
+  func rollBack(to savepoint: String) throws {
     guard let connection, !connection.isLost else { return }
-    // Not stopped: what is undone by half is of no use.
+    // Not interruptible: a partial rollback is of no use.
     _ = try keepingFailure {
       try connection.run([.once("ROLLBACK TO SAVEPOINT \(savepoint)")])
     }
     failure = nil
   }
 
-  /// Sends statements whose results nobody waits for, such as the end of a savepoint.
+  /// Sends statements without waiting for their results, such as the release of a savepoint.
   func send(_ statements: [PostgresStatement]) { connection?.send(statements) }
 
   func run(_ statement: PostgresStatement) throws -> PostgresResult {
@@ -89,13 +90,13 @@ final class PostgresSession {
     }
   }
 
-  /// The first round trip. A connection of the pool may have been lost since it was used last; nothing was
-  /// applied then, and another one is tried, until there is a new one.
+  /// Runs the first round trip. A pooled connection may have been lost since its last use. Nothing was applied
+  /// then, and other connections are tried, up to a new one.
   private func runFirst(_ statements: [PostgresStatement]) throws -> [PostgresResult] {
     while true {
       let connection = try pool.take()
-      if !isRepeatable, connection.wasUsed, connection.wasClosed() {
-        pool.giveBack(connection)
+      if !isRetryable, connection.wasUsed, connection.wasClosed() {
+        pool.putBack(connection)
         continue
       }
       self.connection = connection
@@ -107,10 +108,10 @@ final class PostgresSession {
         opening = Array(results.prefix(before.count))
         return Array(results.dropFirst(before.count))
       } catch let failure as PostgresFailure
-        where failure.isConnectionLoss && connection.wasUsed && isRepeatable
+        where failure.isConnectionLoss && connection.wasUsed && isRetryable
       {
         self.connection = nil
-        pool.giveBack(connection)
+        pool.putBack(connection)
       } catch {
         hasBegun = mode != .none && !connection.isLost
         throw error
@@ -118,7 +119,7 @@ final class PostgresSession {
     }
   }
 
-  /// Sends rows by COPY.
+  /// Sends rows with COPY.
   func copyIn(_ statement: String, _ rows: borrowing CopyBuffer) throws {
     try interruption?.check()
     guard let connection else { return }
@@ -130,7 +131,7 @@ final class PostgresSession {
     }
   }
 
-  /// Ends a transaction that only read, or undoes one that wrote; nobody waits for it.
+  /// Commits a transaction that only read, or rolls back one that wrote, without waiting for the result.
   func end() {
     guard let connection else { return }
     if hasBegun, !connection.isLost {
@@ -140,7 +141,7 @@ final class PostgresSession {
     release()
   }
 
-  /// The transaction was ended by a statement.
+  /// Records that a statement ended the transaction.
   func noteEnded() {
     connection?.hasTransaction = false
     hasBegun = false
@@ -151,10 +152,10 @@ final class PostgresSession {
     self.connection = nil
     hasBegun = false
     failure = nil
-    pool.giveBack(connection)
+    pool.putBack(connection)
   }
 
-  /// The process of the server at the other end; nil if that is not known.
+  /// The process ID of the server at the other end; `nil` if unknown.
   var serverProcess: Int? { connection?.serverProcess }
 
   var isLost: Bool { connection?.isLost == true }

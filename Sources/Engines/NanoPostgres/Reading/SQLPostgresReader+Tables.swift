@@ -37,7 +37,7 @@ extension SQLPostgresReader {
     return (0..<rows.count).map { rows.text($0, 0) }
   }
 
-  /// The server keeps no text of a definition.
+  /// Returns a definition assembled from the columns. The server does not keep the text of definitions.
   private static func definition(_ name: String, _ columns: [SQLTable.Column]) -> String {
     let parts = columns.map { "\($0.name) \($0.type)\($0.isRequired ? " NOT NULL" : "")" }
     return "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))"

@@ -5,11 +5,11 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// A reader that takes statements of the caller's own.
+/// A reader that runs user-supplied statements.
 class SQLPostgresReader: PostgresReader, SQLReader {
-  /// A statement of the caller's own has written.
-  func noteForeignWrite() {}
-  /// Whether statements may write.
+  /// Records that a user-supplied statement has written.
+  func noteUserWrite() {}
+  /// Whether user-supplied statements may write.
   var mayWrite: Bool { false }
 
   func sql(
@@ -22,43 +22,44 @@ class SQLPostgresReader: PostgresReader, SQLReader {
     let columns = (0..<result.columns).map { result.name($0) }
     for row in 0..<result.count {
       try session.interruption?.check()
-      let values = try columns.indices.map { try result.foreignValue(row, $0) }
+      let values = try columns.indices.map { try result.textValue(row, $0) }
       guard try show(SQLRow(columns: columns, values: values)) else { break }
     }
     let isReading = result.command.hasPrefix("SELECT") || result.command.hasPrefix("EXPLAIN")
-    if mayWrite, !isReading { noteForeignWrite() }
+    if mayWrite, !isReading { noteUserWrite() }
     return SQLSummary(columns: columns, changes: isReading ? 0 : result.changes)
   }
 
-  /// For the transaction alone: sessions are shared.
+  /// Sets the search path for the transaction only, since sessions are shared.
   private static func searchPath(_ schema: String) -> PostgresStatement {
     PostgresStatement(
       "SELECT set_config('search_path', $1, true)", [.text(SQLName.quoted(schema) + ", public")])
   }
 
-  /// - Throws: ``StoreError/Code/notPermitted`` for a statement that would write to tables of the store: what
-  ///   is known of documents would not be true any more.
+  /// Rejects a statement that would modify the store's own tables.
+  ///
+  /// - Throws: ``StoreError/Code/notPermitted``. Such a write would invalidate the store's metadata.
   private func refuseInternal(_ statement: UserStatement) throws {
     let schema = names.schema
     let tables = try session.run(
       PostgresStatement("SELECT table_name FROM \(names.qualified("nano_collections"))"))
-    let kept = Set((0..<tables.count).map { ExactName(tables.text($0, 0)) })
-    func isOurs(_ name: String) -> Bool {
-      kept.contains(ExactName(name)) || name.hasExactPrefix("nano_")
+    let tableNames = Set((0..<tables.count).map { ExactName(tables.text($0, 0)) })
+    func isInternal(_ name: String) -> Bool {
+      tableNames.contains(ExactName(name)) || name.hasExactPrefix("nano_")
     }
-    func refusal(_ name: String) -> StoreError {
+    func rejection(_ name: String) -> StoreError {
       StoreError(
-        .notPermitted, "A statement cannot change what the store keeps", [.table: name])
+        .notPermitted, "A statement cannot modify the store's internal tables", [.table: name])
     }
     guard statement.canBeExplained else {
-      // A definition: the server gives no plan of it.
-      if let name = statement.words.first(where: isOurs) { throw refusal(name) }
+      // A definition, for which the server has no plan.
+      if let name = statement.words.first(where: isInternal) { throw rejection(name) }
       return
     }
     let plan = try session.run([Self.searchPath(schema), statement.explained])[1]
     let tree = try DocumentObject(json: "{\"plan\":\(plan.text(0, 0))}", dialect: .plain)
-    if let name = Self.writtenTables(.object(tree), schema).first(where: isOurs) {
-      throw refusal(name)
+    if let name = Self.writtenTables(.object(tree), schema).first(where: isInternal) {
+      throw rejection(name)
     }
   }
 

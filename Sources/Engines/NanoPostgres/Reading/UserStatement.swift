@@ -5,20 +5,20 @@ import NanoDocument
 import NanoEngine
 import NanoSQL
 
-/// A statement of the caller's own: `?` and `:name` become `$1` and so on, as long as the statement has no
-/// `$1` of its own.
+/// A user-supplied statement. `?` and `:name` parameters are replaced by `$1` and so on, unless the statement
+/// uses `$1` itself.
 struct UserStatement {
   private let text: String
   private let values: [PostgresValue]
-  /// Its names and words, in lower case where they are not quoted.
+  /// The statement's identifiers and keywords, in lower case unless quoted.
   let words: [String]
 
   init(_ text: String, _ arguments: SQLArguments) throws {
     let scan = Scan(text)
     guard !scan.hasMore else {
       throw StoreError(
-        .invalidArgument, "A text holds more than one statement",
-        [.hint: "run one after the other in a write block"])
+        .invalidArgument, "The text contains more than one statement",
+        [.hint: "run them one at a time in a write block"])
     }
     var values: [PostgresValue] = []
     var rendered = ""
@@ -51,13 +51,13 @@ struct UserStatement {
     }
     if usesNumbers { values = try arguments.positional.map(Self.value) }
     guard unused.isEmpty, usesNumbers || values.count >= arguments.positional.count else {
-      throw StoreError(.invalidArgument, "An argument belongs to no parameter of the statement")
+      throw StoreError(.invalidArgument, "An argument has no matching parameter in the statement")
     }
     self.text = rendered
     self.values = values
   }
 
-  /// How many arguments it takes by position.
+  /// Returns the number of positional arguments of a statement.
   static func parameters(in text: String) -> Int {
     var marks = 0
     var highest = 0
@@ -72,15 +72,15 @@ struct UserStatement {
   }
 
   var sent: PostgresStatement {
-    PostgresStatement(text, values, isKept: false, givesText: true)
+    PostgresStatement(text, values, isPrepared: false, returnsText: true)
   }
 
   var explained: PostgresStatement {
     PostgresStatement(
-      "EXPLAIN (FORMAT JSON, VERBOSE) " + text, values, isKept: false, givesText: true)
+      "EXPLAIN (FORMAT JSON, VERBOSE) " + text, values, isPrepared: false, returnsText: true)
   }
 
-  /// Whether the server tells beforehand what it writes to.
+  /// Whether the server can plan the statement, so that the tables it writes to are known beforehand.
   var canBeExplained: Bool {
     ["insert", "update", "delete", "merge", "with", "values", "table"].contains(words.first ?? "")
   }
@@ -93,7 +93,7 @@ struct UserStatement {
     case .double(let number): return .untyped("\(number)")
     case .string(let text):
       guard !text.utf8.contains(0) else {
-        throw StoreError(.valueNotStorable, "A text of the server cannot hold a NUL")
+        throw StoreError(.valueNotStorable, "A string on the server cannot contain a NUL")
       }
       return .untyped(text)
     case .data(let data): return .bytes(Array(data))
@@ -107,7 +107,7 @@ struct UserStatement {
 }
 
 extension UserStatement {
-  /// A statement taken apart as far as its parameters need.
+  /// A statement split at its parameters.
   fileprivate struct Scan {
     enum Piece {
       case text(String)
@@ -120,7 +120,7 @@ extension UserStatement {
     }
     var pieces: [Piece] = []
     var words: [String] = []
-    /// Whether a statement follows behind a semicolon.
+    /// Whether another statement follows after a semicolon.
     var hasMore = false
 
     init(_ text: String) {
@@ -169,7 +169,7 @@ extension UserStatement {
       pieces.append(.text(String(plain)))
     }
 
-    /// A quoted text or name, or a comment, at the beginning.
+    /// Returns the quoted string, quoted name or comment at the start of a text.
     private static func quoted(
       _ text: Substring.UnicodeScalarView
     ) -> Substring.UnicodeScalarView? {
@@ -199,8 +199,8 @@ extension UserStatement {
 }
 
 extension PostgresResult {
-  /// A value that was asked for as text, by the type of its column.
-  func foreignValue(_ row: Int, _ column: Int) throws -> DocumentValue {
+  /// Returns a value in text format, converted according to the type of its column.
+  func textValue(_ row: Int, _ column: Int) throws -> DocumentValue {
     guard !isNull(row, column) else { return .null }
     let text = text(row, column)
     switch typeID(column) {
@@ -215,7 +215,7 @@ extension PostgresResult {
     }
   }
 
-  /// `\x` and hexadecimal digits.
+  /// Decodes `\x` and hexadecimal digits.
   private static func data(_ text: String) -> Data {
     var data = Data()
     var digits = text.utf8.dropFirst(2)

@@ -4,18 +4,19 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// The columns of a document that is written.
+/// The column values of a document to write.
 struct DocumentRow {
-  /// `key, type, version, added, revision, body, source` and those of the text indexes, behind `id`.
+  /// The column names: `id, key, type, version, added, revision, body, source`, and those of the text indexes.
   static func columns(_ collection: PostgresCollection) -> [String] {
     ["id", "key", "type", "version", "added", "revision", "body", "source"]
       + collection.textIndexes.flatMap { [$0.column, $0.lengthColumn] }
   }
 
-  /// Behind INSERT into a table that is called `t`: a document that has the key is replaced.
-  static func replacing(_ collection: PostgresCollection) -> String {
-    let kept: Set = ["id", "key", "added", "revision"]
-    let assignments = columns(collection).filter { !kept.contains($0) }
+  /// Returns the ON CONFLICT clause that replaces the document with the same key, for an INSERT into a table
+  /// with the alias `t`.
+  static func onConflictReplace(_ collection: PostgresCollection) -> String {
+    let unchanged: Set = ["id", "key", "added", "revision"]
+    let assignments = columns(collection).filter { !unchanged.contains($0) }
       .map { "\($0) = excluded.\($0)" }
     return " ON CONFLICT (key) WHERE key IS NOT NULL DO UPDATE SET "
       + "\(assignments.joined(separator: ", ")), revision = t.revision + 1"
@@ -24,10 +25,10 @@ struct DocumentRow {
   let id: Int64
   let document: NewDocument
   let revision: Int64
-  /// The body for the server where it is not that of the document.
+  /// The body as sent to the server, if it differs from that of the document.
   let changedBody: [UInt8]?
   let keepsSource: Bool
-  /// The tokens of each text index, and how many there are.
+  /// The distinct tokens of each text index, and the number of all tokens.
   let tokens: [(distinct: [String], count: Int)]
 
   /// - Throws: ``StoreError/Code/invalidKey`` for a key that is too long for an index,
@@ -37,11 +38,11 @@ struct DocumentRow {
   ) throws {
     if case .text(let key)? = document.key, key.utf8.count > Self.longestKey {
       throw StoreError(
-        .invalidKey, "A key is too long for the server",
+        .invalidKey, "A key exceeds the maximum length of the server",
         [.limit: "\(Self.longestKey) bytes", .actual: "\(key.utf8.count) bytes"])
     }
     if let type = document.type, type.utf8.contains(0) {
-      throw StoreError(.valueNotStorable, "The name of a class holds a NUL")
+      throw StoreError(.valueNotStorable, "A class name contains a NUL")
     }
     self.id = id
     self.document = document
@@ -52,7 +53,7 @@ struct DocumentRow {
     tokens = try Self.tokens(document.body, collection)
   }
 
-  /// An entry of an index has 2,704 bytes at most.
+  /// An index entry has at most 2,704 bytes.
   private static let longestKey = 2_600
 
   private static func tokens(
@@ -72,11 +73,11 @@ struct DocumentRow {
   var body: PostgresValue { .json(changedBody ?? Array(document.body)) }
   var source: PostgresValue { keepsSource ? .utf8(Array(document.body)) : .null }
 
-  /// A list of values for INSERT.
-  var values: PostgresSQL { .value(.int(id)) + ", " + valuesBehindID }
+  /// The values list of an INSERT.
+  var values: PostgresSQL { .value(.int(id)) + ", " + valuesAfterID }
 
-  /// Each with its type, which a SELECT does not find out.
-  var valuesBehindID: PostgresSQL {
+  /// The values after the row ID, each with its type, which a SELECT does not infer.
+  var valuesAfterID: PostgresSQL {
     let plain: [PostgresSQL] = [
       .value(key) + "::text", .value(type) + "::text", .value(version) + "::bigint",
       .value(.int(document.added)), .value(.int(revision)), .value(body),
@@ -94,7 +95,7 @@ struct DocumentRow {
     }
   }
 
-  /// What UPDATE sets: all but the key, the row id and the moment added.
+  /// Returns the SET list of an UPDATE: all columns except the key, the row ID and the time of insertion.
   func assignments(_ collection: PostgresCollection) -> PostgresSQL {
     var parts: [PostgresSQL] = [
       "type = " + .value(type), "version = " + .value(version), "revision = revision + 1",
@@ -105,7 +106,7 @@ struct DocumentRow {
     return PostgresSQL.joined(parts, by: ", ")
   }
 
-  /// The columns of several documents without text indexes, as arrays.
+  /// Returns the columns of several documents as arrays. The collection must have no text indexes.
   static func arrays(_ rows: [DocumentRow]) -> [PostgresValue] {
     [
       .ints(rows.map(\.id)), .texts(rows.map { $0.document.key?.description }),

@@ -8,26 +8,26 @@ extension PostgresWriter {
   func createCollection(_ description: CollectionDescription) throws {
     try StoredNames.validate(description)
     noteWrite()
-    if let known = try table(description.name) {
-      guard known.collection.description.identity == description.identity else {
+    if let existing = try table(description.name) {
+      guard existing.collection.description.identity == description.identity else {
         throw StoreError(
-          .alreadyExists, "A collection of this name has another identity",
+          .alreadyExists, "A collection with this name has a different identity",
           [
             .collection: description.name,
-            .actual: known.collection.description.identity.rawValue,
+            .actual: existing.collection.description.identity.rawValue,
           ])
       }
       return
     }
-    noteMade(description.name.folded)
+    noteCreated(description.name.folded)
     let definition = CollectionDefinition(description, core)
     let results = try session.run([definition.record, definition.existing])
-    // Somebody else has made it meanwhile.
+    // Another transaction has created it in the meantime.
     guard results[0].changes == 1 else { return try createCollection(description) }
     guard results[1].count == 0 else {
-      _ = try session.run(definition.forget)
+      _ = try session.run(definition.deletion)
       throw StoreError(
-        .invalidName, "A table of this name exists and is not a collection",
+        .invalidName, "A table with this name exists and is not a collection",
         [.collection: description.name])
     }
     _ = try session.run(definition.statements)
@@ -58,7 +58,7 @@ extension PostgresWriter {
         "UPDATE \(names.qualified("nano_collections")) SET settings = $2 WHERE folded = $1",
         [.exact(table.collection.folded), .text(settings.object.storedText)]))
     try reload(table)
-    // Defaults decide what is found.
+    // Defaults affect query results.
     table.noteAll()
   }
 
@@ -78,7 +78,7 @@ extension PostgresWriter {
   }
 }
 
-/// The table of a new collection, and its row in the catalogue.
+/// The table of a new collection, and its row in the catalog.
 struct CollectionDefinition {
   private let description: CollectionDescription
   private let core: PostgresCore
@@ -89,7 +89,7 @@ struct CollectionDefinition {
     self.description = description
     self.core = core
     tableName = PostgresNames.table(of: description.name)
-    // Documents that are known by row id alone have no key to be spread by.
+    // Documents with row IDs only have no key to distribute them by.
     layout = description.identity == .key ? core.configuration.layout : .plain
   }
 
@@ -113,7 +113,8 @@ struct CollectionDefinition {
       [
         .exact(description.name.folded), .text(description.name), .text(tableName),
         .text(description.identity.rawValue), .int(.random(in: 1..<(1 << 62))),
-        // Anywhere, so that one that was dropped and made again is not taken for the one before.
+        // A random start, so that a collection that is dropped and created again is not mistaken for the
+        // previous one.
         .int(.random(in: 1..<(1 << 50))), .bool(core.configuration.fieldOrder == .asWritten),
         .text(kind.rawValue),
       ])
@@ -128,7 +129,7 @@ struct CollectionDefinition {
       """, [.text(core.names.schema), .text(tableName)])
   }
 
-  var forget: PostgresStatement {
+  var deletion: PostgresStatement {
     PostgresStatement(
       "DELETE FROM \(core.names.qualified("nano_collections")) WHERE folded = $1",
       [.exact(description.name.folded)])

@@ -28,10 +28,10 @@ extension PostgresWriter {
     let id = document.rowID ?? table.state.nextRowID
     guard id < Int64.max else {
       throw StoreError(
-        .valueNotStorable, "A row id leaves none for the next document",
+        .valueNotStorable, "A row ID leaves no ID for the next document",
         [.collection: table.collection.description.name, .rowID: "\(id)"])
     }
-    // A row of this id may have been there.
+    // A row with this ID may have existed before.
     let revision = id < table.state.nextRowID ? Int64.random(in: 2..<(1 << 52)) : 1
     return try DocumentRow(document, id: id, revision: revision, table.collection)
   }
@@ -41,7 +41,7 @@ extension PostgresWriter {
     table.note(row.id, .inserted)
   }
 
-  /// Where only what holds the key can be unique, row ids are looked for.
+  /// Checks that a row ID is unused, in layouts where only an index that includes the key can be unique.
   private func requireFree(_ row: DocumentRow, _ table: WriterTable) throws {
     guard table.collection.layout.isSplit, row.id < table.state.nextRowID else { return }
     let found = try session.run(
@@ -50,8 +50,8 @@ extension PostgresWriter {
     if found.count > 0 { throw try conflict(row, table) }
   }
 
-  /// Documents that go by COPY. Below, a statement with arrays takes less time.
-  private static let copied = 100
+  /// The number of documents from which COPY is used. Below it, an INSERT with arrays is faster.
+  private static let copyThreshold = 100
 
   func insert(
     _ documents: [NewDocument], into collection: String, _ rowIDs: inout [Int64]
@@ -62,13 +62,13 @@ extension PostgresWriter {
     }
     let table = try tableForWriting(collection)
     guard try insertTogether(documents, table, &rowIDs) else {
-      // One of them is refused; those before it are stored.
+      // One of the documents is rejected; those before it are stored.
       for document in documents { rowIDs.append(try insert(document, into: collection)) }
       return
     }
   }
 
-  /// - Returns: False if one of them is refused; then none was stored.
+  /// - Returns: False if one of the documents is rejected. None is stored then.
   private func insertTogether(
     _ documents: [NewDocument], _ table: WriterTable, _ rowIDs: inout [Int64]
   ) throws -> Bool {
@@ -86,16 +86,16 @@ extension PostgresWriter {
       rows.append(row)
     }
     table.state.nextRowID = before
-    let byCopy = rows.count >= Self.copied && table.collection.textIndexes.isEmpty
+    let byCopy = rows.count >= Self.copyThreshold && table.collection.textIndexes.isEmpty
     _ = try session.run(PostgresStatement("SAVEPOINT nano_batch"))
     do {
       let stored = byCopy ? try copy(rows, table) : try insertArrays(rows, table)
       guard stored == rows.count else {
-        try session.undo(to: "nano_batch")
+        try session.rollBack(to: "nano_batch")
         return false
       }
     } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
-      try session.undo(to: "nano_batch")
+      try session.rollBack(to: "nano_batch")
       return false
     }
     session.send([PostgresStatement("RELEASE SAVEPOINT nano_batch")])
@@ -123,7 +123,7 @@ extension PostgresWriter {
     guard table.collection.textIndexes.isEmpty else {
       let values = rows.map { "(" + $0.values + ")" }
       var stored = 0
-      // The server takes 65,535 parameters.
+      // The server accepts at most 65,535 parameters.
       let step = 60_000 / DocumentRow.columns(table.collection).count
       for start in stride(from: 0, to: values.count, by: step) {
         let part = Array(values[start..<min(start + step, values.count)])
@@ -150,8 +150,8 @@ extension PostgresWriter {
     let columns = DocumentRow.columns(table.collection)
     let sql =
       "INSERT INTO \(table.collection.table) AS t (\(columns.joined(separator: ", "))) VALUES ("
-      + row.values + ")\(DocumentRow.replacing(table.collection)) RETURNING id"
-    let result = try refusing(row, table, sql)
+      + row.values + ")\(DocumentRow.onConflictReplace(table.collection)) RETURNING id"
+    let result = try runReportingViolations(row, table, sql)
     let id = result.int(0, 0)
     if id == row.id { noteInserted(row, table) } else { table.note(id, .updated) }
     return id
@@ -170,7 +170,7 @@ extension PostgresWriter {
       sql += " AND revision = " + .value(.int(revision))
     }
     try table.paths.observe(document.body)
-    let result = try refusing(row, table, sql + " RETURNING id", identity)
+    let result = try runReportingViolations(row, table, sql + " RETURNING id", identity)
     guard result.count > 0 else { return false }
     table.note(result.int(0, 0), .updated)
     return true
@@ -201,7 +201,7 @@ extension PostgresWriter {
       if ids.isEmpty { return 0 }
       condition = "id = ANY(" + .value(.ints(ids.map { $0 })) + ")"
     }
-    // Of many nobody is told one by one.
+    // Large deletes report no individual row IDs.
     let sql =
       "WITH gone AS (DELETE FROM \(table.collection.table) WHERE " + condition
       + " RETURNING id), few AS (SELECT id FROM gone LIMIT \(Commit.maximumRows + 1)) "

@@ -11,16 +11,16 @@ extension PostgresWriter {
     try StoredNames.validate(.index, name: index.name)
     let table = try tableForWriting(collection)
     let name = table.collection.description.name
-    if let known = table.collection.indexes.first(where: {
+    if let existing = table.collection.indexes.first(where: {
       $0.definition.name.isSame(as: index.name)
     }) {
-      if known.definition.isSame(as: index) {
-        guard known.definition.origin == .adaptive, index.origin == .declared else { return }
-        return try record(index, known.sqlName, "fields", index.object, table)
+      if existing.definition.isSame(as: index) {
+        guard existing.definition.origin == .adaptive, index.origin == .declared else { return }
+        return try record(index, existing.sqlName, "fields", index.object, table)
       }
-      guard known.definition.origin == .adaptive, index.origin == .declared else {
+      guard existing.definition.origin == .adaptive, index.origin == .declared else {
         throw StoreError(
-          .alreadyExists, "An index of this name has another definition",
+          .alreadyExists, "An index with this name has a different definition",
           [.collection: name, .index: index.name])
       }
       _ = try dropIndex(index.name, in: collection)
@@ -42,7 +42,7 @@ extension PostgresWriter {
     try record(index, sqlName, "fields", index.object, table)
   }
 
-  /// Values that are not unique refuse the index, and the transaction goes on.
+  /// Builds an index. Duplicate values fail the build of a unique index and leave the transaction open.
   private func build(
     _ statement: String, _ index: IndexDefinition, _ table: WriterTable
   ) throws {
@@ -56,9 +56,9 @@ extension PostgresWriter {
         PostgresStatement("RELEASE SAVEPOINT nano_index"),
       ])
     } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
-      try session.undo(to: "nano_index")
+      try session.rollBack(to: "nano_index")
       throw StoreError(
-        .uniqueViolation, "Documents have equal values, so the index cannot be unique",
+        .uniqueViolation, "Documents have duplicate values, so the index cannot be unique",
         [.collection: table.collection.description.name, .index: index.name])
     }
   }
@@ -88,11 +88,11 @@ extension PostgresWriter {
     try reload(table)
   }
 
-  /// The statement that makes an index.
+  /// Returns the statement that creates an index.
   func definition(
     _ index: IndexDefinition, _ sqlName: String, _ collection: PostgresCollection
   ) throws -> String {
-    func refused(_ path: FieldPath, _ message: String) -> StoreError {
+    func unsupported(_ path: FieldPath, _ message: String) -> StoreError {
       StoreError(
         .unsupported, message,
         [.collection: collection.description.name, .index: index.name, .field: path.description])
@@ -102,20 +102,20 @@ extension PostgresWriter {
       let path = index.columns[0].path
       guard !index.isUnique else {
         throw StoreError(
-          .unsupported, "The engine has no unique indexes on elements",
+          .unsupported, "The engine does not support unique indexes on elements",
           [.capability: "uniqueElementIndexes", .index: index.name])
       }
       guard !path.addressesElement else {
-        throw refused(path, "An index on elements cannot address one element by number")
+        throw unsupported(path, "An index on elements cannot address an element by position")
       }
       guard let expression = ElementIndexExpression(path, names) else {
-        throw refused(path, "A field of this name cannot be indexed")
+        throw unsupported(path, "A field with this name cannot be indexed")
       }
       return "CREATE INDEX \(name) ON \(collection.table) USING gin ((\(expression.column)))"
     }
     guard !index.isUnique || !collection.layout.isSplit else {
       throw StoreError(
-        .unsupported, "A collection in several parts has no unique indexes by fields",
+        .unsupported, "A partitioned collection does not support unique indexes on fields",
         [.capability: "uniqueIndexes", .index: index.name])
     }
     var columns: [String] = []
@@ -123,14 +123,14 @@ extension PostgresWriter {
     var conditions: [String] = []
     for column in index.columns {
       guard let place = PostgresFieldExpression(column.path, names) else {
-        throw refused(column.path, "A field of this name cannot be indexed")
+        throw unsupported(column.path, "A field with this name cannot be indexed")
       }
       let direction = column.descending ? " DESC" : ""
       columns += ["\(place.number)\(direction)", "\(place.text)\(direction)"]
       tails.append(place.unique)
       conditions.append("NOT (\(place.number) = '-Infinity' AND \(place.text) = '')")
     }
-    // The server takes 32 columns.
+    // The server accepts at most 32 columns.
     guard columns.count + (index.isUnique ? tails.count : 1) <= 32 else {
       throw StoreError(
         .unsupported, "An index has too many fields",
@@ -144,7 +144,7 @@ extension PostgresWriter {
     return "CREATE INDEX \(name) ON \(collection.table) (\(columns.joined(separator: ", ")), id)"
   }
 
-  /// Made in one step: the server fills an index much faster than documents come.
+  /// Builds the index in one step: the server fills an index much faster than documents arrive.
   func beginIndex(_ index: IndexDefinition, in collection: String) throws -> Bool {
     try createIndex(index, in: collection)
     return true
@@ -155,17 +155,17 @@ extension PostgresWriter {
   func dropIndex(_ name: String, in collection: String) throws -> Bool {
     guard let table = try table(collection) else { return false }
     noteWrite()
-    let forget = PostgresStatement(
+    let deletion = PostgresStatement(
       "DELETE FROM \(names.qualified("nano_indexes")) WHERE collection = $1 AND name = $2",
       [.exact(table.collection.folded), .text(name)])
     if let index = table.collection.indexes.first(where: { $0.definition.name.isSame(as: name) }) {
-      _ = try session.run([.once("DROP INDEX \(names.qualified(index.sqlName))"), forget])
+      _ = try session.run([.once("DROP INDEX \(names.qualified(index.sqlName))"), deletion])
     } else if let index = table.collection.textIndexes.first(where: {
       $0.definition.name.isSame(as: name)
     }) {
       let columns = [index.column, index.lengthColumn].map { "DROP COLUMN \($0)" }
       _ = try session.run([
-        .once("ALTER TABLE \(table.collection.table) \(columns.joined(separator: ", "))"), forget,
+        .once("ALTER TABLE \(table.collection.table) \(columns.joined(separator: ", "))"), deletion,
       ])
     } else {
       return false

@@ -5,7 +5,7 @@ import NanoEngine
 import NanoQuery
 
 extension PostgresWriter {
-  /// Arbitrary: more take hardly less time each, and their bodies must be in memory.
+  /// Arbitrary: larger batches are hardly faster per document, and their bodies must fit in memory.
   var documentsTogether: Int { 2_000 }
 
   func save(
@@ -13,7 +13,7 @@ extension PostgresWriter {
   ) throws {
     let table = try tableForWriting(collection)
     let keys = documents.compactMap(\.key)
-    // What may be refused is refused one by one; one key twice is one document saved twice.
+    // Documents that may be rejected are written individually. A repeated key is one document saved twice.
     let isPlain = !table.collection.hasUniqueIndexes && table.collection.textIndexes.isEmpty
     guard isPlain, documents.count > 1, keys.count == documents.count,
       Set(keys).count == keys.count
@@ -21,34 +21,35 @@ extension PostgresWriter {
       for document in documents { rowIDs.append(try save(document, into: collection)) }
       return
     }
-    let known = try knownIDs(keys, table)
+    let existing = try existingIDs(keys, table)
     var next = table.state.nextRowID
     var rows: [DocumentRow] = []
     rows.reserveCapacity(documents.count)
     for (document, key) in zip(documents, keys) {
       try table.paths.observe(document.body)
-      rows.append(try DocumentRow(document, id: known[key] ?? next, revision: 1, table.collection))
-      if known[key] == nil { next += 1 }
+      rows.append(
+        try DocumentRow(document, id: existing[key] ?? next, revision: 1, table.collection))
+      if existing[key] == nil { next += 1 }
     }
     try upsert(rows, table)
     table.state.nextRowID = next
     for (row, key) in zip(rows, keys) {
-      table.note(row.id, known[key] == nil ? .inserted : .updated)
+      table.note(row.id, existing[key] == nil ? .inserted : .updated)
       rowIDs.append(row.id)
     }
   }
 
-  /// The row ids of documents that are there already.
-  private func knownIDs(
+  /// Returns the row IDs of documents that already exist.
+  private func existingIDs(
     _ keys: [DocumentKey], _ table: WriterTable
   ) throws -> [DocumentKey: Int64] {
     let found = try session.run(
       PostgresStatement(
         "SELECT key, id FROM \(table.collection.table) WHERE key = ANY($1) AND key IS NOT NULL",
         [.texts(keys.map(\.description))]))
-    var known: [DocumentKey: Int64] = [:]
-    for row in 0..<found.count { known[try DocumentKey(found.text(row, 0))] = found.int(row, 1) }
-    return known
+    var existing: [DocumentKey: Int64] = [:]
+    for row in 0..<found.count { existing[try DocumentKey(found.text(row, 0))] = found.int(row, 1) }
+    return existing
   }
 
   private func upsert(_ rows: [DocumentRow], _ table: WriterTable) throws {
@@ -58,7 +59,7 @@ extension PostgresWriter {
         """
         INSERT INTO \(table.collection.table) AS t (\(columns)) SELECT * FROM unnest($1::bigint[], \
         $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::jsonb[], $8::text[])\
-        \(DocumentRow.replacing(table.collection))
+        \(DocumentRow.onConflictReplace(table.collection))
         """, DocumentRow.arrays(rows)))
   }
 }

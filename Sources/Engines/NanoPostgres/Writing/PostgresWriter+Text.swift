@@ -16,7 +16,7 @@ extension PostgresWriter {
       + table.collection.indexes.map(\.definition.name)
     guard !names.containsExactly(index.name) else {
       throw StoreError(
-        .alreadyExists, "An index of this name has another definition",
+        .alreadyExists, "An index with this name has a different definition",
         [.collection: table.collection.description.name, .index: index.name])
     }
     let sqlName = PostgresNames.index(index.name, of: table.collection.folded.text)
@@ -35,10 +35,10 @@ extension PostgresWriter {
     }
   }
 
-  /// Documents whose tokens are written together. Arbitrary.
-  private static let filledTogether = 500
+  /// The number of documents whose tokens are written together. Arbitrary.
+  private static let fillBatchSize = 500
 
-  /// Takes the texts of all documents apart.
+  /// Tokenizes the texts of all documents.
   func fill(_ index: PostgresTextIndex, _ table: WriterTable) throws {
     var last = Int64.min
     while true {
@@ -46,7 +46,7 @@ extension PostgresWriter {
         PostgresStatement(
           """
           SELECT id, \(PostgresQueryCompiler.body) FROM \(table.collection.table) WHERE id > $1 \
-          ORDER BY id LIMIT \(Self.filledTogether)
+          ORDER BY id LIMIT \(Self.fillBatchSize)
           """, [.int(last)]))
       guard rows.count > 0 else { return }
       var updates: [PostgresStatement] = []

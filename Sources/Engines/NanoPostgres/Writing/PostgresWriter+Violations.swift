@@ -5,8 +5,9 @@ import NanoEngine
 import NanoQuery
 
 extension PostgresWriter {
-  /// Runs a statement that a unique index may refuse: then it is undone alone, and the transaction goes on.
-  func refusing(
+  /// Runs a statement that a unique index may reject. A violation rolls back only the statement, and the
+  /// transaction stays open.
+  func runReportingViolations(
     _ row: DocumentRow, _ table: WriterTable, _ sql: PostgresSQL, _ identity: Identity? = nil
   ) throws -> PostgresResult {
     guard table.collection.hasUniqueIndexes else { return try session.run(sql.statement) }
@@ -17,7 +18,7 @@ extension PostgresWriter {
       ])
       return results[1]
     } catch  where session.failure?.state == PostgresFailure.uniqueViolation {
-      try session.undo(to: "nano_single")
+      try session.rollBack(to: "nano_single")
       var own: Int64?
       if let identity = identity ?? row.document.key.map(Identity.key) {
         let sql = "SELECT id FROM \(table.collection.table) WHERE " + identity.condition
@@ -28,7 +29,7 @@ extension PostgresWriter {
     }
   }
 
-  /// Why a document was not inserted.
+  /// Returns the reason why a document was not inserted.
   func conflict(_ row: DocumentRow, _ table: WriterTable) throws -> any Error {
     let name = table.collection.description.name
     if let key = row.document.key {
@@ -46,10 +47,10 @@ extension PostgresWriter {
         [.collection: name, .rowID: "\(row.id)"])
     }
     return try violation(row, table, except: nil)
-      ?? StoreError(.database, "The server refused a document", [.collection: name])
+      ?? StoreError(.database, "The server rejected a document", [.collection: name])
   }
 
-  /// The unique index that a document violates, with the document that has its values.
+  /// Returns the unique index that a document violates, with the existing document that has its values.
   private func violation(
     _ row: DocumentRow, _ table: WriterTable, except own: Int64?
   ) throws -> StoreError? {

@@ -5,28 +5,28 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// A transaction in progress. Each collection that it reads or writes is locked until it ends.
+/// A write transaction. Each collection that it reads or writes is locked until it ends.
 final class PostgresWriter: SQLPostgresReader, EngineWriter {
-  private(set) var touched: [ExactName: WriterTable] = [:]
-  /// Collections whose definitions the transaction has changed, perhaps undone since.
+  private(set) var lockedTables: [ExactName: WriterTable] = [:]
+  /// Collections whose definitions the transaction changed, even if the change was rolled back since.
   private var redefined: Set<ExactName> = []
-  /// Dropped in this transaction.
+  /// The names of collections dropped in this transaction.
   private(set) var dropped: [ExactName: String] = [:]
   private var savepoints = 0
   private var hasWritten = false
   private var holdsMetadata = false
-  /// Whether a statement of the caller's own may have changed anything.
-  private var wroteForeign = false
-  /// What the commit tells observers; nil if nothing.
-  private(set) var told: Commit?
-  /// The number of writes of each collection as of the commit.
+  /// Whether a user-supplied statement may have changed anything.
+  private var ranUserWrite = false
+  /// The commit to report to observers; `nil` if there is nothing to report.
+  private(set) var observedCommit: Commit?
+  /// The change counter of each collection as of the commit.
   private(set) var committedChanges: [ExactName: Int64] = [:]
 
-  /// What it sees may be undone.
+  /// `nil`, since what the transaction reads may be rolled back.
   func committedState() throws -> CommittedState? { nil }
 
   override func facts(_ collection: PostgresCollection) -> PostgresCollectionMetadata {
-    guard let table = touched[collection.folded] else { return super.facts(collection) }
+    guard let table = lockedTables[collection.folded] else { return super.facts(collection) }
     return PostgresCollectionMetadata(collection, names) { table.paths.facts(at: $0) }
   }
 
@@ -34,7 +34,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     try table(name)?.collection
   }
 
-  override func asking<Plan>(
+  override func execute<Plan>(
     _ name: String, _ make: (PostgresCollectionMetadata) throws -> (Plan, [PostgresStatement])
   ) throws -> (facts: PostgresCollectionMetadata, plan: Plan, results: [PostgresResult])? {
     guard let table = try table(name) else { return nil }
@@ -43,16 +43,16 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     return (facts, plan, statements.isEmpty ? [] : try session.run(statements))
   }
 
-  /// Locks a collection, unless it is locked already; nil if there is none.
+  /// Locks a collection unless it is already locked. Returns `nil` if it does not exist.
   func table(_ name: String) throws -> WriterTable? {
     let folded = name.folded
-    if let table = touched[folded] { return table }
-    // No collection has such a name, and no text of the server.
+    if let table = lockedTables[folded] { return table }
+    // No collection has such a name, and the server rejects it in a text.
     guard !name.utf8.contains(0) else { return nil }
     var row = try session.run(core.loader.row(folded, locks: true))
-    // There is no row to be locked, and that there is none must stay so until we end. While others drop the
-    // collection and make it anew, a row that is waited for is gone each time, though there always is one.
-    // What we have dropped ourselves is still locked by that.
+    // There is no row to lock, and the collection must stay missing until the transaction ends. While other
+    // connections drop and recreate the collection, a row that was waited for is gone each time, though there
+    // always is one. A collection that this transaction has dropped is still locked by that.
     while row.count == 0, dropped[folded] == nil {
       let results = try session.run([
         lock(ofMissing: folded), core.loader.row(folded, locks: false),
@@ -62,44 +62,44 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
       if results[1].count == 0 { break }
     }
     guard let state = CollectionLoader.state(row) else {
-      core.cache.forget(folded)
+      core.cache.invalidate(folded)
       return nil
     }
-    let known = core.cache[folded]
+    let cached = core.cache[folded]
     let collection: PostgresCollection
-    if let known, known.generation == state.generation, known.incarnation == state.incarnation {
-      collection = known
+    if let cached, cached.generation == state.generation, cached.incarnation == state.incarnation {
+      collection = cached
     } else {
       let definitions = try session.run(core.loader.definitions(folded))
       guard let loaded = try core.loader.collection(row, definitions[...]) else { return nil }
-      // What is not committed is nobody else's.
-      if !redefined.contains(folded) { core.cache.keep(loaded) }
+      // Uncommitted definitions must not become visible to other transactions.
+      if !redefined.contains(folded) { core.cache.store(loaded) }
       collection = loaded
     }
-    let table = WriterTable(collection, state, core.cache.takePaths(of: collection))
-    touched[folded] = table
+    let table = WriterTable(collection, state, core.cache.checkOutPaths(of: collection))
+    lockedTables[folded] = table
     return table
   }
 
-  /// Keeps a collection that is not there from being made by others.
+  /// Keeps other transactions from creating a collection that does not exist.
   private func lock(ofMissing folded: ExactName) -> PostgresStatement {
     PostgresStatement(
       "SELECT pg_advisory_xact_lock(hashtextextended($1, 2))",
       [.text("nanostore." + names.schema + "." + folded.text)])
   }
 
-  /// As ``table(_:)``, made if there is none.
+  /// Locks a collection as ``table(_:)`` does, and creates it if it does not exist.
   func tableForWriting(_ name: String) throws -> WriterTable {
     hasWritten = true
     if let table = try table(name) { return table }
     try createCollection(CollectionDescription(name: name))
     guard let table = try table(name) else {
-      throw StoreError(.database, "A collection could not be made", [.collection: name])
+      throw StoreError(.database, "A collection could not be created", [.collection: name])
     }
     return table
   }
 
-  /// Definitions were changed: read anew what the server has.
+  /// Reloads definitions after a change.
   func reload(_ table: WriterTable) throws {
     let folded = table.collection.folded
     table.hasNewDefinitions = true
@@ -111,7 +111,7 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
     }
   }
 
-  // Two transactions that read the metadata and write what follows must come one after the other.
+  // Transactions that read the metadata, and write what depends on it, must be serialized.
   private func lockMetadata() throws {
     guard !holdsMetadata else { return }
     _ = try session.run(
@@ -152,12 +152,12 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
 
   override var mayWrite: Bool { true }
 
-  override func noteForeignWrite() {
+  override func noteUserWrite() {
     hasWritten = true
-    wroteForeign = true
+    ranUserWrite = true
   }
 
-  /// Those of its own documents among them.
+  /// Includes the paths of the transaction's own documents.
   override func observedPaths(in collection: String) throws -> [ObservedPath] {
     try table(collection)?.paths.observed ?? []
   }
@@ -168,19 +168,19 @@ final class PostgresWriter: SQLPostgresReader, EngineWriter {
 
   func noteWrite() { hasWritten = true }
   func noteDropped(_ name: String) {
-    touched[name.folded] = nil
+    lockedTables[name.folded] = nil
     dropped[name.folded] = name
     redefined.insert(name.folded)
-    core.cache.forget(name.folded)
+    core.cache.invalidate(name.folded)
   }
-  func noteMade(_ folded: ExactName) {
+  func noteCreated(_ folded: ExactName) {
     dropped[folded] = nil
     redefined.insert(folded)
   }
 }
 
 extension PostgresWriter {
-  /// What the documents brought beside themselves.
+  /// Returns the statements that write the new paths of a collection.
   private func pending(_ table: WriterTable) -> [PostgresStatement] {
     guard !table.paths.changed.isEmpty else { return [] }
     let nodes = table.paths.takeChanged()
@@ -210,12 +210,12 @@ extension PostgresWriter {
       ])
   }
 
-  /// Commits what was done; does nothing if nothing was.
+  /// Commits the transaction. Does nothing if nothing was written.
   func commit() throws {
     guard session.hasBegun || session.failure != nil else { return }
     if let failure = session.failure { throw failure.error() }
     var statements: [PostgresStatement] = []
-    for table in touched.values.sorted(by: {
+    for table in lockedTables.values.sorted(by: {
       $0.collection.folded.text.isBefore($1.collection.folded.text)
     }) {
       statements += pending(table)
@@ -231,13 +231,13 @@ extension PostgresWriter {
         statements + [token.statement(names), PostgresStatement("COMMIT")])
       session.noteEnded()
       guard results.last?.command == "COMMIT" else {
-        throw StoreError(.database, "The transaction was undone by the server")
+        throw StoreError(.database, "The server rolled back the transaction")
       }
     } catch {
       guard let failure = session.failure, failure.isConnectionLoss else { throw error }
       session.noteEnded()
       session.release()
-      try token.settle(failure, core)
+      try token.resolve(failure, core)
     }
     noteCommitted()
     core.tokens.noteCommit(core)
@@ -245,26 +245,26 @@ extension PostgresWriter {
 
   private func noteCommitted() {
     var changes: [Change] = dropped.values.map { Change($0, nil) }
-    for table in touched.values {
+    for table in lockedTables.values {
       let folded = table.collection.folded
       if let change = table.change { changes.append(change) }
       committedChanges[folded] = table.state.changes + (table.hasNewDocuments ? 1 : 0)
       let generation = table.state.generation + (table.hasNewDefinitions ? 1 : 0)
-      if table.hasNewDefinitions { core.cache.forget(folded) }
-      core.cache.givePaths(table.paths, of: table.collection, generation: generation)
+      if table.hasNewDefinitions { core.cache.invalidate(folded) }
+      core.cache.checkInPaths(table.paths, of: table.collection, generation: generation)
     }
-    told = wroteForeign ? .everything : changes.isEmpty ? nil : Commit(changes)
+    observedCommit = ranUserWrite ? .everything : changes.isEmpty ? nil : Commit(changes)
   }
 
   func savepoint<Result>(_ work: () throws -> Result) throws -> Result {
     savepoints += 1
     defer { savepoints -= 1 }
     let name = "nano_\(savepoints)"
-    // Paths from before stay when it is undone.
-    var statements = touched.values.flatMap(pending)
+    // Paths recorded before the savepoint survive its rollback.
+    var statements = lockedTables.values.flatMap(pending)
     statements.append(PostgresStatement("SAVEPOINT \(name)"))
     _ = try session.run(statements)
-    let marks = touched.mapValues(\.mark)
+    let states = lockedTables.mapValues(\.savepointState)
     let (wasDropped, held) = (dropped, holdsMetadata)
     do {
       let result = try work()
@@ -272,28 +272,28 @@ extension PostgresWriter {
       _ = try session.run(PostgresStatement("RELEASE SAVEPOINT \(name)"))
       return result
     } catch {
-      try session.undo(to: name)
-      try restore(marks)
+      try session.rollBack(to: name)
+      try restore(states)
       (dropped, holdsMetadata) = (wasDropped, held)
       throw error
     }
   }
 
-  /// Brings back what was known when the savepoint was made. Locks from behind it are gone.
-  private func restore(_ marks: [ExactName: WriterTable.Mark]) throws {
-    for folded in touched.keys {
-      touched[folded] = nil
-      guard let mark = marks[folded] else {
-        core.cache.forget(folded)
+  /// Restores the state as of the savepoint. Locks acquired since are released.
+  private func restore(_ states: [ExactName: WriterTable.SavepointState]) throws {
+    for folded in lockedTables.keys {
+      lockedTables[folded] = nil
+      guard let state = states[folded] else {
+        core.cache.invalidate(folded)
         continue
       }
-      // Paths and definitions may be among what was undone.
-      core.cache.forget(folded)
-      try table(folded.text)?.restore(mark)
+      // The rollback may include paths and definitions.
+      core.cache.invalidate(folded)
+      try table(folded.text)?.restore(state)
     }
-    // Dropped since.
-    for (folded, mark) in marks where touched[folded] == nil {
-      try table(folded.text)?.restore(mark)
+    // Collections dropped since the savepoint.
+    for (folded, state) in states where lockedTables[folded] == nil {
+      try table(folded.text)?.restore(state)
     }
   }
 }

@@ -4,15 +4,17 @@ package import NanoDocument
 package import NanoEngine
 import NanoSQL
 
-/// One document stored by one statement in one round trip: it locks the collection, takes a row id, writes the
-/// document and leaves the token of the transaction, if what is known of the collection is still so.
+/// Stores one document in one statement and one round trip. The statement locks the collection, allocates a
+/// row ID, writes the document and inserts the transaction token, if the cached metadata of the collection is
+/// valid.
 struct SingleStatementWrite {
   let core: PostgresCore
   let collection: PostgresCollection
   let document: NewDocument
   let replacing: Bool
 
-  /// Nil if the document brings what the catalogue does not have.
+  /// Stores the document, or returns `nil` if the write needs a transaction: the document has paths that the
+  /// catalog lacks, the metadata is out of date, or a unique index rejected the document.
   func run(
     _ paths: PathTrie, _ interruption: Interruption?
   ) throws -> (rowID: Int64, kind: Change.Kind)? {
@@ -20,7 +22,7 @@ struct SingleStatementWrite {
     guard paths.changed.isEmpty else { return nil }
     let row = try DocumentRow(document, id: 0, revision: 1, collection)
     var token = TransactionToken(nil)
-    let session = PostgresSession(core.pool, .none, isRepeatable: false, interruption)
+    let session = PostgresSession(core.pool, .none, isRetryable: false, interruption)
     defer { session.end() }
     do {
       let results = try session.run(core.writeSettings + [statement(row, token).statement])
@@ -35,25 +37,25 @@ struct SingleStatementWrite {
       guard failure.isConnectionLoss else { throw error }
       token.process = session.serverProcess
       session.release()
-      try token.settle(failure, core)
+      try token.resolve(failure, core)
       return try stored()
     }
   }
 
-  /// The answer was lost, and the document is stored.
+  /// Returns the result of a committed write whose response was lost.
   private func stored() throws -> (rowID: Int64, kind: Change.Kind)? {
     guard let key = document.key else {
       throw StoreError(
-        .outcomeUnknown, "The connection was lost, and the document was stored under a row id",
+        .outcomeUnknown, "The connection was lost; the document was stored with an unknown row ID",
         [.collection: collection.description.name])
     }
     let session = PostgresSession(core.pool, .none, nil)
     defer { session.end() }
     let rows = try session.run(core.get(.key(key), collection))
     guard rows.count > 0 else {
-      // Stored and removed by somebody else since.
+      // Another connection has removed it since.
       throw StoreError(
-        .notFound, "The document was stored, and removed since", [.key: key.description])
+        .notFound, "The document was stored, and has been removed since", [.key: key.description])
     }
     return (rows.int(0, 0), .updated)
   }
@@ -62,25 +64,26 @@ struct SingleStatementWrite {
     let table = collection.table
     let columns = DocumentRow.columns(collection)
     let key = PostgresSQL.value(row.key)
-    // A key that is there takes no row id. Another program may bring it this very moment: then one is left
-    // out.
-    let isThere =
+    // A replacement allocates no row ID. If another connection inserts the key concurrently, one row ID is
+    // skipped.
+    let rowIDIncrement =
       replacing && document.key != nil
       ? "CASE WHEN EXISTS (SELECT 1 FROM \(table) WHERE key = " + key + ") THEN 0 ELSE 1 END" : "1"
     var sql: PostgresSQL =
       "WITH c AS (UPDATE \(core.names.qualified("nano_collections")) SET next_row_id = next_row_id + "
-      + isThere + ", changes = changes + 1 WHERE folded = " + .value(.exact(collection.folded))
+      + rowIDIncrement + ", changes = changes + 1 WHERE folded = "
+      + .value(.exact(collection.folded))
     sql += " AND generation = " + .value(.int(collection.generation))
     sql += " AND incarnation = " + .value(.int(collection.incarnation))
-    sql += " RETURNING next_row_id - " + isThere + " AS id), "
-    // A document that is refused is an error of the statement, so that it takes no row id.
+    sql += " RETURNING next_row_id - " + rowIDIncrement + " AS id), "
+    // A rejected document fails the entire statement, so that no row ID is allocated.
     sql += "doc AS (INSERT INTO \(table) AS t (\(columns.joined(separator: ", "))) SELECT c.id, "
-    sql += row.valuesBehindID + " FROM c"
+    sql += row.valuesAfterID + " FROM c"
     if replacing, document.key != nil {
-      sql += PostgresSQL(DocumentRow.replacing(collection))
+      sql += PostgresSQL(DocumentRow.onConflictReplace(collection))
     }
     sql += " RETURNING id), "
-    // For a document that was stored alone: one that was refused may not look as if it was.
+    // Inserted only with the document: a rejected write must not appear committed.
     sql +=
       "tok AS (INSERT INTO \(core.names.qualified("nano_transactions")) (id) SELECT "
       + .value(token.value) + " FROM doc) "
@@ -94,27 +97,27 @@ extension PostgresEngine {
     _ interruption: Interruption?
   ) throws -> (rowID: Int64, key: DocumentKey?)? {
     try interruption?.check()
-    guard document.rowID == nil, let known = core.cache[collection.folded] else { return nil }
+    guard document.rowID == nil, let cached = core.cache[collection.folded] else { return nil }
     var document = document
-    if document.key == nil, known.description.identity == .key { document.key = newKey }
+    if document.key == nil, cached.description.identity == .key { document.key = newKey }
     let write = SingleStatementWrite(
-      core: core, collection: known, document: document, replacing: replacing)
-    // Its own, since several documents may be put at once.
-    let paths = core.cache.takePaths(of: known)
+      core: core, collection: cached, document: document, replacing: replacing)
+    // Taken exclusively, since several documents may be written concurrently.
+    let paths = core.cache.checkOutPaths(of: cached)
     defer {
       if paths.changed.isEmpty {
-        core.cache.givePaths(paths, of: known, generation: known.generation)
+        core.cache.checkInPaths(paths, of: cached, generation: cached.generation)
       }
     }
     defer { commits.deliver() }
-    return try core.reporting {
+    return try core.convertingErrors {
       guard commits.isObserved else {
         return try write.run(paths, interruption).map { ($0.rowID, document.key) }
       }
-      return try watch.ordering {
+      return try poller.serialized {
         guard let found = try write.run(paths, interruption) else { return nil }
-        watch.noteOwn(known.folded)
-        commits.post(Commit([Change(known.description.name, [found.rowID: found.kind])]))
+        poller.recordOwnWrite(cached.folded)
+        commits.post(Commit([Change(cached.description.name, [found.rowID: found.kind])]))
         return (found.rowID, document.key)
       }
     }

@@ -3,7 +3,7 @@
 import Dispatch
 import Synchronization
 
-/// Removes tokens that nobody can ask for any more, now and then.
+/// Periodically removes transaction tokens that are no longer needed.
 final class TokenCleanup: Sendable {
   private let commits = Atomic(0)
   private static let interval = 1_000
@@ -12,7 +12,7 @@ final class TokenCleanup: Sendable {
     let count = commits.add(1, ordering: .relaxed).newValue
     guard count % Self.interval == 0 else { return }
     DispatchQueue.global(qos: .utility).async {
-      // One that is not removed now is removed the next time. An hour is more than any call waits.
+      // A failure is ignored, since the next cleanup removes the rest. One hour is longer than any call waits.
       _ = try? core.pool.withConnection { connection in
         try connection.run(
           PostgresStatement(

@@ -3,18 +3,19 @@
 import Foundation
 import NanoDocument
 
-/// What a transaction leaves behind, so that the server can be asked what became of it when the answer to its
-/// COMMIT was lost: a row with a number that nobody else has.
+/// A row with a random ID that a transaction leaves behind, so that its outcome can be determined when the
+/// response to COMMIT is lost.
 ///
-/// The server's own number of the transaction is not enough: after a crash it may be given again.
+/// The server's own transaction ID is not sufficient: after a crash it may be assigned again.
 struct TransactionToken {
   private let id = UUID()
-  /// The server's number; nil if it was not told.
+  /// The server's transaction ID; `nil` if unknown.
   private let transaction: String?
-  /// The process of the server that ran a single statement, whose number nobody knows; nil behind a pooler.
+  /// The process ID of the server that ran a single statement, whose transaction ID is unknown; `nil` behind a
+  /// pooler.
   var process: Int?
 
-  /// - Parameter session: The one that began the transaction; nil for a single statement.
+  /// - Parameter session: The session that began the transaction; `nil` for a single statement.
   init(_ session: PostgresSession?) {
     transaction = session?.opening.last.flatMap {
       $0.columns == 3 ? $0.optionalText(0, 2) : nil
@@ -23,68 +24,68 @@ struct TransactionToken {
 
   var value: PostgresValue { .uuid(id) }
 
-  /// Stands before COMMIT.
+  /// The statement that inserts the token, to run before COMMIT.
   func statement(_ names: PostgresNames) -> PostgresStatement {
     PostgresStatement(
       "INSERT INTO \(names.qualified("nano_transactions")) (id) VALUES ($1)", [.uuid(id)])
   }
 
-  /// Returns if the transaction was committed.
+  /// Determines the outcome of the transaction. Returns if it was committed.
   ///
-  /// - Throws: ``StoreError/Code/connectionLost`` if it was not, ``StoreError/Code/outcomeUnknown`` if the
-  ///   server cannot be asked in time.
-  func settle(_ failure: PostgresFailure, _ core: PostgresCore) throws {
+  /// - Throws: ``StoreError/Code/connectionLost`` if it was rolled back, ``StoreError/Code/outcomeUnknown`` if
+  ///   the server cannot be reached in time.
+  func resolve(_ failure: PostgresFailure, _ core: PostgresCore) throws {
     let deadline = Date(
       timeIntervalSinceNow: Double(core.configuration.busyTimeout.milliseconds) / 1_000)
     var pause = 0.01
     repeat {
       switch try? outcome(core) {
       case .committed?: return
-      case .undone?:
+      case .rolledBack?:
         throw StoreError(
-          .connectionLost, "The connection to the server was lost, and nothing was written",
+          .connectionLost, "The connection to the server was lost; nothing was written",
           [.engineMessage: failure.message])
       case .running?, nil: Thread.sleep(forTimeInterval: pause)
       }
       pause = min(pause * 2, 0.25)
     } while Date() < deadline
     throw StoreError(
-      .outcomeUnknown, "The connection was lost during a commit, which may have happened",
+      .outcomeUnknown, "The connection was lost during a commit, which may have succeeded",
       [
-        .hint: "look whether the change is there, or write with an operation id",
+        .hint: "check whether the change exists, or write with an operation ID",
         .engineMessage: failure.message,
       ])
   }
 
-  private enum Outcome { case committed, undone, running }
+  private enum Outcome { case committed, rolledBack, running }
 
   private func outcome(_ core: PostgresCore) throws -> Outcome {
     try core.pool.withConnection { connection in
-      // A standby may not have it yet.
+      // A standby may not have the row yet.
       let standby = try connection.run(.once("SELECT pg_is_in_recovery()"))
       if standby.bool(0, 0) { return .running }
-      // Asked first: when it runs no more, what the row says is final.
-      let isOver = try transaction == nil ? isGone(connection) : true
+      // Checked first: once the transaction has ended, the presence of the row is conclusive.
+      let hasEnded = try transaction == nil ? hasExited(connection) : true
       if let transaction {
         do {
           let rows = try connection.run(
             .once("SELECT pg_xact_status($1::text::xid8)", [.text(transaction)]))
           if rows.optionalText(0, 0) == "in progress" { return .running }
         } catch let failure as PostgresFailure where !failure.isConnectionLoss {
-          // After a crash the number may be one of the future.
+          // After a crash, the transaction ID may be in the future.
         }
       }
       let rows = try connection.run(
         .once(
           "SELECT 1::bigint FROM \(core.names.qualified("nano_transactions")) WHERE id = $1",
           [.uuid(id)]))
-      return rows.count > 0 ? .committed : isOver ? .undone : .running
+      return rows.count > 0 ? .committed : hasEnded ? .rolledBack : .running
     }
   }
 
-  /// Whether the process that got the statement is no more. One of the same number that came later only makes
-  /// the caller wait.
-  private func isGone(_ connection: PostgresConnection) throws -> Bool {
+  /// Returns whether the process that ran the statement has exited. A later process with the same ID only
+  /// prolongs the wait.
+  private func hasExited(_ connection: PostgresConnection) throws -> Bool {
     guard let process else { return false }
     let rows = try connection.run(
       .once(

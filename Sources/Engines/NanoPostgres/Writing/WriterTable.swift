@@ -5,18 +5,18 @@ import NanoEngine
 import NanoQuery
 import NanoSQL
 
-/// A collection that a transaction has locked, and what it has done to it.
+/// A collection that a transaction has locked, with the transaction's changes to it.
 ///
 /// Confined to the writer.
 final class WriterTable {
   var collection: PostgresCollection
   var paths: PathTrie
   var state: CollectionState
-  /// The next row id when the transaction came.
+  /// The next row ID at the time of the lock.
   let firstRowID: Int64
-  /// Whether documents were written or removed, or questions have other answers.
+  /// Whether documents were written or removed, or query results changed otherwise.
   private(set) var hasNewDocuments = false
-  /// Whether others must read the definitions anew.
+  /// Whether other connections must reload the definitions.
   var hasNewDefinitions = false
   private(set) var rows: [Int64: Change.Kind]? = [:]
 
@@ -42,7 +42,7 @@ final class WriterTable {
     if (rows?.count ?? 0) > Commit.maximumRows { rows = nil }
   }
 
-  /// Any document may be another one.
+  /// Records that any document may have changed.
   func noteAll() {
     hasNewDocuments = true
     rows = nil
@@ -53,24 +53,24 @@ final class WriterTable {
     return Change(collection.description.name, rows)
   }
 
-  /// What a savepoint must bring back.
-  struct Mark {
+  /// The state that rolling back to a savepoint restores.
+  struct SavepointState {
     var state: CollectionState
     var hasNewDocuments: Bool
     var hasNewDefinitions: Bool
     var rows: [Int64: Change.Kind]?
   }
 
-  var mark: Mark {
-    Mark(
+  var savepointState: SavepointState {
+    SavepointState(
       state: state, hasNewDocuments: hasNewDocuments, hasNewDefinitions: hasNewDefinitions,
       rows: rows)
   }
 
-  func restore(_ mark: Mark) {
-    state = mark.state
-    hasNewDocuments = mark.hasNewDocuments
-    hasNewDefinitions = mark.hasNewDefinitions
-    rows = mark.rows
+  func restore(_ savepointState: SavepointState) {
+    state = savepointState.state
+    hasNewDocuments = savepointState.hasNewDocuments
+    hasNewDefinitions = savepointState.hasNewDefinitions
+    rows = savepointState.rows
   }
 }
