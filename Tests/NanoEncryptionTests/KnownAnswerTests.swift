@@ -52,6 +52,18 @@ struct KnownAnswerTests {
       hex(key.documents) == "4db026b6e8c5c5a1fb328727f5091eda28d5383a8c6deafc5a2e1aa6fede7e09")
   }
 
+  @Test("Scrypt costs of any size in a file's header are refused without a trap")
+  func hostileCosts() {
+    let salt = DocumentValue.data(Data("0123456789abcdef".utf8))
+    for number in [Int64.min, -1, 0, 1 << 31, 1 << 56, .max] {
+      for name in ["n", "r", "p"] {
+        var header: DocumentObject = ["kdf": "scrypt", "n": 1024, "r": 8, "p": 1, "salt": salt]
+        header[name] = .int(number)
+        #expect(KeyDerivation(header) == nil, "\(name) \(number)")
+      }
+    }
+  }
+
   @Test("The default scrypt cost can be computed")
   func defaultCost() throws {
     let derivation = KeyDerivation(for: .passphrase("x"), ScryptCost())

@@ -242,6 +242,23 @@ struct LostConnectionTests {
     }
   }
 
+  @Test("After an observation that could not start, the next one sees the commits of others")
+  func failedObservation() async throws {
+    let stores = try CutStore { $0.changeInterval = .milliseconds(10) }
+    defer { try? stores.close() }
+    let items = stores.cut["items"]
+    try await items.save(["n": 1], key: "a")
+    stores.proxy.refuseNew = true
+    stores.proxy.cutAll()
+    var failed = items.find().countUpdates().makeAsyncIterator()
+    await #expect(throws: StoreError.self) { try await failed.next() }
+    stores.proxy.refuseNew = false
+    var counts = items.find().countUpdates().makeAsyncIterator()
+    #expect(try await counts.next() == 1)
+    try await stores.direct["items"].save(["n": 1], key: "b")
+    #expect(try await counts.next() == 2)
+  }
+
   @Test("Lost connections are released on the server")
   func noLeak() throws {
     let stores = try CutStore { $0.maximumConnections = 4 }

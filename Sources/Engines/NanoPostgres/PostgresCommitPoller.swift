@@ -46,7 +46,14 @@ final class PostgresCommitPoller: Sendable {
       return state.observers == 1
     }
     guard isFirst else { return }
-    let lastCounts = try order.withLock { try counts() }
+    let lastCounts: [ExactName: Int64]
+    do {
+      lastCounts = try order.withLock { try counts() }
+    } catch {
+      // The next observer tries again.
+      stop()
+      throw error
+    }
     let interval = Double(max(10, core.configuration.changeInterval.milliseconds)) / 1_000
     let timer = Timer(every: interval) { [weak self, weak commits] in
       guard let self, let commits else { return }

@@ -71,9 +71,9 @@ public struct ScryptCost: Sendable, Hashable {
   static let maximumMemory = 1 << 30
 
   func validate() throws(StoreError) {
-    let (memory, overflows) = (128 * blockSize).multipliedReportingOverflow(by: rounds)
+    // The numbers come from the file, where they may be anything.
     guard rounds > 1, rounds.nonzeroBitCount == 1, (1...1_024).contains(blockSize),
-      (1...1_024).contains(parallelism), !overflows, memory <= Self.maximumMemory
+      (1...1_024).contains(parallelism), rounds <= Self.maximumMemory / (128 * blockSize)
     else {
       throw StoreError(
         .invalidArgument, "The scrypt cost is out of range",

@@ -57,7 +57,8 @@ struct SingleStatementWrite {
       throw StoreError(
         .notFound, "The document was stored, and has been removed since", [.key: key.description])
     }
-    return (rows.int(0, 0), .updated)
+    // The first revision of a row is 1.
+    return (rows.int(0, 0), !replacing || rows.int(0, 5) == 1 ? .inserted : .updated)
   }
 
   private func statement(_ row: DocumentRow, _ token: TransactionToken) -> PostgresSQL {

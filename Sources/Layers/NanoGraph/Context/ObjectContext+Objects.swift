@@ -127,7 +127,7 @@ extension ObjectContext {
         let table = next._$object.table, try table.documentExists(next)
       else { continue }
       all.append(next)
-      for (name, rule, others) in relatedObjects(of: next, table) {
+      for (name, rule, others) in ends(of: next, table) {
         switch rule {
         case .nullify: continue
         case .cascade: pending += others

@@ -76,10 +76,10 @@ final class UndoGroup {
     }
     records.append(
       UndoRecord(
-        id: object._$object.rowID, end: bytes.count, table: index(of: table), kind: kind))
+        id: object._$object.rowID, end: bytes.count, table: tableIndex(of: table), kind: kind))
   }
 
-  private func place(of table: ObjectTable) -> Int32 {
+  private func tableIndex(of table: ObjectTable) -> Int32 {
     if let last = records.last?.table, tables[Int(last)] === table { return last }
     if let existing = tables.firstIndex(where: { $0 === table }) { return Int32(existing) }
     tables.append(table)
@@ -94,7 +94,7 @@ final class UndoGroup {
       newerVersions[records.count] = other.newerVersions[index]
       records.append(
         UndoRecord(
-          id: record.id, end: bytes.count, table: index(of: other.tables[Int(record.table)]),
+          id: record.id, end: bytes.count, table: tableIndex(of: other.tables[Int(record.table)]),
           kind: record.kind))
     }
   }
