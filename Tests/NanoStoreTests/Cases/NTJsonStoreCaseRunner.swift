@@ -141,7 +141,7 @@ extension NTJsonStoreCaseRunner {
     case let code: code.rawValue
     }
   }
-  private static let missingRowID = "A document with neither key nor row id replaces none"
+  private static let missingRowID = "A document with neither key nor row id cannot replace another"
   private static let storeOpen = "An open store cannot get another file"
 
   private func check(_ step: DocumentObject, _ actual: DocumentObject) throws {

@@ -4,16 +4,16 @@ public import NanoDocument
 import NanoEngine
 public import NanoQuery
 
-/// Some documents in a row, and where the next ones begin.
+/// A page of documents, and the position of the next page.
 public struct DocumentPage: Sendable {
   /// The documents of this page, in order.
   public let documents: [Document]
-  /// Nil if there are no more.
+  /// The position to continue from; nil if this is the last page.
   public let next: PagePosition?
 }
 
 extension DocumentQuery {
-  /// The next documents behind the place where the last page ended.
+  /// Returns the next page of documents.
   ///
   /// ```swift
   /// var page = try films.find().sorted(by: "year").page(100)
@@ -22,21 +22,21 @@ extension DocumentQuery {
   /// }
   /// ```
   ///
-  /// Unlike an offset, this neither repeats nor leaves out documents when others come and go
-  /// meanwhile, and a late page costs no more than the first.
+  /// Unlike an offset, a page position neither repeats nor skips documents when others are inserted
+  /// or deleted in the meantime, and a late page costs no more than the first.
   ///
-  /// - Throws: ``StoreError/Code/invalidArgument`` for a size below 1, and for a search by text whose best
-  ///   fits come first.
+  /// - Throws: ``StoreError/Code/invalidArgument`` for a size below 1, and for a full-text search
+  ///   sorted by rank.
   public func page(_ size: Int) throws -> DocumentPage {
     guard size > 0 else {
-      throw StoreError(.invalidArgument, "A page has no size", [.actual: "\(size)"])
+      throw StoreError(.invalidArgument, "The page size must be at least 1", [.actual: "\(size)"])
     }
     guard !query.isRanked else {
       throw StoreError(
-        .invalidArgument, "What is ranked has no page positions",
+        .invalidArgument, "A search sorted by rank has no page positions",
         [.hint: "use limit and offset, or sort by a field"])
     }
-    // One more tells whether there is a next page.
+    // One more document determines whether there is a next page.
     let asked = limit(size + 1)
     try asked.validate()
     var documents: [Document] = []
@@ -67,6 +67,7 @@ extension DocumentQuery {
     }
     return DocumentPage(documents: documents, next: hasMore ? position : nil)
   }
+  /// The asynchronous form of `page(_:)`, which does not block the calling thread.
   public func page(_ size: Int) async throws -> DocumentPage {
     try await onReader { try $0.page(size) }
   }

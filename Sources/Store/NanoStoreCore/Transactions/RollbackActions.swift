@@ -2,8 +2,8 @@
 
 import NanoEngine
 
-/// What brings objects in memory back to where they were when the writes that they took part in are
-/// undone: a bag that was saved in a transaction that fails has its changes again.
+/// Actions that restore objects in memory when a transaction rolls back: a bag saved in a
+/// transaction that fails has its unsaved changes again.
 ///
 /// Confined to the thread of its transaction.
 final class RollbackActions {
@@ -11,21 +11,21 @@ final class RollbackActions {
   private var endings: [() -> Void] = []
   private let undone: () -> Void
 
-  /// - Parameter undone: Called whenever something was undone.
+  /// - Parameter undone: Called after each rollback.
   init(_ undone: @escaping () -> Void) { self.undone = undone }
 
   func append(_ step: @escaping () -> Void) { steps.append(step) }
 
-  /// Adds what is done when the transaction is over, be it committed or undone.
+  /// Adds an action that runs when the transaction ends, whether it commits or rolls back.
   func atEnd(_ step: @escaping () -> Void) { endings.append(step) }
 
-  /// Runs a whole transaction, its commit included.
+  /// Runs a whole transaction including its commit.
   func settling<Result>(_ work: () throws -> Result) rethrows -> Result {
     defer { for ending in endings { ending() } }
     return try undoing(work)
   }
 
-  /// Runs a block, and if it throws, what was added in it, last first.
+  /// Runs a block; if it throws, runs the actions added in it, in reverse order.
   func undoing<Result>(_ work: () throws -> Result) rethrows -> Result {
     let count = steps.count
     do {
