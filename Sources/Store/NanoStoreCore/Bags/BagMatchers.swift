@@ -4,8 +4,8 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// The question of a search, made ready for documents of each collection that it meets: collections
-/// have defaults of their own.
+/// The compiled query of a search, one for each collection, since collections have different
+/// defaults.
 ///
 /// Confined to the block of its reader.
 final class BagMatchers {
@@ -28,7 +28,7 @@ final class BagMatchers {
     try programs(collection).condition.holds(for: stored.body) { stored.value(of: $0) }
   }
 
-  /// What a document is sorted by.
+  /// Returns the values that a document is sorted by.
   func values(_ stored: StoredDocument, in collection: String) throws -> [DocumentValue] {
     if query.orderings.isEmpty { return [] }
     return try programs(collection).orderings.map { program in

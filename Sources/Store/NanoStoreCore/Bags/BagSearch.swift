@@ -6,10 +6,10 @@ import NanoQuery
 
 /// Finds documents of a bag.
 ///
-/// There are two ways, chosen for each collection: to go through the members and check each document,
-/// or to let the engine find what fulfils the condition, by its indexes perhaps, and look up which of
-/// it is in the bag. The second is taken where the bag holds a good part of the collection or an
-/// index answers the condition, and given up if more is found than the bag has members.
+/// For each collection it uses one of two plans: iterate over the members and check each document,
+/// or let the engine execute the condition, possibly with an index, and look up which results are
+/// in the bag. The second plan is used if the bag holds a good part of the collection or an index
+/// serves the condition. It is abandoned if it finds more documents than the bag has members.
 struct BagSearch {
   let bag: BagReader
   private let query: Query
@@ -19,7 +19,7 @@ struct BagSearch {
   struct Match {
     let position: Int64
     let member: BagMember
-    /// What it is sorted by.
+    /// The values that it is sorted by.
     var values: [DocumentValue] = []
   }
 
@@ -30,7 +30,7 @@ struct BagSearch {
     programs = try BagMatchers(query, bag.reader)
   }
 
-  /// What is found, sorted and cut.
+  /// Returns the matches, sorted and limited.
   func found() throws -> [Match] {
     guard let reader = bag.reader, let row = bag.bag else { return [] }
     var matches: [Match] = []
@@ -78,22 +78,22 @@ struct BagSearch {
 }
 
 extension BagSearch {
-  /// Bags with fewer members of a collection are gone through at once: finding out more would cost as
-  /// much. Arbitrary.
+  /// The number of members of a collection below which they are iterated immediately: choosing a
+  /// plan would cost as much. Arbitrary.
   private static let small = 500
 
-  /// Checking a member costs about so many times what the engine needs for a document that it scans.
+  /// How many times the cost of scanning a document it takes to check a member, approximately.
   private static let scanAdvantage: Int64 = 4
 
   private enum Answer {
-    /// The bag has nothing of the collection.
+    /// The bag has no members in the collection.
     case empty
     case found([Match])
-    /// The members are to be gone through.
+    /// The members must be iterated.
     case undecided
   }
 
-  /// What the engine finds in a collection.
+  /// Executes the condition on a collection and returns the matches that are in the bag.
   private func byCondition(
     _ name: String, _ folded: String, _ row: Int64, _ reader: any EngineReader
   ) throws -> Answer {
@@ -128,7 +128,7 @@ extension BagSearch {
     return .found(matches)
   }
 
-  /// At least as many documents as there are.
+  /// Returns an upper bound of the number of documents.
   private func size(_ name: String, _ reader: any EngineReader) throws -> Int64 {
     var last: Int64 = 0
     let query = Query(
@@ -140,7 +140,7 @@ extension BagSearch {
     return last
   }
 
-  /// Goes through the members of some collections, in order, and no further than the page goes.
+  /// Iterates over the members of some collections in order, up to the end of the page.
   private func byMembers(of collections: Set<ExactName>) throws -> [Match] {
     guard !collections.isEmpty else { return [] }
     let enough = query.orderings.isEmpty ? query.limit.map { $0 + query.offset } : nil
@@ -154,7 +154,7 @@ extension BagSearch {
     return matches
   }
 
-  /// Goes through the members of one collection.
+  /// Iterates over the members of one collection.
   private func byMembers(
     of collection: String, _ row: Int64, _ reader: any EngineReader
   ) throws -> [Match] {
@@ -164,7 +164,7 @@ extension BagSearch {
     return try places.compactMap { try match($0.position, $0.member) }
   }
 
-  /// A member, if its document is there and fulfils the condition.
+  /// Returns a match if the member's document exists and satisfies the condition.
   private func match(_ position: Int64, _ member: BagMember) throws -> Match? {
     var match: Match?
     try bag.reader?.get(member.identity, in: member.folded) { stored in
@@ -178,7 +178,7 @@ extension BagSearch {
 }
 
 extension Document {
-  /// Only these fields, as a document that cannot be saved over the whole one.
+  /// Returns a document with only these fields, which cannot replace the stored one.
   func selecting(_ fields: [FieldPath]) throws -> Document {
     var header = header
     header.isPartial = true

@@ -2,20 +2,22 @@
 
 public import NanoDocument
 
-/// The documents of a bag, one after the other, a few hundred in memory at once.
+/// An asynchronous sequence of the saved documents of a bag, read in pages of a few hundred.
 ///
 /// ```swift
 /// for try await song in everything.stream() { … }
 /// ```
 ///
-/// Each few hundred are read when they are needed, so the loop may change the store and the bag, and
-/// no connection stays busy. A document that is added meanwhile is still given; none is given twice.
+/// Each page is read when it is needed, so the loop may change the store and the bag, and no
+/// connection stays busy. Documents added in the meantime are included; no document is returned
+/// twice.
 public struct BagStream: AsyncSequence, Sendable {
   public typealias Element = Document
   let bag: Bag
 
   public func makeAsyncIterator() -> Iterator { Iterator(bag: bag) }
 
+  /// Iterates over the documents of a bag.
   public struct Iterator: AsyncIteratorProtocol {
     let bag: Bag
     private var last: Int64 = 0
@@ -38,11 +40,13 @@ public struct BagStream: AsyncSequence, Sendable {
 }
 
 extension Bag {
-  /// The saved documents of the bag, as an asynchronous sequence in constant memory. What
-  /// is not saved plays no part: removed documents are given, and edited ones as the store has them.
+  /// Returns the saved documents of the bag as an asynchronous sequence that uses constant memory.
+  ///
+  /// Unsaved changes are ignored: removed documents are included, and edited ones are returned as
+  /// stored.
   public func stream() -> BagStream { BagStream(bag: self) }
 
-  /// - Returns: Also the position of the last member; nil at the end.
+  /// - Returns: The documents, and the position of the last member; nil at the end.
   fileprivate func savedDocuments(
     after position: Int64
   ) throws -> (documents: [Document], last: Int64?) {

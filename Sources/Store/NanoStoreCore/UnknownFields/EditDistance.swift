@@ -3,8 +3,8 @@
 /// The edit distance between two texts: the number of insertions, deletions, substitutions and
 /// transpositions of adjacent letters (optimal string alignment).
 struct EditDistance {
+  private let target: [Unicode.Scalar]
   // The last three rows of the dynamic programming table.
-  // The last three rows of the table.
   private var before: [Int] = []
   private var last: [Int] = []
   private var row: [Int] = []
