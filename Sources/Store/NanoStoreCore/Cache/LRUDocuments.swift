@@ -2,17 +2,18 @@
 
 import NanoDocument
 
-/// Documents by row id, in the order in which they were used last.
+/// Documents by row id, in least recently used order.
 ///
-/// A hash table of numbers of slots; the slots are linked from the one used last to the one used
-/// longest ago. A dictionary with a list beside it takes three times as long for a find of many.
+/// An open-addressing hash table of slot numbers; the slots form a doubly linked list from the most
+/// to the least recently used. A dictionary with a separate list takes three times as long for a
+/// query with many results.
 struct LRUDocuments {
   private struct Slot {
     var rowID: Int64
     /// Nil while the slot is free.
     var document: Document?
     var content: CachedContent
-    /// Numbers of slots; ``none`` at the ends.
+    /// Slot numbers of the neighbors; ``none`` at the ends.
     var newer: Int32
     var older: Int32
   }
@@ -20,14 +21,15 @@ struct LRUDocuments {
   private var free: [Int32] = []
   private var newest = Self.none
   private var oldest = Self.none
-  /// Numbers of slots, at most half of it in use.
+  /// Slot numbers, at most half of it in use.
   private var table = [Int32](repeating: Self.none, count: 32)
   private(set) var count = 0
 
   private static let none: Int32 = -1
 
-  /// Where an entry begins to look for its place. Sixteen neighbours share a line of the processor's
-  /// cache; beyond, ids are scattered, so that those of every thousandth row do not collide.
+  /// The index at which the probe sequence of a row starts. Sixteen consecutive row ids share a
+  /// cache line; blocks of sixteen are hashed, so that the ids of every thousandth row do not
+  /// collide.
   @inline(__always)
   private func home(_ rowID: Int64) -> Int {
     let bits = UInt64(bitPattern: rowID)
@@ -36,7 +38,7 @@ struct LRUDocuments {
     return Int((shift == 64 ? 0 : line >> shift) << 4 | bits & 15)
   }
 
-  /// Where a row stands in the table, or where it would.
+  /// Returns the table index of a row, or the one where it would be inserted.
   @inline(__always)
   private func place(of rowID: Int64) -> Int {
     let mask = table.count - 1
@@ -47,7 +49,8 @@ struct LRUDocuments {
     return place
   }
 
-  /// Shows what is known of a row to a closure that says whether it uses the document, and gives it.
+  /// Returns the document of a row if the closure accepts its content, and marks it as the most
+  /// recently used.
   @inline(__always)
   mutating func use(_ rowID: Int64, where isWanted: (inout CachedContent) -> Bool) -> Document? {
     let number = table[place(of: rowID)]
@@ -65,7 +68,7 @@ struct LRUDocuments {
     return (document, slots[Int(number)].content)
   }
 
-  /// Keeps a document of a row that has none, as the one used last.
+  /// Inserts a document for a row that has none, as the most recently used.
   mutating func insert(_ document: Document, _ rowID: Int64, _ content: CachedContent) {
     if (count + 1) * 2 > table.count { grow() }
     let slot = Slot(
@@ -83,7 +86,7 @@ struct LRUDocuments {
     count += 1
   }
 
-  /// Takes out what was used longest ago.
+  /// Removes the least recently used document.
   mutating func removeOldest() -> (document: Document, rowID: Int64, content: CachedContent)? {
     guard oldest != Self.none else { return nil }
     let slot = slots[Int(oldest)]
@@ -127,14 +130,14 @@ extension LRUDocuments {
     for number in numbers { table[place(of: slots[Int(number)].rowID)] = number }
   }
 
-  /// Empties a place, and moves up the entries behind it that would not be found any more.
+  /// Empties a table entry, and moves later entries that could no longer be found.
   private mutating func close(_ emptied: Int) {
     let mask = table.count - 1
     var hole = emptied
     var next = (hole + 1) & mask
     while table[next] != Self.none {
       let wanted = home(slots[Int(table[next])].rowID)
-      // Whether the hole lies between where the entry wants to stand and where it does.
+      // Whether the hole lies between the home of the entry and its current index.
       if (next - wanted) & mask >= (next - hole) & mask {
         table[hole] = table[next]
         hole = next

@@ -6,18 +6,19 @@ import NanoDocument
 import NanoEngine
 
 extension IndexTuner {
-  /// A query waits for an index at most so many times as long as its scan would take: it would only compete
-  /// with the one that makes the index. Arbitrary.
+  /// The longest time that a query waits for an index, as a multiple of its scan time: scanning
+  /// would only compete with the build. Arbitrary.
   private static let scansToWait = 2.5
-  /// Seconds that a query waits at most, however long it would scan. Arbitrary: what a person just notices.
+  /// The longest time that a query waits, in seconds, however long it would scan. Arbitrary: what a
+  /// person just notices.
   private static let longestWait = 0.25
-  /// Seconds between looks whether the index is there.
+  /// Seconds between checks for whether the index exists.
   private static let look = 0.001
 
-  /// Says that an index will be made now.
+  /// Announces that an index is about to be built.
   func announce(_ plan: BuildPlan) { changeComing { $0.append(plan) } }
 
-  /// Says that an index is there, or will not be soon.
+  /// Withdraws an announcement: the index exists, or will not be built soon.
   func withdraw(_ plan: BuildPlan) { changeComing { $0.removeAll { $0.isSame(as: plan) } } }
 
   private func changeComing(_ change: (inout [BuildPlan]) -> Void) {
@@ -28,13 +29,13 @@ extension IndexTuner {
     observer.withLock { $0 }?.isBuilding.store(isBuilding, ordering: .relaxed)
   }
 
-  /// Lets a query wait for the index that it would scan for want of, if that is nearly there.
+  /// Makes a query wait for an index that would avoid its scan, if its build is nearly finished.
   ///
-  /// - Throws: What the closure throws.
+  /// - Throws: An error thrown by the closure.
   func wait(
     in collection: String, for candidates: IndexCandidates, check: () throws -> Void
   ) throws {
-    // Whoever makes it asks as well, whether it is worth it.
+    // The build itself runs a query first, to check whether the index is useful.
     guard DispatchQueue.getSpecific(key: Self.onQueue) == nil,
       let plan = worthWaiting(collection, candidates)
     else { return }
@@ -56,7 +57,7 @@ extension IndexTuner {
           $0.collection.isSame(as: collection) && $0.serves(candidates)
         })
       else { return nil }
-      // The first one is perhaps half made, those behind it are not begun.
+      // The first build may be partly done; those after it have not started.
       var seconds = state.coming[...place].reduce(0) { $0 + $1.seconds }
       if let end = state.build?.end { seconds += (end - .now).inSeconds - state.coming[0].seconds }
       let scan = Double(ledger.documents) * ledger.scanCost
