@@ -6,29 +6,30 @@ import NanoEngine
 import NanoQuery
 import Synchronization
 
-/// Hears of the commits of a store and finds out whom they concern.
+/// Receives the commits of a store and determines which observers they affect.
 ///
-/// It listens from the first observer to the last. A writer only leaves word of its commit here; on
-/// the hub's queue the changed documents are looked up once, and every observer's condition is asked
-/// about their bytes.
+/// It observes the engine while there are observers. A writer only adds its commit to the inbox; on
+/// the hub's queue, the changed documents are read once and matched against every observer's
+/// condition.
 final class ChangeHub: Sendable {
   fileprivate struct State {
-    /// What is listened to; nil without observers.
+    /// The observed engine; nil without observers.
     var engine: (any Engine)?
     var observation: CommitObservation?
     var watches: [ObjectIdentifier: InvalidationSignal] = [:]
     var feeds: [ObjectIdentifier: FeedBuffer] = [:]
-    /// How many watches there are for each collection, so that most commits concern nobody.
+    /// The number of live queries per collection, so that commits to other collections are ignored
+    /// cheaply.
     var watched: [ExactName: Int] = [:]
-    /// What happened since the last look.
+    /// The commits since the last processing, merged.
     var inbox: Commit?
     var isLooking = false
   }
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "NanoStore.changes")
 
-  /// Time from one look to the next, while commits come: those of a burst are looked at together.
-  /// Arbitrary; no eye sees it.
+  /// The minimum interval between two rounds of processing, so that a burst of commits is processed
+  /// together. Arbitrary: not perceptible.
   private static let pause = DispatchTimeInterval.milliseconds(2)
 
   /// - Throws: ``StoreError/Code/unsupported``, ``StoreError/Code/closed``.
@@ -55,7 +56,7 @@ final class ChangeHub: Sendable {
       add(&state)
       return stale
     }
-    // Of an engine that is being closed.
+    // These observed an engine that is being closed.
     stale.map(Self.end)
   }
 
@@ -85,7 +86,7 @@ final class ChangeHub: Sendable {
     (state.observation, state.engine, state.inbox) = (nil, nil, nil)
   }
 
-  /// Ends what observes an engine that is being closed.
+  /// Ends the observers of an engine that is being closed.
   func end(_ engine: any Engine) {
     let ended = state.withLock { $0.engine === engine ? Self.takeAll(&$0) : nil }
     ended.map(Self.end)
@@ -105,7 +106,7 @@ final class ChangeHub: Sendable {
 }
 
 extension ChangeHub {
-  /// Runs on the thread of the writer.
+  /// Receives a commit, on the thread of the writer.
   private func receive(_ commit: Commit) {
     let (feeds, begins) = state.withLock { state in
       guard state.concerns(commit) else { return (Array(state.feeds.values), false) }
@@ -117,7 +118,8 @@ extension ChangeHub {
     if begins { queue.async { self.look() } }
   }
 
-  /// Tells those whose answer may be another one. While commits come, it comes back after a pause.
+  /// Signals the live queries whose results may have changed. Repeats after a pause while commits
+  /// arrive.
   private func look() {
     let task = state.withLock { state -> (Commit, [InvalidationSignal], any Engine)? in
       guard let commit = state.inbox, let engine = state.engine else {
@@ -142,7 +144,8 @@ extension ChangeHub {
     queue.asyncAfter(deadline: .now() + Self.pause) { self.look() }
   }
 
-  /// Watches read again and get the error themselves; feeds read nothing.
+  /// Ends feeds if the file was replaced. Live queries read again and receive the error themselves;
+  /// feeds do not read.
   private func endFeedsIfReplaced(_ engine: any Engine) {
     do {
       try engine.read(.call, nil) { _ in }
@@ -150,11 +153,11 @@ extension ChangeHub {
       let feeds = state.withLock { Array($0.feeds.values) }
       for feed in feeds { feed.end(with: failure) }
     } catch {
-      // Of another read, which may succeed the next time.
+      // An unrelated read error; the next read may succeed.
     }
   }
 
-  /// Touches the watches whose condition a changed document fulfils.
+  /// Signals the live queries whose conditions match a changed document.
   private static func ask(
     _ watches: [InvalidationSignal], about change: Change, _ engine: any Engine
   ) {
@@ -171,7 +174,7 @@ extension ChangeHub {
         }
       }
     } catch {
-      // They read again and meet the error, if there still is one.
+      // They read again and receive the error, if it persists.
       for watch in watches { watch.touch() }
     }
   }

@@ -5,7 +5,7 @@ import NanoEngine
 public import NanoQuery
 
 extension DocumentQuery {
-  /// What is found, at once and again after each commit that changed it.
+  /// Returns a live query: the results now, and again after each commit that changes them.
   ///
   /// ```swift
   /// for try await adults in try people.find("[age] > 30").sorted(by: "name").updates() {
@@ -13,46 +13,48 @@ extension DocumentQuery {
   /// }
   /// ```
   ///
-  /// Only what is committed is seen, also when the loop begins inside of a transaction; saves that are
-  /// collected come when they are written. With ``select(_:)-(String...)`` only changes of those
-  /// fields count. Commits of other processes are seen within
-  /// a tenth of a second, if the configuration says nothing else.
+  /// Only committed changes are visible, even if the loop begins inside a transaction; buffered
+  /// saves appear once they are written. With ``select(_:)-(String...)``, only changes of the
+  /// selected fields count. By default, commits of other processes are detected within a tenth of a
+  /// second.
   ///
-  /// - Throws: While it runs: ``StoreError``, among others ``StoreError/Code/closed`` if the store is
-  ///   closed when the loop begins, ``StoreError/Code/unsupported`` if the engine tells of no commits.
-  ///   The loop is over then.
+  /// - Throws: During iteration, ``StoreError``, including ``StoreError/Code/closed`` if the store
+  ///   was closed when the loop began and ``StoreError/Code/unsupported`` if the engine does not
+  ///   report commits. An error ends the loop.
   public func updates() -> DocumentUpdates<Document> { updates { $0 } }
 
-  /// As ``updates()``, with values of your own type made from the documents.
+  /// Returns a live query whose results are decoded to a type; see ``updates()``.
   ///
-  /// - Throws: While it runs, also `DecodingError` for a document whose fields do not fit.
+  /// - Throws: During iteration, also `DecodingError` for a document whose fields do not match the
+  ///   type.
   public func updates<Value: Decodable & Sendable>(
     as type: Value.Type
   ) -> DocumentUpdates<Value> {
     updates { try $0.decoded(as: type) }
   }
 
-  /// As ``updates()``, with values that read themselves.
+  /// Returns a live query whose results are decoded by the type's own codec; see ``updates()``.
   public func updates<Value: DocumentRepresentable & Sendable>(
     as type: Value.Type
   ) -> DocumentUpdates<Value> {
     updates { try $0.decoded(as: type) }
   }
 
-  /// As ``updates()``, with what a closure makes of each document.
+  /// Returns a live query whose results are transformed by a closure; see ``updates()``.
   public func updates<Value: Sendable>(
     _ make: @escaping @Sendable (Document) throws -> Value
   ) -> DocumentUpdates<Value> {
     DocumentUpdates(question: question { documents in try documents.map(make) })
   }
 
-  /// The first document that is found, nil if there is none, at once and again after each commit that
-  /// changed it.
+  /// Returns a live query of the first matching document, or nil if there is none.
+  ///
+  /// It returns the document now, and again after each commit that changes it.
   public func firstUpdates() -> ValueUpdates<Document?> {
     ValueUpdates(question: limit(Swift.min(1, query.limit ?? 1)).question { $0.first })
   }
 
-  /// How many documents are found, at once and again after each commit that changed the number.
+  /// Returns a live query of the number of matching documents.
   ///
   /// ```swift
   /// for try await count in try mails.find("[read] = false").countUpdates() { print(count) }
@@ -65,12 +67,12 @@ extension DocumentQuery {
       })
   }
 
-  /// What ``aggregate(_:)`` gives, at once and again after each commit that changed it.
+  /// Returns a live query of the result of ``aggregate(_:)``.
   public func aggregateUpdates(_ aggregates: [Aggregate]) -> ValueUpdates<[DocumentValue]> {
     aggregateUpdates(AggregateQuery(query, aggregates: aggregates)) { $0.first?.values ?? [] }
   }
 
-  /// What ``grouped(by:aggregates:)`` gives, at once and again after each commit that changed it.
+  /// Returns a live query of the result of ``grouped(by:aggregates:)``.
   public func groupedUpdates(
     by paths: String..., aggregates: [Aggregate]
   ) -> ValueUpdates<[AggregateRow]> {
@@ -104,7 +106,7 @@ extension DocumentQuery {
     }
   }
 
-  /// The documents, and what is made of them.
+  /// Creates an evaluator that reads the documents and transforms them.
   private func question<Value: Sendable>(
     _ make: @escaping @Sendable ([Document]) throws -> Value
   ) -> LiveQueryEvaluator<Value> {

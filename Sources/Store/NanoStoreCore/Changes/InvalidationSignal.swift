@@ -5,26 +5,26 @@ import NanoEngine
 import NanoQuery
 import Synchronization
 
-/// What one observer of a query waits for: that a commit may have changed its answer.
+/// A signal to one live query that a commit may have changed its result.
 ///
-/// It keeps nothing but one mark, however many commits come, so that an observer that is slow reads
-/// the newest state when it asks again, and only then.
+/// It stores only a flag, however many commits arrive, so that a slow observer reads the newest
+/// state when it asks for the next result, and only then.
 final class InvalidationSignal: Sendable {
-  /// What a commit means for an observer.
+  /// The effect of a commit on a live query.
   enum Verdict {
     case untouched
-    /// It may have another answer.
+    /// The result may have changed.
     case touched
-    /// It has if one of these documents fulfils its condition now.
+    /// The result has changed if one of these documents now matches the condition.
     case touchedIfFound(Change)
   }
 
   private struct State {
-    /// At the beginning nothing is known.
+    /// Initially true: nothing has been read yet.
     var isTouched = true
     var isReading = false
     var isEnded = false
-    /// The documents in the answer; nil where they are not known.
+    /// The row ids in the result; nil if unknown.
     var rows: Set<Int64>?
     var waiter: CheckedContinuation<Bool, Never>?
 
@@ -34,10 +34,10 @@ final class InvalidationSignal: Sendable {
     }
   }
   private let state = Mutex(State())
-  /// In small letters.
+  /// The case-folded name of the collection.
   let collection: String
   private let condition: WatchedCondition
-  /// With an offset, a document outside of the answer moves what is in it.
+  /// With an offset, a document outside of the result can shift the documents in it.
   private let hasOffset: Bool
 
   init(_ query: Query, in collection: String) {
@@ -46,7 +46,7 @@ final class InvalidationSignal: Sendable {
     hasOffset = query.offset > 0
   }
 
-  /// Waits until the answer may be another one; false at the end.
+  /// Waits until the result may have changed; returns false at the end.
   func changed() async -> Bool {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -63,7 +63,7 @@ final class InvalidationSignal: Sendable {
     }
   }
 
-  /// Commits from now on may be missing in what is read.
+  /// Begins a read. Later commits may be missing from it.
   func beginReading() {
     state.withLock { state in
       state.isTouched = false
@@ -71,7 +71,7 @@ final class InvalidationSignal: Sendable {
     }
   }
 
-  /// - Parameter rows: The documents in the answer; nil if not known.
+  /// - Parameter rows: The row ids in the result; nil if unknown.
   func finishReading(_ rows: Set<Int64>?) {
     state.withLock { state in
       state.isReading = false
@@ -100,12 +100,12 @@ final class InvalidationSignal: Sendable {
     waiter?.resume(returning: true)
   }
 
-  /// What a commit means, from row ids alone.
+  /// Returns the effect of a commit, determined from row ids alone.
   func verdict(on commit: Commit) -> Verdict {
     guard let change = commit.change(in: collection) else { return .untouched }
     return state.withLock { state in
       guard !state.isEnded, !state.isTouched else { return .untouched }
-      // What is being read may hold documents of this commit or not.
+      // A read in progress may or may not include this commit.
       guard let changed = change.rows, !state.isReading else { return .touched }
       if let rows = state.rows, !hasOffset {
         if changed.keys.contains(where: rows.contains) { return .touched }
@@ -117,23 +117,23 @@ final class InvalidationSignal: Sendable {
     }
   }
 
-  /// Whether a document that was changed fulfils the condition.
+  /// Returns whether a changed document matches the condition.
   ///
-  /// - Parameter defaults: What the collection has for fields that documents do not have.
+  /// - Parameter defaults: The collection's defaults for missing fields.
   func finds(_ document: StoredDocument, _ defaults: FieldDefaults?) -> Bool {
     condition.holds(for: document, defaults)
   }
 }
 
-// @unchecked: the program is touched only on the queue of the hub.
+// @unchecked: the matcher is accessed only on the queue of the hub.
 private final class WatchedCondition: @unchecked Sendable {
   private let condition: Condition
   private var made: (program: ConditionMatcher?, defaults: FieldDefaults?)?
 
   init(_ condition: Condition) { self.condition = condition }
 
-  /// A condition that cannot be made ready, or fails on a document, is said to hold, so that the
-  /// observer asks its question and meets the error.
+  /// Returns whether the document matches. If the condition does not compile, or fails on the
+  /// document, the result is true, so that the observer executes its query and receives the error.
   func holds(for document: StoredDocument, _ defaults: FieldDefaults?) -> Bool {
     guard let program = program(defaults) else { return true }
     return (try? program.holds(for: document.body) { document.value(of: $0) }) ?? true

@@ -3,9 +3,9 @@
 import NanoDocument
 import NanoEngine
 
-/// Asks a question, and again after each commit that may have changed the answer.
+/// Evaluates a live query, initially and after each commit that may have changed its result.
 ///
-/// Confined to the task that iterates. Letting go of it ends everything.
+/// Confined to the iterating task; the subscription ends when it is deallocated.
 final class LiveReader<Value: Sendable> {
   private let question: LiveQueryEvaluator<Value>
   private let watch: InvalidationSignal
@@ -20,10 +20,10 @@ final class LiveReader<Value: Sendable> {
 
   deinit { question.store.hub.remove(watch) }
 
-  /// The first answer, then each one that differs from the last one given; nil when the store is
-  /// closed.
+  /// Returns the first result, then each one that differs from the last one returned; nil when the
+  /// store is closed.
   ///
-  /// - Returns: The value, its mark, and that of the value before.
+  /// - Returns: The value, its fingerprint, and that of the previous value.
   func next() async throws -> (value: Value, mark: AnswerMark, before: AnswerMark?)? {
     guard !isOver else { return nil }
     do {
@@ -55,7 +55,7 @@ final class LiveReader<Value: Sendable> {
     guard !isStarted else { return }
     isStarted = true
     try question.query.validate()
-    // Before the first read, so that no commit falls between the two.
+    // Registered before the first read, so that no commit is missed.
     try question.store.hub.add(watch, on: question.store.engine())
   }
 

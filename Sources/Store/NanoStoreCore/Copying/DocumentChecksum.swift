@@ -3,16 +3,18 @@
 import NanoDocument
 import NanoEngine
 
-/// 128 bits over documents in order, the same on every machine and engine.
+/// A 128-bit checksum of documents in order, the same on every machine and engine.
 ///
-/// The mixing is that of MurmurHash3 (x64, 128 bits; Austin Appleby, public domain), fed with blocks of 16
-/// bytes. Each text is preceded by its length, so that different documents give different blocks.
+/// The mixing function is that of MurmurHash3 (x64, 128 bits; Austin Appleby, public domain), fed
+/// with blocks of 16 bytes. Each string is preceded by its length, so that different documents
+/// produce different blocks.
 struct DocumentChecksum: Equatable {
   private var first: UInt64 = 0
   private var second: UInt64 = 0
   private(set) var documents = 0
 
-  /// - Throws: ``StoreError/Code/corruptDocument`` for one of another program that has no stored form.
+  /// - Throws: ``StoreError/Code/corruptDocument`` for a document of another program that has no
+  ///   stored form.
   mutating func add(_ document: StoredDocument) throws {
     try document.inStoredForm { absorb($0) }
   }
@@ -35,8 +37,8 @@ struct DocumentChecksum: Equatable {
     absorb(document.body, 4)
   }
 
-  /// What a document has in a copy whose moment is not known, since another program wrote it: the contract
-  /// of engines knows no new document without one.
+  /// The insertion time in a copy of a document without one, which another program wrote: the
+  /// engine contract requires an insertion time for new documents.
   static let noMoment: Int64 = 0
 
   var contents: CopyReport.Contents {

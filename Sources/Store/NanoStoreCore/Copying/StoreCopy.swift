@@ -4,7 +4,7 @@ import NanoDocument
 import NanoEngine
 import NanoQuery
 
-/// A copy in progress: a snapshot of the source, written into the target in many transactions.
+/// A copy in progress: a snapshot of the source, written to the target in many transactions.
 ///
 /// Confined to the thread that runs it.
 final class StoreCopy {
@@ -14,11 +14,11 @@ final class StoreCopy {
   let notify: ((CopyProgress) throws -> Void)?
   var progress = CopyProgress(phase: .documents)
   var mark = CopyCheckpoint(sources: [:])
-  /// Whether the target has a part of the documents already.
+  /// Whether the target already has some of the documents.
   var isContinued = false
-  /// Documents written by this call, by name of their collection.
+  /// The number of documents written by this call, by collection.
   var copied: [ExactName: Int] = [:]
-  /// Checksums of the source's collections that were made while they were copied.
+  /// Checksums of the source's collections, computed while copying.
   var checksums: [ExactName: DocumentChecksum] = [:]
   var leftOut: [CopyReport.LeftOut] = []
 
@@ -60,7 +60,7 @@ final class StoreCopy {
   }
 
   private static let isUnfinished = StoreError(
-    .invalidArgument, "The source holds the mark of an unfinished copy",
+    .invalidArgument, "The source has the checkpoint of an unfinished copy",
     [.hint: "complete that copy first, or remove the metadata \(CopyCheckpoint.name)"])
 
   private func begin(_ phase: CopyProgress.Phase) throws {
@@ -71,8 +71,8 @@ final class StoreCopy {
 
   func tell() throws { try notify?(progress) }
 
-  /// - Throws: ``StoreError/Code/database`` for the first difference. The mark stays, so that the next copy
-  ///   compares and mends.
+  /// - Throws: ``StoreError/Code/database`` for the first difference. The checkpoint is kept, so
+  ///   that the next copy compares and repairs.
   private func verified() throws -> CopyReport {
     var report = try target.read(.snapshot, nil) { target in
       let comparison = StoreComparison(source, target, notify)
@@ -89,7 +89,8 @@ final class StoreCopy {
         .database, "The copy of a collection differs from its source",
         [
           .collection: different.name, .expected: Self.text(different.source),
-          .actual: Self.text(different.target), .hint: "copy again, while nobody else writes to it",
+          .actual: Self.text(different.target),
+          .hint: "copy again, while no other program writes to it",
         ])
     }
     if let difference = report.differences.first {
