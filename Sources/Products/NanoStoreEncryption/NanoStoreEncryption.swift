@@ -47,7 +47,7 @@ extension Store {
   /// Changes the key that opens the store. Takes effect immediately; documents are not
   /// re-encrypted.
   ///
-  /// Anyone with the previous key and a copy of the file can open the copy, and thereby has the
+  /// Anyone with the previous key and a copy of the file can open the copy, and so has the
   /// keys of the documents; ``rotateKeys(progress:)-(((Double)throws->Void)?)`` replaces those.
   ///
   /// - Parameters:
@@ -56,7 +56,7 @@ extension Store {
   /// - Throws: ``StoreError/Code/invalidArgument`` for an invalid key; the previous key stays
   ///   valid. ``StoreError/Code/unsupported`` if the store is not encrypted.
   public func changeKey(to key: EncryptionKey, cost: ScryptCost = ScryptCost()) throws {
-    try sealedEngine().changeKey(to: key, cost: cost)
+    try encryptedEngine().changeKey(to: key, cost: cost)
   }
   /// The asynchronous form of `changeKey(to:cost:)`, which does not block the calling thread.
   public func changeKey(to key: EncryptionKey, cost: ScryptCost = ScryptCost()) async throws {
@@ -81,12 +81,12 @@ extension Store {
   ///   restore it from a backup, and call this again. ``StoreError/Code/unsupported`` if the store
   ///   is not encrypted.
   public func rotateKeys(progress: ((Double) throws -> Void)? = nil) throws {
-    try sealedEngine().rotate(progress: progress)
+    try encryptedEngine().rotate(progress: progress)
   }
   /// The asynchronous form of `rotateKeys(progress:)`, which does not block the calling thread.
   /// Cancelling the task ends the call after the current step.
   public func rotateKeys(progress: (@Sendable (Double) throws -> Void)? = nil) async throws {
-    try await apart(progress) { try self.rotateKeys(progress: $0) }
+    try await onDedicatedThread(progress) { try self.rotateKeys(progress: $0) }
   }
 
   /// Encrypts documents that were written before the store was encrypted, or by another program
@@ -99,15 +99,15 @@ extension Store {
   ///
   /// - Parameter progress: As in ``rotateKeys(progress:)-(((Double)throws->Void)?)``.
   public func sealAll(progress: ((Double) throws -> Void)? = nil) throws {
-    try sealedEngine().sealAll(progress: progress)
+    try encryptedEngine().sealAll(progress: progress)
   }
   /// The asynchronous form of `sealAll(progress:)`, which does not block the calling thread.
   /// Cancelling the task ends the call after the current step.
   public func sealAll(progress: (@Sendable (Double) throws -> Void)? = nil) async throws {
-    try await apart(progress) { try self.sealAll(progress: $0) }
+    try await onDedicatedThread(progress) { try self.sealAll(progress: $0) }
   }
 
-  private func sealedEngine() throws -> EncryptedEngine {
+  private func encryptedEngine() throws -> EncryptedEngine {
     guard let engine = try engine() as? EncryptedEngine else {
       throw StoreError(
         .unsupported, "The store is not encrypted", [.hint: "open it with an Encryption"])
@@ -116,7 +116,7 @@ extension Store {
   }
 
   /// Runs long work on a dedicated thread. Cancelling the task ends it after the current step.
-  private func apart(
+  private func onDedicatedThread(
     _ progress: (@Sendable (Double) throws -> Void)? = nil,
     _ work: @escaping @Sendable (@escaping @Sendable (Double) throws -> Void) throws -> Void
   ) async throws {
@@ -139,7 +139,7 @@ extension Store {
     }
   }
 
-  private func apart(_ work: @escaping @Sendable () throws -> Void) async throws {
-    try await apart(nil) { _ in try work() }
+  private func onDedicatedThread(_ work: @escaping @Sendable () throws -> Void) async throws {
+    try await onDedicatedThread(nil) { _ in try work() }
   }
 }

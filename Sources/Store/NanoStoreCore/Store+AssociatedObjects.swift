@@ -32,6 +32,6 @@ extension Store {
   package func companion<Object: AnyObject & Sendable>(
     _ type: Object.Type = Object.self, make: () -> Object
   ) -> Object {
-    companions.object(make)
+    associatedObjects.object(make)
   }
 }

@@ -35,7 +35,7 @@ public final class Store: Sendable {
   /// Distributes commits to observers.
   let hub = ChangeHub()
   let cache = DocumentCache()
-  let companions = AssociatedObjects()
+  let associatedObjects = AssociatedObjects()
   /// See ``droppedDefinitions``.
   let drops = Atomic(0)
   /// See ``allowsPeriodsInNames``.

@@ -85,8 +85,8 @@ extension Bag {
   /// store.
   ///
   /// ```swift
-  /// try favourites.remove(ada)    // true
-  /// try favourites.remove(ada)    // false: no longer in it, and nothing changes
+  /// try favorites.remove(ada)    // true
+  /// try favorites.remove(ada)    // false: no longer in it, and nothing changes
   /// ```
   @discardableResult
   public func remove(_ document: Document) throws -> Bool {
@@ -196,9 +196,9 @@ extension BagState {
     _ key: DocumentKey, in collection: String?, _ reader: BagReader
   ) throws -> [BagMember] {
     if let collection { return [BagMember(collection, .key(key))] }
-    let here = pending.filter { $0.identity == .key(key) }
-    let there = try reader.names().values.map { BagMember($0, .key(key)) }
-    return Array(Set(here).union(there))
+    let pendingMembers = pending.filter { $0.identity == .key(key) }
+    let storedMembers = try reader.names().values.map { BagMember($0, .key(key)) }
+    return Array(Set(pendingMembers).union(storedMembers))
   }
 }
 

@@ -11,7 +11,7 @@ extension Bag {
   /// from ``members(limit:offset:)-(Int?,_)``.
   ///
   /// ```swift
-  /// // {"key":"…","name":"favourites","members":["ada","dune"]}
+  /// // {"key":"…","name":"favorites","members":["ada","dune"]}
   /// ```
   public func representation() throws -> DocumentObject {
     var object: DocumentObject = ["key": .string(key)]

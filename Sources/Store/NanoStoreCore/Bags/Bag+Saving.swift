@@ -58,10 +58,10 @@ extension Bag {
     guard let store else { return }
     let name = try store.reading(.call) { reader in
       var name: String?
-      let isThere = try reader.get(.key(documentKey), in: InternalCollection.bags.rawValue) {
+      let exists = try reader.get(.key(documentKey), in: InternalCollection.bags.rawValue) {
         name = try Self.name($0)
       }
-      guard isThere else { throw Self.notFound(key) }
+      guard exists else { throw Self.notFound(key) }
       return name
     }
     let isInflated = change { state in
@@ -95,7 +95,7 @@ extension Bag {
       else { return false }
       let before = snapshot
       change { $0.detach() }
-      context.compensations?.append { self.change { $0.base = before.base } }
+      context.rollbackActions?.append { self.change { $0.base = before.base } }
       return true
     }
   }

@@ -9,11 +9,11 @@ import Synchronization
 /// A bag may contain other bags, and itself.
 ///
 /// ```swift
-/// let favourites = try store.bag(named: "favourites")
-/// try favourites.add(ada)                                   // ada: a Document
-/// try favourites.add(Document(["title": "Dune"]), in: "books")
-/// try favourites.save()                                     // writes Dune and both memberships
-/// try favourites.documents()                                // [ada, Dune]
+/// let favorites = try store.bag(named: "favorites")
+/// try favorites.add(ada)                                   // ada: a Document
+/// try favorites.add(Document(["title": "Dune"]), in: "books")
+/// try favorites.save()                                     // writes Dune and both memberships
+/// try favorites.documents()                                // [ada, Dune]
 /// ```
 ///
 /// Changes stay in memory until ``save()-()``. Saved members stay in the store and are read on
@@ -52,7 +52,7 @@ public final class Bag: Sendable {
   var snapshot: BagState {
     let state = state.withLock { $0 }
     guard !state.uncommitted.isEmpty else { return state }
-    let transaction = state.store.flatMap { TransactionContext.current(of: $0)?.compensations }
+    let transaction = state.store.flatMap { TransactionContext.current(of: $0)?.rollbackActions }
     return state.seen(in: transaction)
   }
   /// - Parameter change: A closure that must not access this or any other bag, or the store.

@@ -136,8 +136,8 @@ extension BagPart {
       return kind == .unsaved || kind == .contents ? item(entry) : nil
     }
     if let entry = state.removed[member] { return kind == .removed ? item(entry) : nil }
-    let isHere = kind == .removed ? state.isCleared : !state.isCleared && kind != .unsaved
-    return try isHere && reader.contains(member) ? Item(member: member) : nil
+    let includesStored = kind == .removed ? state.isCleared : !state.isCleared && kind != .unsaved
+    return try includesStored && reader.contains(member) ? Item(member: member) : nil
   }
 
   private func checkPage(_ limit: Int?, _ offset: Int) throws(StoreError) {
@@ -176,38 +176,38 @@ extension BagPart {
   func each(
     _ reader: BagReader, _ state: BagState, _ show: (Item) throws -> Bool
   ) throws {
-    var goesOn = true
-    var shown: Set<BagMember> = []
-    func give(_ item: Item) throws {
-      if goesOn { goesOn = try show(item) }
+    var shouldContinue = true
+    var visited: Set<BagMember> = []
+    func emit(_ item: Item) throws {
+      if shouldContinue { shouldContinue = try show(item) }
     }
     switch kind {
-    case .unsaved: for entry in state.unsavedEntries { try give(item(entry)) }
+    case .unsaved: for entry in state.unsavedEntries { try emit(item(entry)) }
     case .removed:
-      for entry in state.removedEntries { try give(item(entry)) }
+      for entry in state.removedEntries { try emit(item(entry)) }
       guard state.isCleared else { return }
       try reader.each { _, member in
         if state.unsaved[member] == nil, state.removed[member] == nil {
-          try give(Item(member: member))
+          try emit(Item(member: member))
         }
-        return goesOn
+        return shouldContinue
       }
     case .saved, .contents:
       if !state.isCleared {
         try reader.each { _, member in
           if let entry = state.unsaved[member] {
-            guard kind == .contents, !entry.isMoved else { return goesOn }
-            shown.insert(member)
-            try give(item(entry))
+            guard kind == .contents, !entry.isMoved else { return shouldContinue }
+            visited.insert(member)
+            try emit(item(entry))
           } else if state.removed[member] == nil {
-            try give(Item(member: member))
+            try emit(Item(member: member))
           }
-          return goesOn
+          return shouldContinue
         }
       }
       guard kind == .contents else { return }
-      for entry in state.unsavedEntries where !shown.contains(entry.member) {
-        try give(item(entry))
+      for entry in state.unsavedEntries where !visited.contains(entry.member) {
+        try emit(item(entry))
       }
     }
   }

@@ -9,7 +9,7 @@ public import NanoQuery
 /// method.
 ///
 /// ```swift
-/// let wanted = try favourites.find(Field("year") > 2010)
+/// let wanted = try favorites.find(Field("year") > 2010)
 ///   .sorted(by: "-rating").limit(10).fetch()
 /// ```
 ///

@@ -73,15 +73,15 @@ final class BagReader {
     }
     var found: Set<BagMember> = []
     for (collection, some) in Dictionary(grouping: members, by: \.exact) {
-      for place in try places(of: some.map(\.identity), in: collection.text) {
-        found.insert(place.member)
+      for membership in try memberships(of: some.map(\.identity), in: collection.text) {
+        found.insert(membership.member)
       }
     }
     return found
   }
 
   /// Returns the memberships of documents of one collection.
-  func places(of identities: [Identity], in collection: String) throws -> [Membership] {
+  func memberships(of identities: [Identity], in collection: String) throws -> [Membership] {
     guard let bag, let reader else { return [] }
     var found: [Membership] = []
     for start in stride(from: 0, to: identities.count, by: Membership.chunk) {

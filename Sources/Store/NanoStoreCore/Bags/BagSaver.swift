@@ -180,19 +180,19 @@ extension BagSaver {
     let (bag, changes, store) = (plan.bag, plan.changes, store)
     let isInflated = changes.state.inflated != nil
     let loaded = isInflated ? loaded(changes) : [:]
-    let compensations = context.compensations
+    let rollbackActions = context.rollbackActions
     bag.change { state in
       state.finish(changes, on: store)
-      if let compensations {
-        state.uncommitted.append(UncommittedSave(changes: changes, by: compensations))
+      if let rollbackActions {
+        state.uncommitted.append(UncommittedSave(changes: changes, by: rollbackActions))
       }
       for entry in changes.removed { state.inflated?[entry.member] = nil }
       state.inflated?.merge(loaded) { $1 }
     }
-    guard let compensations else { return }
-    compensations.append { bag.change { $0.restore(changes) } }
-    let owner = ObjectIdentifier(compensations)
-    compensations.atEnd { bag.change { $0.uncommitted.removeAll { $0.owner == owner } } }
+    guard let rollbackActions else { return }
+    rollbackActions.append { bag.change { $0.restore(changes) } }
+    let owner = ObjectIdentifier(rollbackActions)
+    rollbackActions.onEnd { bag.change { $0.uncommitted.removeAll { $0.owner == owner } } }
   }
 
   /// Returns the documents just saved, as they are stored.

@@ -14,7 +14,7 @@ struct BagSearch {
   let bag: BagReader
   private let query: Query
   private let only: String?
-  private let programs: BagMatchers
+  private let matchers: BagMatchers
 
   struct Match {
     let position: Int64
@@ -27,7 +27,7 @@ struct BagSearch {
     self.bag = bag
     self.query = query
     self.only = only?.foldingASCII
-    programs = try BagMatchers(query, bag.reader)
+    matchers = try BagMatchers(query, bag.reader)
   }
 
   /// Returns the matches, sorted and limited.
@@ -36,7 +36,8 @@ struct BagSearch {
     var matches: [Match] = []
     var rest: Set<ExactName> = []
     var isSearched = false
-    for (folded, name) in try bag.names().map({ ($0.key.text, $0.value) }) where isWanted(folded) {
+    for (folded, name) in try bag.names().map({ ($0.key.text, $0.value) }) where isIncluded(folded)
+    {
       switch try byCondition(name, folded, row, reader) {
       case .empty: break
       case .found(let found):
@@ -64,7 +65,7 @@ struct BagSearch {
     }
   }
 
-  private func isWanted(_ folded: String) -> Bool {
+  private func isIncluded(_ folded: String) -> Bool {
     folded != InternalCollection.bags.rawValue && (only == nil || only.isSame(as: folded))
   }
 
@@ -85,7 +86,7 @@ extension BagSearch {
   /// How many times the cost of scanning a document it takes to check a member, approximately.
   private static let scanAdvantage: Int64 = 4
 
-  private enum Answer {
+  private enum ConditionResult {
     /// The bag has no members in the collection.
     case empty
     case found([Match])
@@ -96,7 +97,7 @@ extension BagSearch {
   /// Executes the condition on a collection and returns the matches that are in the bag.
   private func byCondition(
     _ name: String, _ folded: String, _ row: Int64, _ reader: any EngineReader
-  ) throws -> Answer {
+  ) throws -> ConditionResult {
     guard query.condition != .constant(true) else { return .undecided }
     let members = Query(Membership.isIn(row) && Membership.isOf(folded))
     var few = members
@@ -116,11 +117,11 @@ extension BagSearch {
       return isScanned || found.count <= count
     }
     guard isScanned || found.count <= count else { return .undecided }
-    let matches = try bag.places(of: found, in: folded).map { place in
-      var match = Match(position: place.position, member: place.member)
+    let matches = try bag.memberships(of: found, in: folded).map { membership in
+      var match = Match(position: membership.position, member: membership.member)
       if !query.orderings.isEmpty {
-        try reader.get(place.member.identity, in: name) {
-          match.values = try programs.values($0, in: folded)
+        try reader.get(membership.member.identity, in: name) {
+          match.values = try matchers.values($0, in: folded)
         }
       }
       return match
@@ -158,20 +159,20 @@ extension BagSearch {
   private func byMembers(
     of collection: String, _ row: Int64, _ reader: any EngineReader
   ) throws -> [Match] {
-    var places: [Membership] = []
+    var memberships: [Membership] = []
     let members = Query(Membership.isIn(row) && Membership.isOf(collection))
-    try BagReader.find(members, reader) { places.append($0) }
-    return try places.compactMap { try match($0.position, $0.member) }
+    try BagReader.find(members, reader) { memberships.append($0) }
+    return try memberships.compactMap { try match($0.position, $0.member) }
   }
 
   /// Returns a match if the member's document exists and satisfies the condition.
   private func match(_ position: Int64, _ member: BagMember) throws -> Match? {
     var match: Match?
     try bag.reader?.get(member.identity, in: member.folded) { stored in
-      guard try programs.holds(for: stored, in: member.folded) else { return }
+      guard try matchers.holds(for: stored, in: member.folded) else { return }
       match = Match(
         position: position, member: member,
-        values: try programs.values(stored, in: member.folded))
+        values: try matchers.values(stored, in: member.folded))
     }
     return match
   }

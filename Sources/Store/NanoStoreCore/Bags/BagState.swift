@@ -128,9 +128,9 @@ struct UncommittedSave: Sendable {
   /// Identifies the transaction.
   let owner: ObjectIdentifier
 
-  init(changes: BagChanges, by compensations: RollbackActions) {
+  init(changes: BagChanges, by rollbackActions: RollbackActions) {
     self.changes = changes
-    owner = ObjectIdentifier(compensations)
+    owner = ObjectIdentifier(rollbackActions)
   }
 }
 

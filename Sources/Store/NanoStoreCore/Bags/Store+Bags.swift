@@ -11,8 +11,8 @@ extension Store {
   /// to the store when it is saved.
   ///
   /// ```swift
-  /// let favourites = try store.bag(named: "favourites")
-  /// favourites.hasUnsavedChanges                         // true the first time: it is new
+  /// let favorites = try store.bag(named: "favorites")
+  /// favorites.hasUnsavedChanges                         // true the first time: it is new
   /// ```
   public func bag(named name: String) throws -> Bag {
     try bags(Field("name") == name, limit: 1).first ?? Bag(name: name, in: self)

@@ -146,13 +146,13 @@ extension CacheContents {
     let most = found.rowIDs.count / 4
     var missing: [Int] = []
     documents.reserveCapacity(found.rowIDs.count)
-    for (place, rowID) in found.rowIDs.enumerated() {
+    for (position, rowID) in found.rowIDs.enumerated() {
       if let document = kept.use(rowID, where: { $0.isKnown(in: state) }) {
         documents.append(document)
       } else if let (document, content) = inUse.content(of: rowID), content.isKnown(in: state) {
         documents.append(document)
       } else {
-        missing.append(place)
+        missing.append(position)
         if missing.count > most {
           credit = 0
           return nil

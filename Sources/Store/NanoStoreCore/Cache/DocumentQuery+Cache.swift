@@ -63,11 +63,11 @@ extension DocumentQuery {
     var documents: [Document] = []
     documents.reserveCapacity(found.rowIDs.count)
     var rest = known[...]
-    for place in missing {
-      let between = place - documents.count
+    for position in missing {
+      let between = position - documents.count
       documents.append(contentsOf: rest.prefix(between))
       rest = rest.dropFirst(between)
-      try reader.get(.rowID(found.rowIDs[place]), in: collection.name) { stored in
+      try reader.get(.rowID(found.rowIDs[position]), in: collection.name) { stored in
         documents.append(
           cache.document(stored, in: collection.name, isCommitted: true, found.state).document)
       }

@@ -40,21 +40,21 @@ struct LRUDocuments {
 
   /// Returns the table index of a row, or the one where it would be inserted.
   @inline(__always)
-  private func place(of rowID: Int64) -> Int {
+  private func tableIndex(of rowID: Int64) -> Int {
     let mask = table.count - 1
-    var place = home(rowID)
-    while table[place] != Self.none, slots[Int(table[place])].rowID != rowID {
-      place = (place + 1) & mask
+    var tableIndex = home(rowID)
+    while table[tableIndex] != Self.none, slots[Int(table[tableIndex])].rowID != rowID {
+      tableIndex = (tableIndex + 1) & mask
     }
-    return place
+    return tableIndex
   }
 
   /// Returns the document of a row if the closure accepts its content, and marks it as the most
   /// recently used.
   @inline(__always)
-  mutating func use(_ rowID: Int64, where isWanted: (inout CachedContent) -> Bool) -> Document? {
-    let number = table[place(of: rowID)]
-    guard number != Self.none, isWanted(&slots[Int(number)].content) else { return nil }
+  mutating func use(_ rowID: Int64, where isAccepted: (inout CachedContent) -> Bool) -> Document? {
+    let number = table[tableIndex(of: rowID)]
+    guard number != Self.none, isAccepted(&slots[Int(number)].content) else { return nil }
     if number != newest {
       unlink(number)
       linkNewest(number)
@@ -63,7 +63,7 @@ struct LRUDocuments {
   }
 
   func content(of rowID: Int64) -> (document: Document, content: CachedContent)? {
-    let number = table[place(of: rowID)]
+    let number = table[tableIndex(of: rowID)]
     guard number != Self.none, let document = slots[Int(number)].document else { return nil }
     return (document, slots[Int(number)].content)
   }
@@ -81,7 +81,7 @@ struct LRUDocuments {
       number = Int32(slots.count)
       slots.append(slot)
     }
-    table[place(of: rowID)] = number
+    table[tableIndex(of: rowID)] = number
     linkNewest(number)
     count += 1
   }
@@ -95,14 +95,14 @@ struct LRUDocuments {
 
   @discardableResult
   mutating func remove(_ rowID: Int64) -> (document: Document, content: CachedContent)? {
-    let place = place(of: rowID)
-    let number = table[place]
+    let tableIndex = tableIndex(of: rowID)
+    let number = table[tableIndex]
     guard number != Self.none, let document = slots[Int(number)].document else { return nil }
     let content = slots[Int(number)].content
     unlink(number)
     slots[Int(number)].document = nil
     free.append(number)
-    close(place)
+    close(tableIndex)
     count -= 1
     return (document, content)
   }
@@ -127,7 +127,7 @@ extension LRUDocuments {
   private mutating func grow() {
     let numbers = table.filter { $0 != Self.none }
     table = [Int32](repeating: Self.none, count: table.count * 2)
-    for number in numbers { table[place(of: slots[Int(number)].rowID)] = number }
+    for number in numbers { table[tableIndex(of: slots[Int(number)].rowID)] = number }
   }
 
   /// Empties a table entry, and moves later entries that could no longer be found.
@@ -136,9 +136,9 @@ extension LRUDocuments {
     var hole = emptied
     var next = (hole + 1) & mask
     while table[next] != Self.none {
-      let wanted = home(slots[Int(table[next])].rowID)
+      let homeIndex = home(slots[Int(table[next])].rowID)
       // Whether the hole lies between the home of the entry and its current index.
-      if (next - wanted) & mask >= (next - hole) & mask {
+      if (next - homeIndex) & mask >= (next - hole) & mask {
         table[hole] = table[next]
         hole = next
       }

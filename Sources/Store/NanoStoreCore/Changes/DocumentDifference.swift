@@ -43,19 +43,19 @@ public struct DocumentDifference: Sendable, Hashable {
     removed.isEmpty && inserted.isEmpty && moved.isEmpty && changed.isEmpty
   }
 
-  init(from old: [DocumentMark], to new: [DocumentMark]) {
-    let places = Dictionary(
+  init(from old: [DocumentFingerprint], to new: [DocumentFingerprint]) {
+    let oldPositions = Dictionary(
       old.enumerated().map { ($1.rowID, $0) }, uniquingKeysWith: { first, _ in first })
     var stays = Array(repeating: false, count: old.count)
     var kept: [Step] = []
-    for (to, mark) in new.enumerated() {
-      guard let from = places[mark.rowID] else {
+    for (to, fingerprint) in new.enumerated() {
+      guard let from = oldPositions[fingerprint.rowID] else {
         inserted.append(to)
         continue
       }
       stays[from] = true
       kept.append(Step(from: from, to: to))
-      if !mark.isUnchanged(since: old[from]) { changed.append(kept[kept.count - 1]) }
+      if !fingerprint.isUnchanged(since: old[from]) { changed.append(kept[kept.count - 1]) }
     }
     removed = stays.indices.filter { !stays[$0] }
     let unmoved = Self.longestAscent(kept.map(\.from))

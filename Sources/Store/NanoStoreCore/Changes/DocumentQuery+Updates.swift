@@ -44,14 +44,14 @@ extension DocumentQuery {
   public func updates<Value: Sendable>(
     _ make: @escaping @Sendable (Document) throws -> Value
   ) -> DocumentUpdates<Value> {
-    DocumentUpdates(question: question { documents in try documents.map(make) })
+    DocumentUpdates(evaluator: evaluator { documents in try documents.map(make) })
   }
 
   /// Returns a live query of the first matching document, or nil if there is none.
   ///
   /// It returns the document now, and again after each commit that changes it.
   public func firstUpdates() -> ValueUpdates<Document?> {
-    ValueUpdates(question: limit(Swift.min(1, query.limit ?? 1)).question { $0.first })
+    ValueUpdates(evaluator: limit(Swift.min(1, query.limit ?? 1)).evaluator { $0.first })
   }
 
   /// Returns a live query of the number of matching documents.
@@ -61,9 +61,9 @@ extension DocumentQuery {
   /// ```
   public func countUpdates() -> ValueUpdates<Int> {
     ValueUpdates(
-      question: question(query, query.usedFields) { [query, name = collection.name] reader in
+      evaluator: evaluator(query, query.usedFields) { [query, name = collection.name] reader in
         let count = try reader.count(query, in: name)
-        return LiveAnswer(.values(Array("\(count)".utf8))) { count }
+        return LiveResult(.values(Array("\(count)".utf8))) { count }
       })
   }
 
@@ -82,21 +82,22 @@ extension DocumentQuery {
   }
 
   private func aggregateUpdates<Value: Sendable>(
-    _ asked: AggregateQuery, _ make: @escaping @Sendable ([AggregateRow]) -> Value
+    _ aggregateQuery: AggregateQuery, _ make: @escaping @Sendable ([AggregateRow]) -> Value
   ) -> ValueUpdates<Value> {
     ValueUpdates(
-      question: question(asked.query, asked.usedFields) { [name = collection.name] reader in
-        try asked.validate()
-        let rows = try reader.aggregate(asked, in: name)
-        return LiveAnswer(try .values(of: rows)) { make(rows) }
+      evaluator: evaluator(aggregateQuery.query, aggregateQuery.usedFields) {
+        [name = collection.name] reader in
+        try aggregateQuery.validate()
+        let rows = try reader.aggregate(aggregateQuery, in: name)
+        return LiveResult(try .values(of: rows)) { make(rows) }
       })
   }
 }
 
 extension DocumentQuery {
-  private func question<Value: Sendable>(
+  private func evaluator<Value: Sendable>(
     _ query: Query, _ fields: [FieldPath],
-    _ read: @escaping @Sendable (any EngineReader) throws -> LiveAnswer<Value>
+    _ read: @escaping @Sendable (any EngineReader) throws -> LiveResult<Value>
   ) -> LiveQueryEvaluator<Value> {
     LiveQueryEvaluator(store: collection.store, collection: collection.name, query: query) {
       [self] reader in
@@ -107,20 +108,21 @@ extension DocumentQuery {
   }
 
   /// Creates an evaluator that reads the documents and transforms them.
-  private func question<Value: Sendable>(
+  private func evaluator<Value: Sendable>(
     _ make: @escaping @Sendable ([Document]) throws -> Value
   ) -> LiveQueryEvaluator<Value> {
-    question(query, query.usedFields) { [self] reader in
+    evaluator(query, query.usedFields) { [self] reader in
       var documents: [Document] = []
-      var marks: [DocumentMark] = []
+      var fingerprints: [DocumentFingerprint] = []
       try reader.find(query, in: collection.name) { stored in
         let document = try document(stored, query.fields)
-        marks.append(
-          query.fields == nil ? DocumentMark(stored) : try DocumentMark(selected: document))
+        fingerprints.append(
+          query.fields == nil
+            ? DocumentFingerprint(stored) : try DocumentFingerprint(selected: document))
         documents.append(document)
         return true
       }
-      return LiveAnswer(.documents(marks)) { [documents] in try make(documents) }
+      return LiveResult(.documents(fingerprints)) { [documents] in try make(documents) }
     }
   }
 }

@@ -11,9 +11,9 @@
 /// intermediate ones are skipped. docs/CHANGES.md lists the guarantees.
 public struct DocumentUpdates<Document: Sendable>: LiveSequence {
   public typealias Element = [Document]
-  let question: LiveQueryEvaluator<[Document]>
+  let evaluator: LiveQueryEvaluator<[Document]>
 
-  public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(question)) }
+  public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(evaluator)) }
 
   /// Iterates over the results of a live query.
   public struct Iterator: AsyncIteratorProtocol {
@@ -33,9 +33,9 @@ public struct DocumentUpdates<Document: Sendable>: LiveSequence {
 /// ```
 public struct ValueUpdates<Value: Sendable>: LiveSequence {
   public typealias Element = Value
-  let question: LiveQueryEvaluator<Value>
+  let evaluator: LiveQueryEvaluator<Value>
 
-  public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(question)) }
+  public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(evaluator)) }
 
   /// Iterates over the values of a live query.
   public struct Iterator: AsyncIteratorProtocol {
@@ -60,16 +60,16 @@ extension DocumentUpdates {
   /// The first difference is from an empty list. Each later one is from the result that the loop
   /// received last, even if intermediate results were skipped.
   public func differences() -> DifferenceUpdates<Document> {
-    DifferenceUpdates(question: question)
+    DifferenceUpdates(evaluator: evaluator)
   }
 }
 
 /// A live view of a query's results, each with its difference from the previous one.
 public struct DifferenceUpdates<Document: Sendable>: LiveSequence {
   public typealias Element = DocumentsUpdate<Document>
-  let question: LiveQueryEvaluator<[Document]>
+  let evaluator: LiveQueryEvaluator<[Document]>
 
-  public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(question)) }
+  public func makeAsyncIterator() -> Iterator { Iterator(reader: LiveReader(evaluator)) }
 
   /// Iterates over the results and differences of a live query.
   public struct Iterator: AsyncIteratorProtocol {
@@ -83,7 +83,7 @@ public struct DifferenceUpdates<Document: Sendable>: LiveSequence {
       return DocumentsUpdate(
         documents: next.value,
         difference: DocumentDifference(
-          from: next.before?.documents ?? [], to: next.mark.documents))
+          from: next.before?.documents ?? [], to: next.fingerprint.documents))
     }
   }
 }

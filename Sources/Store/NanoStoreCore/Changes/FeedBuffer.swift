@@ -24,7 +24,7 @@ final class FeedBuffer: Sendable {
   static let maximumWaiting = 64
 
   func add(_ commit: Commit) {
-    guard let commit = shown(commit) else { return }
+    guard let commit = visiblePart(commit) else { return }
     let waiter = state.withLock { state -> CheckedContinuation<Commit?, Never>? in
       guard !state.isEnded else { return nil }
       if let waiter = state.waiter {
@@ -43,7 +43,7 @@ final class FeedBuffer: Sendable {
 
   /// Returns the part of a commit that the reader receives, or nil if there is none. Internal
   /// collections are not visible.
-  private func shown(_ commit: Commit) -> Commit? {
+  private func visiblePart(_ commit: Commit) -> Commit? {
     guard !commit.isEverything else { return commit }
     if let collection { return commit.change(in: collection).map { Commit([$0]) } }
     let changes = commit.changes.filter { InternalCollection(named: $0.collection) == nil }
@@ -54,13 +54,13 @@ final class FeedBuffer: Sendable {
   func next() async -> Commit? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let answer: Commit?? = state.withLock { state in
+        let result: Commit?? = state.withLock { state in
           if !state.waiting.isEmpty { return state.waiting.removeFirst() }
           guard !state.isEnded else { return .some(nil) }
           state.waiter = continuation
           return nil
         }
-        if let answer { continuation.resume(returning: answer) }
+        if let result { continuation.resume(returning: result) }
       }
     } onCancel: {
       end()

@@ -12,16 +12,16 @@ import Synchronization
 final class InvalidationSignal: Sendable {
   /// The effect of a commit on a live query.
   enum Verdict {
-    case untouched
+    case unaffected
     /// The result may have changed.
-    case touched
+    case invalidated
     /// The result has changed if one of these documents now matches the condition.
-    case touchedIfFound(Change)
+    case invalidatedIfMatching(Change)
   }
 
   private struct State {
     /// Initially true: nothing has been read yet.
-    var isTouched = true
+    var isInvalid = true
     var isReading = false
     var isEnded = false
     /// The row ids in the result; nil if unknown.
@@ -50,13 +50,13 @@ final class InvalidationSignal: Sendable {
   func changed() async -> Bool {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let answer: Bool? = state.withLock { state in
+        let result: Bool? = state.withLock { state in
           guard !state.isEnded else { return false }
-          guard !state.isTouched else { return true }
+          guard !state.isInvalid else { return true }
           state.waiter = continuation
           return nil
         }
-        if let answer { continuation.resume(returning: answer) }
+        if let result { continuation.resume(returning: result) }
       }
     } onCancel: {
       end()
@@ -66,7 +66,7 @@ final class InvalidationSignal: Sendable {
   /// Begins a read. Later commits may be missing from it.
   func beginReading() {
     state.withLock { state in
-      state.isTouched = false
+      state.isInvalid = false
       state.isReading = true
     }
   }
@@ -90,11 +90,11 @@ final class InvalidationSignal: Sendable {
   var hasEnded: Bool { state.withLock { $0.isEnded } }
 
   /// Whether a commit can still make a difference.
-  var isAsking: Bool { state.withLock { !$0.isTouched && !$0.isEnded } }
+  var isArmed: Bool { state.withLock { !$0.isInvalid && !$0.isEnded } }
 
-  func touch() {
+  func invalidate() {
     let waiter = state.withLock { state in
-      state.isTouched = true
+      state.isInvalid = true
       return state.takeWaiter()
     }
     waiter?.resume(returning: true)
@@ -102,25 +102,25 @@ final class InvalidationSignal: Sendable {
 
   /// Returns the effect of a commit, determined from row ids alone.
   func verdict(on commit: Commit) -> Verdict {
-    guard let change = commit.change(in: collection) else { return .untouched }
+    guard let change = commit.change(in: collection) else { return .unaffected }
     return state.withLock { state in
-      guard !state.isEnded, !state.isTouched else { return .untouched }
+      guard !state.isEnded, !state.isInvalid else { return .unaffected }
       // A read in progress may or may not include this commit.
-      guard let changed = change.rows, !state.isReading else { return .touched }
+      guard let changed = change.rows, !state.isReading else { return .invalidated }
       if let rows = state.rows, !hasOffset {
-        if changed.keys.contains(where: rows.contains) { return .touched }
+        if changed.keys.contains(where: rows.contains) { return .invalidated }
       } else if changed.values.contains(where: { $0 != .inserted }) {
-        return .touched
+        return .invalidated
       }
-      let isAnyThere = changed.values.contains { $0 != .deleted }
-      return isAnyThere ? .touchedIfFound(change) : .untouched
+      let hasRemaining = changed.values.contains { $0 != .deleted }
+      return hasRemaining ? .invalidatedIfMatching(change) : .unaffected
     }
   }
 
   /// Returns whether a changed document matches the condition.
   ///
   /// - Parameter defaults: The collection's defaults for missing fields.
-  func finds(_ document: StoredDocument, _ defaults: FieldDefaults?) -> Bool {
+  func matches(_ document: StoredDocument, _ defaults: FieldDefaults?) -> Bool {
     condition.holds(for: document, defaults)
   }
 }
@@ -128,21 +128,21 @@ final class InvalidationSignal: Sendable {
 // @unchecked: the matcher is accessed only on the queue of the hub.
 private final class WatchedCondition: @unchecked Sendable {
   private let condition: Condition
-  private var made: (program: ConditionMatcher?, defaults: FieldDefaults?)?
+  private var compiled: (matcher: ConditionMatcher?, defaults: FieldDefaults?)?
 
   init(_ condition: Condition) { self.condition = condition }
 
   /// Returns whether the document matches. If the condition does not compile, or fails on the
   /// document, the result is true, so that the observer executes its query and receives the error.
   func holds(for document: StoredDocument, _ defaults: FieldDefaults?) -> Bool {
-    guard let program = program(defaults) else { return true }
-    return (try? program.holds(for: document.body) { document.value(of: $0) }) ?? true
+    guard let matcher = matcher(defaults) else { return true }
+    return (try? matcher.holds(for: document.body) { document.value(of: $0) }) ?? true
   }
 
-  private func program(_ defaults: FieldDefaults?) -> ConditionMatcher? {
-    if let made, made.defaults == defaults { return made.program }
-    let program = try? ConditionMatcher(condition, defaults: defaults)
-    made = (program, defaults)
-    return program
+  private func matcher(_ defaults: FieldDefaults?) -> ConditionMatcher? {
+    if let compiled, compiled.defaults == defaults { return compiled.matcher }
+    let matcher = try? ConditionMatcher(condition, defaults: defaults)
+    compiled = (matcher, defaults)
+    return matcher
   }
 }

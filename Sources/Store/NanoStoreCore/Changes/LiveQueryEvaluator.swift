@@ -10,10 +10,10 @@ struct LiveQueryEvaluator<Value: Sendable>: Sendable {
   let collection: String
   let query: Query
   /// Reads the result from a snapshot. Values are created outside of it.
-  let read: @Sendable (any EngineReader) throws -> LiveAnswer<Value>
+  let read: @Sendable (any EngineReader) throws -> LiveResult<Value>
 
   /// Evaluates the query on the committed state, without buffered saves.
-  func ask() async throws -> LiveAnswer<Value> {
+  func evaluate() async throws -> LiveResult<Value> {
     try await store.scheduler.read { [self] in
       try store.engine().read(.call, Interruption.current, read).finished()
     }
@@ -21,19 +21,19 @@ struct LiveQueryEvaluator<Value: Sendable>: Sendable {
 }
 
 /// A query result with its fingerprint.
-struct LiveAnswer<Value: Sendable>: Sendable {
-  var mark: AnswerMark
+struct LiveResult<Value: Sendable>: Sendable {
+  var fingerprint: ResultFingerprint
   /// Creates the value after the read, since it may call a custom decoder that uses the store.
   let make: @Sendable () throws -> Value
   /// The created value.
   private(set) var value: Value?
 
-  init(_ mark: AnswerMark, _ make: @escaping @Sendable () throws -> Value) {
-    self.mark = mark
+  init(_ fingerprint: ResultFingerprint, _ make: @escaping @Sendable () throws -> Value) {
+    self.fingerprint = fingerprint
     self.make = make
   }
 
-  fileprivate func finished() throws -> LiveAnswer {
+  fileprivate func finished() throws -> LiveResult {
     var copy = self
     copy.value = try make()
     return copy
@@ -41,12 +41,12 @@ struct LiveAnswer<Value: Sendable>: Sendable {
 }
 
 /// A fingerprint that distinguishes results without retaining them.
-enum AnswerMark: Sendable {
-  case documents([DocumentMark])
+enum ResultFingerprint: Sendable {
+  case documents([DocumentFingerprint])
   case values([UInt8])
 
   /// Values as stored JSON, since NaN is not equal to itself.
-  static func values(of rows: [AggregateRow]) throws(StoreError) -> AnswerMark {
+  static func values(of rows: [AggregateRow]) throws(StoreError) -> ResultFingerprint {
     var writer = JSONWriter()
     writer.value(.array(rows.map { .array([.array($0.group), .array($0.values)]) }))
     if let failure = writer.failure { throw failure }
@@ -54,26 +54,29 @@ enum AnswerMark: Sendable {
   }
 
   /// Whether the result equals an older one.
-  func isUnchanged(since old: AnswerMark) -> Bool {
+  func isUnchanged(since old: ResultFingerprint) -> Bool {
     switch (self, old) {
-    case (.documents(let marks), .documents(let old)):
-      marks.count == old.count && zip(marks, old).allSatisfy { $0.isUnchanged(since: $1) }
+    case (.documents(let fingerprints), .documents(let old)):
+      fingerprints.count == old.count
+        && zip(fingerprints, old).allSatisfy { $0.isUnchanged(since: $1) }
     case (.values(let values), .values(let old)): values == old
     default: false
     }
   }
 
-  var documents: [DocumentMark] { if case .documents(let marks) = self { marks } else { [] } }
+  var documents: [DocumentFingerprint] {
+    if case .documents(let fingerprints) = self { fingerprints } else { [] }
+  }
 
   /// The row ids in the result; nil if unknown.
   var rows: Set<Int64>? {
-    guard case .documents(let marks) = self else { return nil }
-    return Set(marks.lazy.map(\.rowID))
+    guard case .documents(let fingerprints) = self else { return nil }
+    return Set(fingerprints.lazy.map(\.rowID))
   }
 }
 
 /// The identity and digest of a document.
-struct DocumentMark: Sendable {
+struct DocumentFingerprint: Sendable {
   let rowID: Int64
   private let digest: Int
   /// Nil if another program wrote the document last, or if the number of writes is irrelevant.
@@ -81,10 +84,12 @@ struct DocumentMark: Sendable {
 
   init(_ document: StoredDocument) {
     // A document without a stored form is never adopted.
-    self = (try? document.inStoredForm { DocumentMark(shown: $0) }) ?? DocumentMark(shown: document)
+    self =
+      (try? document.inStoredForm { DocumentFingerprint(hashing: $0) })
+      ?? DocumentFingerprint(hashing: document)
   }
 
-  private init(shown document: StoredDocument) {
+  private init(hashing document: StoredDocument) {
     var hasher = Hasher()
     // A collection that is dropped and recreated assigns the same row ids to other documents.
     hasher.combine(document.key)
@@ -112,7 +117,7 @@ struct DocumentMark: Sendable {
 
   /// Whether the document is unchanged. A revision assigned when a writer adopted the row is not a
   /// change.
-  func isUnchanged(since old: DocumentMark) -> Bool {
+  func isUnchanged(since old: DocumentFingerprint) -> Bool {
     rowID == old.rowID && digest == old.digest
       && (revision == old.revision || old.revision == nil)
   }

@@ -19,8 +19,8 @@ extension LiveSequence {
   /// }
   /// ```
   ///
-  /// One call runs at a time. While it runs, nothing accumulates: its next call gets the newest state. An error is
-  /// passed to the last call; closing the store ends the calls without one.
+  /// One call runs at a time. While it runs, nothing accumulates: the next call receives the newest
+  /// state. An error is passed to the last call; closing the store ends the calls without one.
   ///
   /// - Returns: A token that ends the calls when it is cancelled or released, so keep it.
   public func observe(

@@ -22,7 +22,7 @@ public final class DocumentBatch {
 
   /// Documents that the engine has not received yet. Their bodies are stored contiguously in
   /// `bodies`.
-  @exclusivity(unchecked) private var gathered: [NewDocument] = []
+  @exclusivity(unchecked) private var buffered: [NewDocument] = []
   @exclusivity(unchecked) private var bodies = JSONWriter(capacity: 64)
   /// The transaction that refers to this batch while documents are buffered, and the enclosing
   /// batch.
@@ -30,7 +30,7 @@ public final class DocumentBatch {
   private var outer: DocumentBatch?
   /// The number of documents passed to the engine at once, and how many are first written one by
   /// one.
-  private let together: Int
+  private let groupSize: Int
   private let writtenSingly: Int
   /// The error that makes the whole batch fail, because documents that were added are missing.
   @exclusivity(unchecked) private var failure: (any Error)?
@@ -45,9 +45,9 @@ public final class DocumentBatch {
     maximumSize = collection.store.maximumDocumentSize
     keys = try engine.identity(of: collection.name) == .key ? collection.store.keys : nil
     rowIDs.reserveCapacity(capacity)
-    together = engine.documentsTogether
+    groupSize = engine.documentsTogether
     // Where each call is a round trip, the first documents are buffered too.
-    writtenSingly = together > NewDocument.together ? 0 : Self.writtenSingly
+    writtenSingly = groupSize > NewDocument.together ? 0 : Self.writtenSingly
   }
 
   /// Runs a block that adds documents, and writes those that are still buffered.
@@ -57,10 +57,10 @@ public final class DocumentBatch {
       try fill(&writer)
     } catch {
       // If an earlier, buffered document is rejected, its error takes precedence.
-      try writeGathered()
+      try flushBuffered()
       throw error
     }
-    try writeGathered()
+    try flushBuffered()
   }
 
   /// Adds the contents of the buffer as one document, and empties the buffer.
@@ -88,7 +88,7 @@ public final class DocumentBatch {
       key: key ?? keys?.next(at: UInt64(added) / 1_000), type: type, version: version,
       added: given ?? added, rowID: rowID, body: writer.bytes)
     if rowIDs.count >= writtenSingly, mode == .insert || writtenSingly == 0 {
-      try gather(document)
+      try buffer(document)
     } else {
       try writeSingly(document)
     }
@@ -131,44 +131,44 @@ public final class DocumentBatch {
 }
 
 extension DocumentBatch {
-  private func gather(_ document: NewDocument) throws {
+  private func buffer(_ document: NewDocument) throws {
     if context == nil { begin() }
     bodies.raw(document.body)
-    gathered.append(document)
-    let isFull = gathered.count == together || bodies.count > Self.maximumGathered
-    if isFull { try writeGathered() }
+    buffered.append(document)
+    let isFull = buffered.count == groupSize || bodies.count > Self.maximumBufferedBytes
+    if isFull { try flushBuffered() }
   }
 
   /// The number of buffered bytes that triggers a write; the last document may exceed it.
   /// Arbitrary.
-  private static let maximumGathered = 1 << 20
+  private static let maximumBufferedBytes = 1 << 20
 
   private func begin() {
     context = TransactionContext.current(of: store)
     outer = context?.batch
     context?.batch = self
-    gathered.reserveCapacity(together)
+    buffered.reserveCapacity(groupSize)
   }
 
   /// Passes the buffered documents to the engine.
-  private func writeGathered() throws {
+  private func flushBuffered() throws {
     if let failure { throw failure }
-    guard !gathered.isEmpty else { return }
+    guard !buffered.isEmpty else { return }
     defer {
-      gathered.removeAll(keepingCapacity: true)
+      buffered.removeAll(keepingCapacity: true)
       bodies.removeAll()
     }
     // Bodies have stable addresses only from here on.
     var start = 0
-    for index in gathered.indices {
-      let end = start + gathered[index].body.count
-      gathered[index].body = UnsafeRawBufferPointer(rebasing: bodies.bytes[start..<end])
+    for index in buffered.indices {
+      let end = start + buffered[index].body.count
+      buffered[index].body = UnsafeRawBufferPointer(rebasing: bodies.bytes[start..<end])
       start = end
     }
     do {
       switch mode {
-      case .insert: try engine.insert(gathered, into: name, &rowIDs)
-      case .save: try engine.save(gathered, into: name, &rowIDs)
+      case .insert: try engine.insert(buffered, into: name, &rowIDs)
+      case .save: try engine.save(buffered, into: name, &rowIDs)
       }
     } catch {
       failure = error
@@ -180,7 +180,7 @@ extension DocumentBatch {
   /// makes the batch fail, not the caller's code.
   func prepareForUse() {
     guard failure == nil else { return }
-    try? writeGathered()
+    try? flushBuffered()
   }
 
   func end() {

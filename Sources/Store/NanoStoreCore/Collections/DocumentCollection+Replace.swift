@@ -62,7 +62,7 @@ extension DocumentCollection {
     try InternalCollection.refuse(name)
     var header = document.header
     guard let identity = header.key.map(Identity.key) ?? header.rowID.map(Identity.rowID) else {
-      throw Self.nobody
+      throw Self.missingIdentity
     }
     var writer = JSONWriter(capacity: 512)
     try document.write(to: &writer)
@@ -114,7 +114,7 @@ extension DocumentCollection {
     }
   }
 
-  private static let nobody = StoreError(
+  private static let missingIdentity = StoreError(
     .invalidArgument, "A document with neither key nor row id cannot replace another",
     [.hint: "insert it, or read the document that it should replace"])
 }

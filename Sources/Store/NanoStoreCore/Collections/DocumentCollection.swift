@@ -78,7 +78,7 @@ extension DocumentCollection {
       return try document(context.reader, identity, cache)
     }
     let (engine, isCollecting) = try store.engineAndBuffer()
-    guard !isCollecting else { return try withCollected(identity, cache) }
+    guard !isCollecting else { return try bufferedOrStored(identity, cache) }
     var found: Document?
     _ = try engine.get(identity, in: name, Interruption.current) {
       found =
@@ -108,7 +108,7 @@ extension DocumentCollection {
   }
 
   /// Returns a document that was saved and may not be written yet.
-  private func withCollected(
+  private func bufferedOrStored(
     _ identity: Identity, _ cache: CollectionCache?
   ) throws -> Document? {
     switch identity {
@@ -132,18 +132,18 @@ extension DocumentCollection {
     guard store.cache[name] == nil, !isCollecting else {
       return try store.read { try keys.compactMap { try get($0) } }
     }
-    let wanted = try keys.map { try DocumentKey($0) }
+    let documentKeys = try keys.map { try DocumentKey($0) }
     return try inTurn {
       var found: [DocumentKey: Document] = [:]
       let show = { (stored: StoredDocument) in
         if let key = stored.key { found[key] = Document(stored, in: name) }
       }
       if let context = TransactionContext.current(of: store) {
-        try context.reader.get(keys: wanted, in: name, show)
+        try context.reader.get(keys: documentKeys, in: name, show)
       } else {
-        try store.engine().get(keys: wanted, in: name, Interruption.current, show)
+        try store.engine().get(keys: documentKeys, in: name, Interruption.current, show)
       }
-      return wanted.compactMap { found[$0] }
+      return documentKeys.compactMap { found[$0] }
     }
   }
   /// The asynchronous form of `get(keys:)`, which does not block the calling thread.

@@ -27,7 +27,7 @@ struct CopyBatch {
     entries.append(
       Entry(
         rowID: document.rowID, key: document.key, type: document.type, version: document.version,
-        added: document.added ?? DocumentChecksum.noMoment, body: start..<bytes.count))
+        added: document.added ?? DocumentChecksum.unknownTime, body: start..<bytes.count))
   }
 
   mutating func removeAll() {

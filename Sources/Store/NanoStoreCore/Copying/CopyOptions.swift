@@ -45,7 +45,16 @@ public struct CopyOptions: Sendable, Hashable {
 public struct CopyProgress: Sendable, Hashable {
   /// The phases, in order.
   public enum Phase: String, Sendable, Hashable, CaseIterable {
-    case documents, indexes, bags, metadata, verification
+    /// Copying documents.
+    case documents
+    /// Creating settings and indexes.
+    case indexes
+    /// Copying bags.
+    case bags
+    /// Copying metadata.
+    case metadata
+    /// Comparing the stores.
+    case verification
   }
 
   /// The current phase.

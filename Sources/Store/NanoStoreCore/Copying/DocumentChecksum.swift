@@ -21,7 +21,8 @@ struct DocumentChecksum: Equatable {
 
   private mutating func absorb(_ document: StoredDocument) {
     documents += 1
-    absorb(UInt64(bitPattern: document.rowID), UInt64(bitPattern: document.added ?? Self.noMoment))
+    absorb(
+      UInt64(bitPattern: document.rowID), UInt64(bitPattern: document.added ?? Self.unknownTime))
     let version = document.version
     absorb(
       (version == nil ? 0 : 1) | (document.borrowedType == nil ? 0 : 2),
@@ -39,7 +40,7 @@ struct DocumentChecksum: Equatable {
 
   /// The insertion time in a copy of a document without one, which another program wrote: the
   /// engine contract requires an insertion time for new documents.
-  static let noMoment: Int64 = 0
+  static let unknownTime: Int64 = 0
 
   var contents: CopyReport.Contents {
     let (high, low) = finished
@@ -65,11 +66,11 @@ extension DocumentChecksum {
     }
     guard offset < bytes.count else { return }
     var words: (UInt64, UInt64) = (0, 0)
-    for (place, byte) in bytes[offset...].enumerated() {
-      if place < 8 {
-        words.0 |= UInt64(byte) << UInt64(place * 8)
+    for (index, byte) in bytes[offset...].enumerated() {
+      if index < 8 {
+        words.0 |= UInt64(byte) << UInt64(index * 8)
       } else {
-        words.1 |= UInt64(byte) << UInt64((place - 8) * 8)
+        words.1 |= UInt64(byte) << UInt64((index - 8) * 8)
       }
     }
     absorb(words.0, words.1)

@@ -60,7 +60,7 @@ extension Store {
     to target: Store, _ options: CopyOptions = CopyOptions(),
     progress: (@Sendable (CopyProgress) throws -> Void)? = nil
   ) async throws -> CopyReport {
-    try await apart(progress) { try self.copy(to: target, options, progress: $0) }
+    try await onDedicatedThread(progress) { try self.copy(to: target, options, progress: $0) }
   }
 
   /// Compares everything that `copy` copies, without writing.
@@ -91,13 +91,13 @@ extension Store {
   public func compare(
     with target: Store, progress: (@Sendable (CopyProgress) throws -> Void)? = nil
   ) async throws -> CopyReport {
-    try await apart(progress) { try self.compare(with: target, progress: $0) }
+    try await onDedicatedThread(progress) { try self.compare(with: target, progress: $0) }
   }
 }
 
 extension Store {
   /// Runs work on a dedicated thread. Cancelling the task ends it at the next progress report.
-  private func apart(
+  private func onDedicatedThread(
     _ progress: (@Sendable (CopyProgress) throws -> Void)?,
     _ work:
       @escaping @Sendable (@escaping @Sendable (CopyProgress) throws -> Void) throws ->
@@ -130,13 +130,13 @@ extension Store {
   private func isFile(of other: Store) -> Bool {
     guard let file, let otherFile = other.file else { return false }
     if file == otherFile { return true }
-    func place(_ path: String) -> [Int?] {
+    func identity(_ path: String) -> [Int?] {
       let attributes = try? FileManager.default.attributesOfItem(
         atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
       return [.systemNumber, .systemFileNumber].map { attributes?[$0] as? Int }
     }
-    let found = place(file)
-    return !found.contains(nil) && found == place(otherFile)
+    let found = identity(file)
+    return !found.contains(nil) && found == identity(otherFile)
   }
 
   /// Rejects two addresses of the same database, whose collections would be dropped before they are

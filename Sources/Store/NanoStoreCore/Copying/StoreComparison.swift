@@ -42,14 +42,14 @@ final class StoreComparison {
     for folded in names.sorted() {
       guard let collection = sources[folded] ?? targets[folded] else { continue }
       try compareDocuments(of: collection.name)
-      guard let wanted = sources[folded], let found = targets[folded] else {
+      guard let expectedCollection = sources[folded], let found = targets[folded] else {
         note(
           collection.name,
           sources[folded] == nil
             ? "the collection is not in the source" : "the collection is missing")
         continue
       }
-      try compareDefinitions(wanted, found)
+      try compareDefinitions(expectedCollection, found)
     }
     try compareMetadata()
     return report
@@ -98,10 +98,12 @@ extension StoreComparison {
   }
 
   private func compareDefinitions(
-    _ wanted: CollectionDescription, _ found: CollectionDescription
+    _ expectedCollection: CollectionDescription, _ found: CollectionDescription
   ) throws {
-    let name = wanted.name
-    if wanted.identity != found.identity { note(name, "documents are identified differently") }
+    let name = expectedCollection.name
+    if expectedCollection.identity != found.identity {
+      note(name, "documents are identified differently")
+    }
     let settings = try (source.settings(of: name), target.settings(of: name))
     if try Self.stored(.object(settings.0.object)) != Self.stored(.object(settings.1.object)) {
       note(name, "the settings differ")

@@ -12,7 +12,7 @@ extension StoreCopy {
   func prepare(_ collections: [CollectionDescription]) throws {
     try target.write(nil) { writer in
       let known = try writer.metadata(CopyCheckpoint.name).flatMap { CopyCheckpoint($0) }
-      isContinued = known.map { $0.isOfSameSource(as: mark) } ?? false
+      isContinued = known.map { $0.isOfSameSource(as: checkpoint) } ?? false
       let isEmpty = try writer.collections().isEmpty && writer.metadataNames().isEmpty
       guard isEmpty || isContinued || options.replacing else {
         throw StoreError(
@@ -34,7 +34,7 @@ extension StoreCopy {
         if !isContinued { try requireSupport(collection.name, writer) }
       }
       // The current incarnations; those of dropped collections are obsolete.
-      try writer.setMetadata(mark.value, CopyCheckpoint.name)
+      try writer.setMetadata(checkpoint.value, CopyCheckpoint.name)
     }
   }
 
@@ -48,10 +48,10 @@ extension StoreCopy {
   private func removeOthers(
     _ collections: [CollectionDescription], _ writer: any EngineWriter
   ) throws {
-    let wanted = Dictionary(
+    let expected = Dictionary(
       collections.map { ($0.name.folded, $0) }, uniquingKeysWith: { $1 })
     for collection in try writer.collections() {
-      guard let same = wanted[collection.name.folded], same.identity == collection.identity
+      guard let same = expected[collection.name.folded], same.identity == collection.identity
       else {
         _ = try writer.dropCollection(collection.name)
         continue
@@ -134,19 +134,19 @@ extension StoreCopy {
           CopyReport.LeftOut(
             collection: collection, definition: definition.name, reason: error.message))
       }
-      try tell()
+      try reportProgress()
     }
   }
 
   func copyMetadata() throws {
-    let wanted = Set(try source.metadataNames().map { ExactName($0) })
+    let expected = Set(try source.metadataNames().map { ExactName($0) })
       .subtracting(CollectionDefinitions.ownNames)
     try target.write(nil) { writer in
       for name in try writer.metadataNames().map({ ExactName($0) })
-      where !wanted.contains(name) && !CollectionDefinitions.ownNames.contains(name) {
+      where !expected.contains(name) && !CollectionDefinitions.ownNames.contains(name) {
         try writer.setMetadata(nil, name.text)
       }
-      for name in wanted.sorted().map(\.text) {
+      for name in expected.sorted().map(\.text) {
         try writer.setMetadata(try source.metadata(name), name)
       }
     }

@@ -9,7 +9,7 @@ extension StoreCopy {
   func copyDocuments(of collection: String) throws {
     progress.collection = collection
     var last: Int64?
-    if isContinued { last = try mend(collection) }
+    if isContinued { last = try repair(collection) }
     let isWhole = last == nil
     var checksum = DocumentChecksum()
     last = try insert(Query(after: last.map { .row($0) }), into: collection, &checksum) ?? last
@@ -55,12 +55,12 @@ extension StoreCopy {
 
   private func write(_ batch: inout CopyBatch, into collection: String) throws {
     guard batch.count > 0 else { return }
-    mark.collection = collection
-    mark.rowID = batch.lastRowID
+    checkpoint.collection = collection
+    checkpoint.rowID = batch.lastRowID
     do {
       try target.write(nil) { writer in
         try batch.write(into: collection, writer)
-        try writer.setMetadata(mark.value, CopyCheckpoint.name)
+        try writer.setMetadata(checkpoint.value, CopyCheckpoint.name)
       }
     } catch let error as StoreError {
       if let rowID = batch.undecodable {
@@ -76,7 +76,7 @@ extension StoreCopy {
     copied[ExactName(collection), default: 0] += batch.count
     progress.documents += batch.count
     batch.removeAll()
-    try tell()
+    try reportProgress()
   }
 
   /// Prevents the target from reusing row ids that the source assigned to documents since deleted.
@@ -108,7 +108,7 @@ extension StoreCopy {
   /// All differing ranges are deleted before anything is inserted: a key may belong to a different
   /// row by now. What remains in between is a subset of the source, so that keys and unique values
   /// cannot collide.
-  private func mend(_ collection: String) throws -> Int64? {
+  private func repair(_ collection: String) throws -> Int64? {
     let (ranges, last) = try differingRanges(of: collection)
     for range in ranges {
       try target.write(nil) { writer in
@@ -139,7 +139,7 @@ extension StoreCopy {
         guard found.documents > 0, let end = last else { return (ranges, last) }
         if try checksum(of: start...end, in: collection) == found {
           progress.documents += found.documents
-          try tell()
+          try reportProgress()
         } else {
           ranges.append(start...end)
         }

@@ -13,7 +13,7 @@ final class StoreCopy {
   let options: CopyOptions
   let notify: ((CopyProgress) throws -> Void)?
   var progress = CopyProgress(phase: .documents)
-  var mark = CopyCheckpoint(sources: [:])
+  var checkpoint = CopyCheckpoint(sources: [:])
   /// Whether the target already has some of the documents.
   var isContinued = false
   /// The number of documents written by this call, by collection.
@@ -35,11 +35,11 @@ final class StoreCopy {
   func run() throws -> CopyReport {
     guard try source.metadata(CopyCheckpoint.name) == nil else { throw Self.isUnfinished }
     let all = try source.collections()
-    mark = try CopyCheckpoint(of: source)
+    checkpoint = try CopyCheckpoint(of: source)
     for collection in all { progress.total += try source.count(Query(), in: collection.name) }
     if !options.replacing, let report = try finished(all) { return report }
     try prepare(all)
-    try tell()
+    try reportProgress()
 
     let bags = all.filter(\.isInternal)
     let collections = all.filter { !$0.isInternal }
@@ -66,10 +66,10 @@ final class StoreCopy {
   private func begin(_ phase: CopyProgress.Phase) throws {
     progress.phase = phase
     progress.collection = nil
-    try tell()
+    try reportProgress()
   }
 
-  func tell() throws { try notify?(progress) }
+  func reportProgress() throws { try notify?(progress) }
 
   /// - Throws: ``StoreError/Code/database`` for the first difference. The checkpoint is kept, so
   ///   that the next copy compares and repairs.

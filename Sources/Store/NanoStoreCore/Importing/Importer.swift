@@ -29,7 +29,7 @@ struct Importer {
           try write(before, source, &report)
           throw failure
         }
-        for failure in batch.failures { leaveOut(failure, source, &report) }
+        for failure in batch.failures { skip(failure, source, &report) }
         if isFirst, let first = batch.documents.first {
           try prepare(for: first.document)
           isFirst = false
@@ -74,7 +74,7 @@ struct Importer {
       } catch let error as StoreError where error.isOfRecord {
         let failure = RecordFailure(place: incoming.place, error: error)
         guard options.skipsInvalidRecords else { throw failure }
-        leaveOut(failure, source, &report)
+        skip(failure, source, &report)
       }
     }
   }
@@ -87,7 +87,7 @@ struct Importer {
     }
   }
 
-  private func leaveOut(
+  private func skip(
     _ failure: RecordFailure, _ source: ByteSource, _ report: inout ImportReport
   ) {
     report.skipped += 1

@@ -38,7 +38,7 @@ extension RecordSplitter {
         if let record = takeLine(from: end) { return record }
         (scanner, scan) = before
         return nil
-      case .goOn(let index): scan = index
+      case .proceed(let index): scan = index
       case .wait:
         (scanner, scan) = before
         return checkLength()
@@ -50,28 +50,28 @@ extension RecordSplitter {
   private enum Decision {
     case take(Int, seen: Int)
     case takeLine(Int)
-    case goOn(Int)
+    case proceed(Int)
     case wait
   }
 
   private func decision(at stop: BracketScanner.Stop) -> Decision {
     switch stop {
-    case .comma(let index), .surplus(let index): return .goOn(index + 1)
+    case .comma(let index), .surplus(let index): return .proceed(index + 1)
     case .closed(let end):
       let next = buffer[end...].firstIndex { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }
       guard let next else { return isFinished ? .take(end, seen: buffer.count) : .wait }
       // Any other content after a value belongs to it, as a syntax error.
       let first = buffer[next]
-      let isGood =
+      let isValid =
         first == Self.newline || first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-      return isGood ? .take(end, seen: next) : .takeLine(end)
+      return isValid ? .take(end, seen: next) : .takeLine(end)
     case .lineEnd(let index):
       let next = buffer[(index + 1)...].firstIndex { $0 != Self.newline && $0 != 0x0D }
       guard let next else {
         return isFinished ? .take(buffer.count, seen: buffer.count) : .wait
       }
       guard buffer[next] == UInt8(ascii: "{"), !isOpen(before: index) else {
-        return .goOn(index + 1)
+        return .proceed(index + 1)
       }
       // The next line starts a new record, so this one is incomplete.
       return .take(index, seen: next)

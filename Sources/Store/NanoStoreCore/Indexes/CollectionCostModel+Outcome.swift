@@ -51,7 +51,7 @@ extension CollectionCostModel {
   }
 
   /// Records that a build was interrupted for a writer.
-  mutating func gaveWay(_ plan: BuildPlan) {
+  mutating func noteInterruption(_ plan: BuildPlan) {
     for candidate in plan.candidates { accounts[candidate]?.attempts += 1 }
   }
 

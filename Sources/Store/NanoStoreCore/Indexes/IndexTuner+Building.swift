@@ -37,7 +37,7 @@ extension IndexTuner {
     do {
       try perform(plan)
     } catch let error as StoreError where [.interrupted, .locked].contains(error.code) {
-      giveWay(plan)
+      retryWhenQuiet(plan)
     } catch {
       log(error, "An index cannot be created", collection: plan.collection)
       settle(plan) { $0.refused(plan) }
@@ -73,32 +73,32 @@ extension IndexTuner {
     return Double(found) * CollectionCostModel.lookUpFactor < Double(all)
   }
 
-  private struct Made {
+  private struct BuildResult {
     var seconds: Double
     var documents: Int?
     var superseded: [String] = []
   }
 
   /// Builds the index, or returns nil if it already exists or the collection was dropped.
-  private func make(_ plan: BuildPlan, _ engine: any Engine) throws -> Made? {
+  private func make(_ plan: BuildPlan, _ engine: any Engine) throws -> BuildResult? {
     // A build that was interrupted once continues in steps.
     guard plan.index.kind == .elements, plan.attempts > 0 else {
-      return try makeAtOnce(plan, engine)
+      return try buildInOneStatement(plan, engine)
     }
-    return try makeInSteps(plan, engine)
+    return try buildIncrementally(plan, engine)
   }
 
   /// Builds an index in one statement, the fastest way in SQLite. It is interrupted and rolled back
   /// if a writer waits.
-  private func makeAtOnce(_ plan: BuildPlan, _ engine: any Engine) throws -> Made? {
+  private func buildInOneStatement(_ plan: BuildPlan, _ engine: any Engine) throws -> BuildResult? {
     let interruption = Interruption()
-    let made = try engine.write(interruption) { writer -> Made? in
-      guard try isWanted(plan, writer) else { return nil }
+    let made = try engine.write(interruption) { writer -> BuildResult? in
+      guard try isNeeded(plan, writer) else { return nil }
       began(plan, interruption)
       defer { state.withLock { $0.build = nil } }
       let start = ThreadCPUClock.seconds
       try writer.createIndex(plan.index, in: plan.collection)
-      var made = Made(seconds: ThreadCPUClock.seconds - start)
+      var made = BuildResult(seconds: ThreadCPUClock.seconds - start)
       for old in try writer.indexes(in: plan.collection) where plan.index.supersedes(old) {
         if try writer.dropIndex(old.name, in: plan.collection) { made.superseded.append(old.name) }
       }
@@ -109,16 +109,16 @@ extension IndexTuner {
     return made
   }
 
-  private func isWanted(_ plan: BuildPlan, _ writer: any EngineWriter) throws -> Bool {
+  private func isNeeded(_ plan: BuildPlan, _ writer: any EngineWriter) throws -> Bool {
     guard state.withLock({ $0.engine != nil }) else {
       throw StoreError(.interrupted, "The operation was cancelled")
     }
     guard try writer.collections().contains(where: { $0.name.isSame(as: plan.collection) }) else {
       return false
     }
-    let there = try writer.indexes(in: plan.collection)
+    let existing = try writer.indexes(in: plan.collection)
     return !plan.candidates.allSatisfy { candidate in
-      there.contains { candidate.isServed(by: $0) }
+      existing.contains { candidate.isServed(by: $0) }
     }
   }
 
@@ -149,12 +149,12 @@ extension IndexTuner {
   }
 
   /// Schedules another attempt for a quiet period.
-  private func giveWay(_ plan: BuildPlan) {
+  private func retryWhenQuiet(_ plan: BuildPlan) {
     guard state.withLock({ $0.engine }) != nil else { return }
     logger.debug("index build interrupted for a writer", metadata: metadata(plan))
     var plan = plan
     plan.attempts += 1
-    state.withLock { $0.ledger.collections[ExactName(plan.collection)]?.gaveWay(plan) }
+    state.withLock { $0.ledger.collections[ExactName(plan.collection)]?.noteInterruption(plan) }
     // Steps do not block writers noticeably, and need no quiet period.
     if plan.index.kind == .elements { return schedule { [plan] in self.build(plan) } }
     waitForQuiet(plan, commits: -1, pauses: 0)
@@ -175,14 +175,14 @@ extension IndexTuner {
 extension IndexTuner {
   /// Builds a multi-valued index incrementally: it is maintained from the start, and filled in
   /// small transactions concurrently with writers.
-  private func makeInSteps(_ plan: BuildPlan, _ engine: any Engine) throws -> Made? {
+  private func buildIncrementally(_ plan: BuildPlan, _ engine: any Engine) throws -> BuildResult? {
     let begun = try engine.write(nil) { writer -> Bool? in
-      guard try isWanted(plan, writer) else { return nil }
+      guard try isNeeded(plan, writer) else { return nil }
       return try writer.beginIndex(plan.index, in: plan.collection)
     }
     guard let begun else { return nil }
     let seconds = begun ? 0 : try fill(plan.index.name, plan.collection, engine)
-    return Made(seconds: seconds)
+    return BuildResult(seconds: seconds)
   }
 
   /// Fills the index and returns the seconds that it took.
@@ -210,7 +210,7 @@ extension IndexTuner {
   }
 
   /// Continues an index that an earlier run started.
-  func goOn(_ begun: PendingIndex) {
+  func resumeBuild(_ begun: PendingIndex) {
     guard let engine = state.withLock({ $0.engine }) else { return }
     do {
       let seconds = try fill(begun.index.name, begun.collection, engine)

@@ -13,18 +13,18 @@ extension IndexTuner {
   /// person just notices.
   private static let longestWait = 0.25
   /// Seconds between checks for whether the index exists.
-  private static let look = 0.001
+  private static let pollInterval = 0.001
 
   /// Announces that an index is about to be built.
-  func announce(_ plan: BuildPlan) { changeComing { $0.append(plan) } }
+  func announce(_ plan: BuildPlan) { updateAnnounced { $0.append(plan) } }
 
   /// Withdraws an announcement: the index exists, or will not be built soon.
-  func withdraw(_ plan: BuildPlan) { changeComing { $0.removeAll { $0.isSame(as: plan) } } }
+  func withdraw(_ plan: BuildPlan) { updateAnnounced { $0.removeAll { $0.isSame(as: plan) } } }
 
-  private func changeComing(_ change: (inout [BuildPlan]) -> Void) {
+  private func updateAnnounced(_ change: (inout [BuildPlan]) -> Void) {
     let isBuilding = state.withLock { state in
-      change(&state.coming)
-      return !state.coming.isEmpty
+      change(&state.announced)
+      return !state.announced.isEmpty
     }
     observer.withLock { $0 }?.isBuilding.store(isBuilding, ordering: .relaxed)
   }
@@ -37,31 +37,34 @@ extension IndexTuner {
   ) throws {
     // The build itself runs a query first, to check whether the index is useful.
     guard DispatchQueue.getSpecific(key: Self.onQueue) == nil,
-      let plan = worthWaiting(collection, candidates)
+      let plan = buildWorthAwaiting(collection, candidates)
     else { return }
     let end = ContinuousClock.now + .seconds(Self.longestWait)
-    while ContinuousClock.now < end, isComing(plan) {
+    while ContinuousClock.now < end, isAnnounced(plan) {
       try check()
-      Thread.sleep(forTimeInterval: Self.look)
+      Thread.sleep(forTimeInterval: Self.pollInterval)
     }
   }
 
-  private func isComing(_ plan: BuildPlan) -> Bool {
-    state.withLock { $0.engine != nil && $0.coming.contains { $0.isSame(as: plan) } }
+  private func isAnnounced(_ plan: BuildPlan) -> Bool {
+    state.withLock { $0.engine != nil && $0.announced.contains { $0.isSame(as: plan) } }
   }
 
-  private func worthWaiting(_ collection: String, _ candidates: IndexCandidates) -> BuildPlan? {
+  private func buildWorthAwaiting(_ collection: String, _ candidates: IndexCandidates) -> BuildPlan?
+  {
     state.withLock { state in
       guard let ledger = state.ledger.collections[ExactName(collection)],
-        let place = state.coming.firstIndex(where: {
+        let place = state.announced.firstIndex(where: {
           $0.collection.isSame(as: collection) && $0.serves(candidates)
         })
       else { return nil }
       // The first build may be partly done; those after it have not started.
-      var seconds = state.coming[...place].reduce(0) { $0 + $1.seconds }
-      if let end = state.build?.end { seconds += (end - .now).inSeconds - state.coming[0].seconds }
+      var seconds = state.announced[...place].reduce(0) { $0 + $1.seconds }
+      if let end = state.build?.end {
+        seconds += (end - .now).inSeconds - state.announced[0].seconds
+      }
       let scan = Double(ledger.documents) * ledger.scanCost
-      return seconds < min(scan * Self.scansToWait, Self.longestWait) ? state.coming[place] : nil
+      return seconds < min(scan * Self.scansToWait, Self.longestWait) ? state.announced[place] : nil
     }
   }
 }

@@ -20,7 +20,7 @@ final class IndexTuner: Sendable {
     var saved = ContinuousClock.now
     var build: RunningBuild?
     /// Indexes that are decided but not usable yet, in the order in which they are built.
-    var coming: [BuildPlan] = []
+    var announced: [BuildPlan] = []
     /// The number of scheduled and running work items, and the closures to call when it reaches
     /// zero.
     var outstanding = 0
@@ -151,7 +151,7 @@ extension IndexTuner {
   }
 
   /// Calls a closure once all decisions have been carried out.
-  func whenDone(_ done: @escaping @Sendable () -> Void) {
+  func onIdle(_ done: @escaping @Sendable () -> Void) {
     let isIdle = state.withLock { state in
       if state.outstanding > 0 { state.waiters.append(done) }
       return state.outstanding == 0
@@ -176,7 +176,7 @@ extension IndexTuner {
         guard mode == .automatic else { return [] }
         return state.ledger.collections.keys.sorted().flatMap { state.ledger.takeDue($0.text) }
       }
-      for item in begun { schedule { self.goOn(item) } }
+      for item in begun { schedule { self.resumeBuild(item) } }
       for decision in decisions { carryOut(decision) }
     } catch {
       state.withLock { $0.isLoading = false }

@@ -99,14 +99,14 @@ extension Store {
     try requireNoTransaction()
     let done = DispatchSemaphore(value: 0)
     guard let tuner else { return }
-    tuner.whenDone { done.signal() }
+    tuner.onIdle { done.signal() }
     done.wait()
   }
   /// The asynchronous form of `finishIndexTuning()`, which does not block the calling thread.
   public func finishIndexTuning() async throws {
     try requireNoTransaction()
     guard let tuner else { return }
-    await withCheckedContinuation { continuation in tuner.whenDone { continuation.resume() } }
+    await withCheckedContinuation { continuation in tuner.onIdle { continuation.resume() } }
   }
 
   /// Returns the recorded number of uses of each index of a collection, by name.

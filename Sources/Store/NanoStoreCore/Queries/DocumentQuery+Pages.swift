@@ -37,8 +37,8 @@ extension DocumentQuery {
         [.hint: "use limit and offset, or sort by a field"])
     }
     // One more document determines whether there is a next page.
-    let asked = limit(size + 1)
-    try asked.validate()
+    let pageQuery = limit(size + 1)
+    try pageQuery.validate()
     var documents: [Document] = []
     var position: PagePosition?
     var hasMore = false
@@ -48,8 +48,8 @@ extension DocumentQuery {
       let defaults =
         query.orderings.isEmpty
         ? nil : FieldDefaults(try reader.settings(of: collection.name).defaults)
-      let programs = query.orderings.map { CompiledOrdering($0, defaults: defaults) }
-      try reader.find(asked.query, in: collection.name) { stored in
+      let compiledOrderings = query.orderings.map { CompiledOrdering($0, defaults: defaults) }
+      try reader.find(pageQuery.query, in: collection.name) { stored in
         if documents.count == size {
           hasMore = true
           return false
@@ -61,7 +61,7 @@ extension DocumentQuery {
               stored, in: collection.name, isCommitted: state != nil, state
             ).document
           } ?? document(stored, fields))
-        if documents.count == size { position = try Self.position(stored, programs) }
+        if documents.count == size { position = try Self.position(stored, compiledOrderings) }
         return true
       }
     }
@@ -73,11 +73,11 @@ extension DocumentQuery {
   }
 
   static func position(
-    _ stored: StoredDocument, _ programs: [CompiledOrdering]
+    _ stored: StoredDocument, _ compiledOrderings: [CompiledOrdering]
   ) throws(StoreError) -> PagePosition {
     var values: [DocumentValue] = []
-    for program in programs {
-      values.append(try program.value(stored.body) { stored.value(of: $0) })
+    for compiledOrdering in compiledOrderings {
+      values.append(try compiledOrdering.value(stored.body) { stored.value(of: $0) })
     }
     return PagePosition(values: values, rowID: stored.rowID)
   }

@@ -205,7 +205,7 @@ extension DocumentQuery {
       return
     }
     let projection = query.fields
-    try collection.showing { reader in
+    try collection.readingDocuments { reader in
       try reader.find(query, in: collection.name) { stored in
         try show(document(stored, projection))
         return true
@@ -293,7 +293,7 @@ extension DocumentQuery {
   /// - Throws: An error thrown by the closure, which ends the query.
   @usableFromInline package func showStored(_ show: (StoredDocument) throws -> Bool) throws {
     try validate()
-    try collection.showing { reader in
+    try collection.readingDocuments { reader in
       try reader.find(query, in: collection.name, show)
     }
   }
@@ -309,7 +309,7 @@ extension DocumentQuery {
     withKeys: Bool, _ show: (StoredContent) throws -> Bool
   ) throws {
     try validate()
-    try collection.showing { reader in
+    try collection.readingDocuments { reader in
       try reader.contents(query, in: collection.name, withKeys: withKeys, show)
     }
   }

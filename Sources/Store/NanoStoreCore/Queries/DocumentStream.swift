@@ -83,7 +83,7 @@ public struct DocumentStream: AsyncSequence, Sendable {
       try query.each { document in
         batch.append(document)
         if batch.count >= Self.batchSize {
-          guard handover.give(batch) else { throw Stopped() }
+          guard handover.put(batch) else { throw Stopped() }
           batch = []
         }
       }
@@ -129,7 +129,7 @@ final class Handover: Sendable {
   /// Returns the next batch; empty at the end.
   func take() async throws -> [Document] {
     try await withCheckedThrowingContinuation { continuation in
-      let answer: Result<[Document], any Error>? = stage.withLock { stage in
+      let result: Result<[Document], any Error>? = stage.withLock { stage in
         switch stage {
         case .idle:
           stage = .waiting(continuation)
@@ -143,14 +143,14 @@ final class Handover: Sendable {
         case .over, .waiting: return .success([])
         }
       }
-      guard let answer else { return }
+      guard let result else { return }
       room.signal()
-      continuation.resume(with: answer)
+      continuation.resume(with: result)
     }
   }
 
   /// Waits until the previous batch has been taken; returns false if the consumer has stopped.
-  func give(_ batch: [Document]) -> Bool {
+  func put(_ batch: [Document]) -> Bool {
     while true {
       let done: Bool? = stage.withLock { stage in
         switch stage {

@@ -41,22 +41,22 @@ extension DocumentCollection {
   /// ```
   ///
   /// - Parameters:
-  ///   - place: The context in which the completion runs. The default is
+  ///   - target: The context in which the completion runs. The default is
   ///     ``CompletionTarget/automatic``.
   ///   - work: The call.
   ///   - completion: Called exactly once, even if the call was cancelled.
   @discardableResult
   public func enqueue<Result: Sendable>(
-    completingOn place: CompletionTarget = .automatic,
+    completingOn target: CompletionTarget = .automatic,
     _ work: @escaping @Sendable (DocumentCollection) throws -> Result,
     completion: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
   ) -> QueuedCall<Result> {
-    let place = place.decided()
+    let target = target.decided()
     let queue = store.queues.queue(name)
     let call = QueuedCall<Result>(queue)
     queue.submit {
       let outcome = call.run { try work(self) }
-      place.run { completion(outcome) }
+      target.run { completion(outcome) }
     }
     return call
   }

@@ -13,8 +13,8 @@ extension DocumentCollection {
   }
 
   @inline(__always)
-  func showing<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
-    try inTurn { try store.showing(work) }
+  func readingDocuments<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
+    try inTurn { try store.readingDocuments(work) }
   }
 
   @inline(__always)
@@ -28,11 +28,11 @@ extension DocumentCollection {
   func inTurn<Result>(_ work: () throws -> Result) throws -> Result {
     try checkFailure()
     guard store.queues.isBusy else { return try work() }
-    return try takingTurn(work)
+    return try waitForTurn(work)
   }
 
   @inline(never)
-  private func takingTurn<Result>(_ work: () throws -> Result) rethrows -> Result {
+  private func waitForTurn<Result>(_ work: () throws -> Result) rethrows -> Result {
     if store.runsAtOnce { return try work() }
     return try store.queues.queue(name).inTurn(work)
   }

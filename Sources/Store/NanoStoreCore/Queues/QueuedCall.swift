@@ -49,7 +49,7 @@ public final class QueuedCall<Result: Sendable>: Sendable {
   /// - Throws: An error thrown by the call; ``StoreError/Code/invalidArgument`` if called from an
   ///   earlier call on the same collection, which would deadlock.
   public func wait() throws -> Result {
-    if !isFinished, QueueContext.current === queue { throw Self.wouldNeverEnd }
+    if !isFinished, QueueContext.current === queue { throw Self.deadlock }
     let done = DispatchSemaphore(value: 0)
     whenFinished { _ in done.signal() }
     done.wait()
@@ -68,7 +68,7 @@ public final class QueuedCall<Result: Sendable>: Sendable {
     finish(.failure(CancellationError())) { if case .waiting = $0 { true } else { false } }
   }
 
-  private static var wouldNeverEnd: StoreError {
+  private static var deadlock: StoreError {
     StoreError(
       .invalidArgument, "A queued call cannot wait for a later call in its own queue",
       [.hint: "use its completion, or wait outside of queued calls"])
@@ -78,12 +78,12 @@ public final class QueuedCall<Result: Sendable>: Sendable {
 extension QueuedCall {
   /// Runs the call unless it was cancelled, and returns its result.
   func run(_ work: () throws -> Result) -> Outcome {
-    let known = state.withLock { state -> Outcome? in
+    let existing = state.withLock { state -> Outcome? in
       if case .finished(let outcome) = state.stage { return outcome }
       state.stage = .running
       return nil
     }
-    if let known { return known }
+    if let existing { return existing }
     let outcome: Outcome
     do {
       outcome = .success(try interruption.stopping(work))
@@ -107,11 +107,11 @@ extension QueuedCall {
   }
 
   private func whenFinished(_ resume: @escaping @Sendable (Outcome) -> Void) {
-    let known = state.withLock { state -> Outcome? in
+    let existing = state.withLock { state -> Outcome? in
       if case .finished(let outcome) = state.stage { return outcome }
       state.waiters.append(resume)
       return nil
     }
-    if let known { resume(known) }
+    if let existing { resume(existing) }
   }
 }

@@ -19,11 +19,11 @@ struct SetupReader {
         case "collections":
           for (name, value) in reader.object(value) ?? [:] {
             reader.inside(name) { reader in
-              guard setup.collections[name] == nil else { return reader.note(Self.otherName) }
+              guard setup.collections[name] == nil else { return reader.reject(Self.distinctName) }
               setup.collections[name] = reader.object(value).map { reader.collection($0) }
             }
           }
-        default: reader.note("a property of a store setup")
+        default: reader.reject("a property of a store setup")
         }
       }
     }
@@ -45,7 +45,7 @@ struct SetupReader {
         case "queryableFields": setup.queryableFields = reader.texts(value)
         case "textIndexes": setup.textIndexes = reader.texts(value)
         case "substringIndexes": setup.substringIndexes = reader.texts(value)
-        default: reader.note("a property of a collection setup")
+        default: reader.reject("a property of a collection setup")
         }
       }
     }
@@ -55,7 +55,8 @@ struct SetupReader {
 
 extension SetupReader {
   /// Names in a setup are dictionary keys, for which canonically equivalent strings are equal.
-  private static let otherName = "a name that differs from the others in more than its Unicode form"
+  private static let distinctName =
+    "a name that differs from the others in more than its Unicode form"
 
   private mutating func inside(_ name: String, _ read: (inout SetupReader) -> Void) {
     location.append(name)
@@ -63,30 +64,32 @@ extension SetupReader {
     location.removeLast()
   }
 
-  private mutating func note(_ expected: String) {
+  private mutating func reject(_ expected: String) {
     problems.append(
       StoreError(
         .invalidArgument, "A setup has an invalid entry",
         [.field: FieldPath(components: location).description, .expected: expected]))
   }
 
-  private mutating func noted<Value>(_ value: Value?, _ expected: String) -> Value? {
-    if value == nil { note(expected) }
+  private mutating func require<Value>(_ value: Value?, _ expected: String) -> Value? {
+    if value == nil { reject(expected) }
     return value
   }
 
-  private mutating func text(_ value: DocumentValue) -> String? { noted(value.string, "a string") }
+  private mutating func text(_ value: DocumentValue) -> String? {
+    require(value.string, "a string")
+  }
 
   private mutating func object(_ value: DocumentValue) -> DocumentObject? {
-    noted(value.object, "an object")
+    require(value.object, "an object")
   }
 
   private mutating func number(_ value: DocumentValue) -> Int? {
-    noted(value.int.flatMap { Int(exactly: $0) }, "an integer")
+    require(value.int.flatMap { Int(exactly: $0) }, "an integer")
   }
 
   private mutating func identity(_ value: DocumentValue) -> CollectionIdentity? {
-    noted(value.string.flatMap(CollectionIdentity.init), "key or rowID")
+    require(value.string.flatMap(CollectionIdentity.init), "key or rowID")
   }
 
   private mutating func aliases(_ value: DocumentValue) -> [String: String]? {
@@ -94,7 +97,7 @@ extension SetupReader {
     var aliases: [String: String] = [:]
     for (name, value) in object {
       inside(name) { reader in
-        guard aliases[name] == nil else { return reader.note(Self.otherName) }
+        guard aliases[name] == nil else { return reader.reject(Self.distinctName) }
         aliases[name] = reader.text(value)
       }
     }
@@ -104,7 +107,7 @@ extension SetupReader {
   /// Returns an array of strings. A single string counts as an array of one.
   private mutating func texts(_ value: DocumentValue) -> [String] {
     if let one = value.string { return [one] }
-    guard let list = noted(value.array, "a string or an array of strings") else { return [] }
+    guard let list = require(value.array, "a string or an array of strings") else { return [] }
     var texts: [String] = []
     for (number, value) in list.enumerated() {
       inside("\(number)") { reader in

@@ -29,7 +29,7 @@ struct PendingDocuments {
   /// See ``Store/showsUnsavedChanges``.
   var isShown = true
   private(set) var entries: [Entry] = []
-  private var places: [Identity: Int] = [:]
+  private var indices: [Identity: Int] = [:]
   private var lastNumber = 0
 
   var isEmpty: Bool { entries.isEmpty }
@@ -40,32 +40,32 @@ struct PendingDocuments {
     lastNumber += 1
     entry.number = lastNumber
     let identity = Identity(entry.collection, entry.key)
-    if let place = places[identity] {
-      entries[place] = entry
+    if let index = indices[identity] {
+      entries[index] = entry
     } else {
-      places[identity] = entries.count
+      indices[identity] = entries.count
       entries.append(entry)
     }
   }
 
   func entry(_ collection: String, _ key: DocumentKey) -> Entry? {
     guard !entries.isEmpty else { return nil }
-    return places[Identity(collection, key)].map { entries[$0] }
+    return indices[Identity(collection, key)].map { entries[$0] }
   }
 
   /// Removes entries that were written, except those saved again in the meantime.
   mutating func remove(_ written: [Entry]) {
     let numbers = Set(written.map(\.number))
     entries.removeAll { numbers.contains($0.number) }
-    places.removeAll()
-    for (place, entry) in entries.enumerated() {
-      places[Identity(entry.collection, entry.key)] = place
+    indices.removeAll()
+    for (index, entry) in entries.enumerated() {
+      indices[Identity(entry.collection, entry.key)] = index
     }
   }
 
   mutating func removeAll() {
     entries.removeAll()
-    places.removeAll()
+    indices.removeAll()
   }
 }
 

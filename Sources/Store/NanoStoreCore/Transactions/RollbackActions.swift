@@ -7,32 +7,32 @@ import NanoEngine
 ///
 /// Confined to the thread of its transaction.
 final class RollbackActions {
-  private var steps: [() -> Void] = []
-  private var endings: [() -> Void] = []
-  private let undone: () -> Void
+  private var actions: [() -> Void] = []
+  private var endActions: [() -> Void] = []
+  private let onRollback: () -> Void
 
   /// - Parameter undone: Called after each rollback.
-  init(_ undone: @escaping () -> Void) { self.undone = undone }
+  init(_ onRollback: @escaping () -> Void) { self.onRollback = onRollback }
 
-  func append(_ step: @escaping () -> Void) { steps.append(step) }
+  func append(_ action: @escaping () -> Void) { actions.append(action) }
 
   /// Adds an action that runs when the transaction ends, whether it commits or rolls back.
-  func atEnd(_ step: @escaping () -> Void) { endings.append(step) }
+  func onEnd(_ action: @escaping () -> Void) { endActions.append(action) }
 
   /// Runs a whole transaction including its commit.
-  func settling<Result>(_ work: () throws -> Result) rethrows -> Result {
-    defer { for ending in endings { ending() } }
-    return try undoing(work)
+  func runTransaction<Result>(_ work: () throws -> Result) rethrows -> Result {
+    defer { for ending in endActions { ending() } }
+    return try runNested(work)
   }
 
   /// Runs a block; if it throws, runs the actions added in it, in reverse order.
-  func undoing<Result>(_ work: () throws -> Result) rethrows -> Result {
-    let count = steps.count
+  func runNested<Result>(_ work: () throws -> Result) rethrows -> Result {
+    let count = actions.count
     do {
       return try work()
     } catch {
-      while steps.count > count { steps.removeLast()() }
-      undone()
+      while actions.count > count { actions.removeLast()() }
+      onRollback()
       throw error
     }
   }
@@ -43,7 +43,7 @@ extension TransactionContext {
   func nested<Result>(
     _ writer: any EngineWriter, _ work: () throws -> Result
   ) throws -> Result {
-    guard let compensations else { return try writer.savepoint(work) }
-    return try compensations.undoing { try writer.savepoint(work) }
+    guard let rollbackActions else { return try writer.savepoint(work) }
+    return try rollbackActions.runNested { try writer.savepoint(work) }
   }
 }

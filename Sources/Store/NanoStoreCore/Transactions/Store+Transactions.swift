@@ -107,7 +107,7 @@ extension Store {
   }
 
   /// Runs a single read that passes documents to the caller's code, which may use the store.
-  func showing<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
+  func readingDocuments<Result>(_ work: (any EngineReader) throws -> Result) throws -> Result {
     if let context = TransactionContext.current(of: self) { return try work(context.reader) }
     waitForQueued()
     return try withBuffered(.snapshot) { reader in
@@ -142,11 +142,11 @@ extension Store {
   private func beginning<Result>(
     _ work: (any EngineWriter) throws -> Result
   ) throws -> Result {
-    let compensations = RollbackActions { [self] in noteDroppedDefinition() }
+    let rollbackActions = RollbackActions { [self] in noteDroppedDefinition() }
     // This includes the commit, which may fail.
-    return try compensations.settling {
+    return try rollbackActions.runTransaction {
       try engine().write(Interruption.current) { writer in
-        try TransactionContext.writing(self, writer, compensations) { try work(writer) }
+        try TransactionContext.writing(self, writer, rollbackActions) { try work(writer) }
       }
     }
   }

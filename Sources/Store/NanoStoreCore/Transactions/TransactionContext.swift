@@ -24,7 +24,7 @@ final class TransactionContext: @unchecked Sendable {
   private let thread = pthread_self()
   private var isActive = true
   /// The actions to run if the writes are rolled back.
-  let compensations: RollbackActions?
+  let rollbackActions: RollbackActions?
   /// Whether the database holds bags; nil until it is first checked.
   var hasBags: Bool?
   /// The batch being written, some documents of which the engine may not have received yet.
@@ -32,13 +32,13 @@ final class TransactionContext: @unchecked Sendable {
 
   private init(
     _ store: Store, _ reader: any EngineReader, _ writer: (any EngineWriter)?,
-    _ compensations: RollbackActions?, _ outer: TransactionContext?
+    _ rollbackActions: RollbackActions?, _ outer: TransactionContext?
   ) {
     self.store = ObjectIdentifier(store)
     self.reader = reader
     self.outer = outer
     self.writer = writer
-    self.compensations = compensations
+    self.rollbackActions = rollbackActions
   }
 
   /// Returns the running transaction of this store, or nil if there is none.
@@ -68,10 +68,10 @@ final class TransactionContext: @unchecked Sendable {
   }
 
   static func writing<Result>(
-    _ store: Store, _ writer: any EngineWriter, _ compensations: RollbackActions,
+    _ store: Store, _ writer: any EngineWriter, _ rollbackActions: RollbackActions,
     _ work: () throws -> Result
   ) throws -> Result {
-    try run(TransactionContext(store, writer, writer, compensations, innermost), work)
+    try run(TransactionContext(store, writer, writer, rollbackActions, innermost), work)
   }
 
   private static func run<Result>(

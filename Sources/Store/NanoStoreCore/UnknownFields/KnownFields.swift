@@ -53,20 +53,20 @@ struct KnownFields: Sendable {
   func contains(_ path: FieldPath) -> Bool {
     guard hasDocuments, isComplete else { return true }
     if let defaults, defaults.reaches(path) { return true }
-    var places: [[String]] = [[]]
+    var prefixes: [[String]] = [[]]
     for step in path.steps {
       let name = step.name
       // The element itself, inside a condition on elements.
       if FieldPath(components: [name]).isElement { continue }
       var next: [[String]] = []
-      for place in places {
-        if !place.isEmpty, open.contains(FieldPath(components: place)) { return true }
-        if paths.contains(FieldPath(components: place + [name])) { next.append(place + [name]) }
+      for prefix in prefixes {
+        if !prefix.isEmpty, open.contains(FieldPath(components: prefix)) { return true }
+        if paths.contains(FieldPath(components: prefix + [name])) { next.append(prefix + [name]) }
         // A single element of an array.
-        if step.index != nil, !place.isEmpty { next.append(place) }
+        if step.index != nil, !prefix.isEmpty { next.append(prefix) }
       }
       guard !next.isEmpty else { return false }
-      places = next
+      prefixes = next
     }
     return true
   }
