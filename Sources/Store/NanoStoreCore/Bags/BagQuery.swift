@@ -84,7 +84,7 @@ extension Bag {
   /// for its parameters.
   ///
   /// - Throws: ``StoreError/Code/invalidQuery`` with the position and what was expected there,
-  ///   ``StoreError/Code/invalidArgument`` if the number of arguments does not match.
+  ///   ``StoreError/Code/invalidArgument`` if arguments are missing or too many are given.
   public func find(
     _ text: String, _ arguments: any DocumentValueConvertible...
   ) throws(StoreError) -> BagQuery {

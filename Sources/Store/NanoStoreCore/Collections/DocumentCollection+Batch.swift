@@ -151,7 +151,7 @@ extension DocumentCollection {
   ///     whole block must be rolled back. A savepoint keeps a copy of each changed page, and SQLite
   ///     traverses the list of savepoints after each statement with triggers.
   ///   - fill: Receives the batch and a buffer. It writes one document in stored form into the
-  ///     buffer before each ``DocumentBatch/add(_:key:type:version:added:)``.
+  ///     buffer before each ``DocumentBatch/add(_:key:type:version:added:rowID:)``.
   /// - Returns: The row ids of the documents, in order.
   /// - Throws: The errors of storing a single document, with its position in the batch, or what the
   ///   closure throws. Nothing was stored.

@@ -56,7 +56,7 @@ extension DocumentCollection {
   }
 
   private static let noField = StoreError(
-    .invalidQuery, "The list of fields contains something else",
+    .invalidQuery, "The text is not a list of fields",
     [.expected: "fields in square brackets, separated by commas"])
 }
 

@@ -274,7 +274,7 @@ extension DocumentCollection {
 
   static let partial = StoreError(
     .partialDocument, "A document with only some of its fields cannot replace the whole one",
-    [.hint: "update the changed fields, or read the document without choosing fields"])
+    [.hint: "update the changed fields, or read the document without selecting fields"])
 
   static func notFound(_ identity: Identity, _ collection: String) -> StoreError {
     switch identity {

@@ -20,7 +20,8 @@ extension IndexTuner {
   /// How long a writer waits for a build before the build is interrupted. Arbitrary: what a person
   /// does not notice.
   static let patience = Duration.milliseconds(50)
-  /// How often a build is interrupted. With continuous writers it would otherwise never finish.
+  /// The maximum number of interruptions of a build. With continuous writers it would otherwise
+  /// never finish.
   static let maximumAttempts = 2
   /// Seconds between checks for a quiet period, which is one without commits. Arbitrary. Queries
   /// scan in the meantime, so all attempts together wait no longer than the estimated build time.

@@ -54,17 +54,18 @@ extension IndexTuner {
   {
     state.withLock { state in
       guard let ledger = state.ledger.collections[ExactName(collection)],
-        let place = state.announced.firstIndex(where: {
+        let position = state.announced.firstIndex(where: {
           $0.collection.isSame(as: collection) && $0.serves(candidates)
         })
       else { return nil }
       // The first build may be partly done; those after it have not started.
-      var seconds = state.announced[...place].reduce(0) { $0 + $1.seconds }
+      var seconds = state.announced[...position].reduce(0) { $0 + $1.seconds }
       if let end = state.build?.end {
         seconds += (end - .now).inSeconds - state.announced[0].seconds
       }
       let scan = Double(ledger.documents) * ledger.scanCost
-      return seconds < min(scan * Self.scansToWait, Self.longestWait) ? state.announced[place] : nil
+      return seconds < min(scan * Self.scansToWait, Self.longestWait)
+        ? state.announced[position] : nil
     }
   }
 }

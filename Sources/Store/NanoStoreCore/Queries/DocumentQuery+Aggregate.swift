@@ -46,7 +46,7 @@ extension DocumentQuery {
   public func rows(_ aggregateQuery: AggregateQuery) async throws -> [AggregateRow] {
     try await onReader { try $0.rows(aggregateQuery) }
   }
-  /// Executes an aggregate query and returns its rows. Its own query replaces this one.
+  /// Executes an aggregate query and returns its rows. Only its own query counts, not this one.
   public func rows(_ aggregateQuery: AggregateQuery) throws -> [AggregateRow] {
     try validate(aggregateQuery)
     return try collection.reading(.call) { try $0.aggregate(aggregateQuery, in: collection.name) }

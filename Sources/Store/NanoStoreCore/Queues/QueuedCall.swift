@@ -55,7 +55,7 @@ public final class QueuedCall<Result: Sendable>: Sendable {
     done.wait()
     return try state.withLock { state in
       guard case .finished(let outcome) = state.stage else {
-        preconditionFailure("A call that is done has an outcome.")
+        preconditionFailure("A finished call has an outcome.")
       }
       return outcome
     }.get()

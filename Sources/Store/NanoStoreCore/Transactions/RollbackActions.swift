@@ -11,7 +11,7 @@ final class RollbackActions {
   private var endActions: [() -> Void] = []
   private let onRollback: () -> Void
 
-  /// - Parameter undone: Called after each rollback.
+  /// - Parameter onRollback: Called after each rollback.
   init(_ onRollback: @escaping () -> Void) { self.onRollback = onRollback }
 
   func append(_ action: @escaping () -> Void) { actions.append(action) }

@@ -12,7 +12,7 @@ extension Store {
   /// and they are lost if the process is killed.
   ///
   /// Values below 1 count as 1. A query while documents are buffered costs as much as writing them,
-  /// so for bulk loads prefer ``DocumentCollection/save(_:)-(Values)``.
+  /// so for bulk loads prefer ``DocumentCollection/save(_:)-([Document])``.
   public var saveInterval: Int {
     get { withPending(\.interval) }
     set { withPending { $0.interval = max(1, newValue) } }

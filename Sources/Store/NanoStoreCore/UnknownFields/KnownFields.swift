@@ -49,7 +49,7 @@ struct KnownFields: Sendable {
     }
   }
 
-  /// Whether a document has the field, or may have it without being recorded.
+  /// Whether a document has the field, or may have it although it is not recorded.
   func contains(_ path: FieldPath) -> Bool {
     guard hasDocuments, isComplete else { return true }
     if let defaults, defaults.reaches(path) { return true }
