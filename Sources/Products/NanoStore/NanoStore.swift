@@ -53,8 +53,9 @@ extension Store {
     cacheLimit = configuration.documentCacheLimit
   }
 
-  /// Opens the store that a setup names, creating it if needed, and applies the setup to its
-  /// collections.
+  /// Opens the store that a setup names, and applies the setup to its collections.
+  ///
+  /// The store is created if needed.
   ///
   /// ```swift
   /// let store = try Store(StoreSetup(contentsOf: "library.json"))

@@ -32,8 +32,9 @@ extension Store {
     try self.init(location, configuration: configuration) { try EncryptedEngine($0, session) }
   }
 
-  /// Opens the encrypted store that a setup names, creating it if needed, and applies the setup to
-  /// its collections.
+  /// Opens the encrypted store that a setup names, and applies the setup to its collections.
+  ///
+  /// The store is created if needed.
   ///
   /// - Throws: The errors of ``init(_:configuration:encryption:)-(Location,_,_)`` and
   ///   ``NanoStoreCore/Store/apply(_:)-(StoreSetup)``.
@@ -89,9 +90,10 @@ extension Store {
     try await onDedicatedThread(progress) { try self.rotateKeys(progress: $0) }
   }
 
-  /// Encrypts documents that were written before the store was encrypted, or by another program
-  /// without encryption, in many small transactions. From then on, an unencrypted document counts
-  /// as injected: reading it throws.
+  /// Encrypts all documents that are still unencrypted, in many small transactions.
+  ///
+  /// These were written before the store was encrypted, or by another program without encryption.
+  /// From then on, an unencrypted document counts as injected: reading it throws.
   ///
   /// Documents are encrypted without verification: call this while you trust everyone who can write
   /// to the file. The plaintext remains in free pages of the file until

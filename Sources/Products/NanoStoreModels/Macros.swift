@@ -106,8 +106,10 @@ public macro Key() = #externalMacro(module: "NanoMacros", type: "PropertyMarker"
 public macro Relationship(inverse: AnyKeyPath? = nil, delete: DeleteRule = .nullify) =
   #externalMacro(module: "NanoMacros", type: "Relationship")
 
-/// Marks a property that contains the objects whose ``Relationship(inverse:delete:)`` refers to
-/// this one, in the order of their row ids: `[Playlist]`, or `Album?` if there can be only one.
+/// Marks a property that contains the objects that refer to this one.
+///
+/// They do so by a ``Relationship(inverse:delete:)``. The type is `[Playlist]`, in the order of row
+/// ids, or `Album?` if there can be only one.
 ///
 /// It is not stored in the document. A class with an inverse that no relationship names is
 /// rejected: the context throws ``StoreError/Code/invalidArgument``, with both classes, when it

@@ -22,8 +22,9 @@ public final class Store: Sendable {
     var pending = PendingDocuments()
   }
   private let state: Mutex<State>
-  /// The absolute path of the database file, or nil for in-memory and temporary stores and for
-  /// other engines.
+  /// The absolute path of the database file, if there is one.
+  ///
+  /// It is nil for in-memory and temporary stores, and for other engines.
   public let file: String?
   private let open: @Sendable () throws -> any Engine
   let scheduler = Scheduler()

@@ -111,8 +111,9 @@ extension Bag {
     try await onReader { try self.remove(documents) }
   }
 
-  /// Removes the documents or the bag with this key from the bag, and returns whether there were
-  /// any.
+  /// Removes the members with this key, and returns whether there were any.
+  ///
+  /// A key may denote documents of several collections, and a bag.
   ///
   /// - Parameters:
   ///   - key: The key.

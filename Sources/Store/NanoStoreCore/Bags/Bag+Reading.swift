@@ -4,7 +4,9 @@ public import NanoDocument
 import NanoEngine
 
 extension Bag {
-  /// All members of the bag, saved or not, in the order that a save will give them.
+  /// All members of the bag, saved or not.
+  ///
+  /// They are in the order in which they will be saved.
   public var contents: BagPart { BagPart(bag: self, kind: .contents) }
   /// The saved members that no unsaved change affects.
   public var saved: BagPart { BagPart(bag: self, kind: .saved) }

@@ -81,8 +81,9 @@ extension Bag {
       [.collection: InternalCollection.bags.rawValue, .key: key])
   }
 
-  /// Deletes the bag from the store and from every bag that contains it, and returns whether it
-  /// existed.
+  /// Deletes the bag from the store, and returns whether it existed.
+  ///
+  /// It is also removed from every bag that contains it.
   ///
   /// Its documents are kept. Unsaved changes stay in the bag, which can be saved again as a new
   /// one.
@@ -103,8 +104,9 @@ extension Bag {
   @discardableResult
   public func delete() async throws -> Bool { try await onWriter { try self.delete() } }
 
-  /// Returns a new, unsaved bag with a different key, the same name, and the same saved and unsaved
-  /// members.
+  /// Returns a new, unsaved bag with the same members, saved and unsaved.
+  ///
+  /// It has the same name and a different key.
   public func copy() throws -> Bag {
     try reading { reader, state in
       var copy = BagState(store: state.store, name: state.name, base: .none)

@@ -5,8 +5,9 @@ public import NanoDocument
 import NanoEngine
 public import NanoQuery
 
-/// A query over the saved documents of a bag, built step by step and executed by its terminal
-/// method.
+/// A query over the saved documents of a bag.
+///
+/// It is built step by step and executed by its terminal method.
 ///
 /// ```swift
 /// let wanted = try favorites.find(Field("year") > 2010)
@@ -80,8 +81,9 @@ extension Bag {
     BagQuery(bag: self, collection: collection, query: Query(condition))
   }
 
-  /// Returns a query for the saved documents that match a condition written as text, with values
-  /// for its parameters.
+  /// Returns a query for the saved documents that match a textual condition.
+  ///
+  /// The arguments are the values of its parameters.
   ///
   /// - Throws: ``StoreError/Code/invalidQuery`` with the position and what was expected there,
   ///   ``StoreError/Code/invalidArgument`` if arguments are missing or too many are given.

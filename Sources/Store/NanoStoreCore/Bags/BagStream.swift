@@ -2,7 +2,9 @@
 
 public import NanoDocument
 
-/// An asynchronous sequence of the saved documents of a bag, read in pages of a few hundred.
+/// An asynchronous sequence of the saved documents of a bag.
+///
+/// It reads them in pages of a few hundred.
 ///
 /// ```swift
 /// for try await song in everything.stream() { … }

@@ -10,8 +10,9 @@ extension Store {
     set { cache.defaultSize = newValue }
   }
 
-  /// The memory limit, in bytes, for the caches of all collections, excluding documents that the
-  /// program itself retains.
+  /// The memory limit of all document caches, in bytes.
+  ///
+  /// Documents that the program itself retains do not count.
   ///
   /// The default is 64 MiB. The least recently used documents are evicted first.
   public var cacheLimit: Int {
@@ -28,8 +29,9 @@ extension Store {
   /// yourself.
   public func flushCache() { cache.flush() }
 
-  /// Returns whether a document returned by this store is still current in the database, so that
-  /// values derived from it need not be recomputed.
+  /// Returns whether a document is still current in the database.
+  ///
+  /// If it is, values derived from it need not be recomputed.
   ///
   /// ```swift
   /// people.cacheSize = 100

@@ -4,7 +4,7 @@ public import NanoDocument
 import NanoEngine
 
 extension DocumentCollection {
-  /// Replaces an existing document, found by its key, or by its row id if it has no key.
+  /// Replaces the existing document with the same key, or with the same row id if there is no key.
   ///
   /// The fields are replaced as a whole, not merged.
   ///

@@ -171,8 +171,9 @@ extension DocumentCollection {
     try await onWriter { try self.delete(rowID: rowID) }
   }
 
-  /// Deletes a document by its key, or by its row id if it has no key, and returns whether it
-  /// existed.
+  /// Deletes a document, and returns whether it existed.
+  ///
+  /// It is found by its key, or by its row id if it has no key.
   @discardableResult
   public func delete(_ document: Document) throws -> Bool {
     if let key = document.header.key {

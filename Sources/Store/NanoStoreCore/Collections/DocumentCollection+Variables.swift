@@ -23,8 +23,9 @@ extension DocumentCollection {
     try await insert(DocumentObject(fields), key: key)
   }
 
-  /// Saves a document whose fields are a literal with variables, replacing the document with the
-  /// same key.
+  /// Saves a document whose fields are a literal with variables.
+  ///
+  /// It replaces the document with the same key.
   ///
   /// - Throws: The errors of ``save(_:key:)-(DocumentObject,_)``.
   @discardableResult

@@ -57,8 +57,9 @@ extension DocumentCollection {
     try await onWriter { try self.insert(document) }
   }
 
-  /// Saves a changed document, replacing the one with the same key, or the same row id if it has no
-  /// key.
+  /// Saves a changed document, replacing the stored one.
+  ///
+  /// That is the document with the same key, or the same row id if there is no key.
   ///
   /// - Throws: ``StoreError/Code/partialDocument`` if only some of its fields were read;
   ///   ``StoreError/Code/notFound`` if it has only a row id and was deleted.

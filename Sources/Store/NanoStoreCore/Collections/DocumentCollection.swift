@@ -332,8 +332,7 @@ extension DocumentCollection {
     try await onReader { try self.indexes() }
   }
 
-  /// Returns every path that documents of the collection have ever held, with the value types
-  /// observed there.
+  /// Returns every path ever observed in the collection, with its value types.
   public func observedPaths() throws -> [ObservedPath] {
     try reading(.call) { try $0.observedPaths(in: name) }
   }

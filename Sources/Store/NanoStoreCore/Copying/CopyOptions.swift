@@ -9,8 +9,10 @@ public struct CopyOptions: Sendable, Hashable {
   /// They are lost even if the copy fails. An unfinished copy of the same source is resumed
   /// nevertheless.
   public var replacing: Bool
-  /// Whether indexes and policies that the target's engine does not support are skipped and
-  /// reported in ``CopyReport/leftOut``. If false, they make the copy fail.
+  /// Whether definitions that the target's engine does not support are skipped.
+  ///
+  /// Skipped indexes and policies are reported in ``CopyReport/leftOut``. If false, they make the
+  /// copy fail.
   public var skippingUnsupported: Bool
   /// The maximum number of documents in one transaction of the target. Larger transactions are
   /// hardly faster and block other writers.

@@ -12,8 +12,10 @@ public struct CopyReport: Sendable, Hashable {
   public struct Contents: Sendable, Hashable {
     /// The number of documents.
     public var documents: Int
-    /// 32 hexadecimal digits, computed from row ids, keys, classes, versions, insertion times and
-    /// bodies in the order of row ids. Revisions are not included, since a copy starts them over.
+    /// The checksum of the documents, as 32 hexadecimal digits.
+    ///
+    /// It is computed from row ids, keys, classes, versions, insertion times and bodies in the
+    /// order of row ids. Revisions are not included, since a copy starts them over.
     public var checksum: String
     /// Creates a summary.
     public init(documents: Int, checksum: String) {

@@ -14,8 +14,7 @@ public struct FullTextResult: Sendable {
   let query: FullTextQuery
   let scope: FullTextScope
 
-  /// Returns the strings of a field with matches highlighted, one for each string that the field
-  /// holds.
+  /// Returns the strings of a field, each with its matches highlighted.
   ///
   /// ```swift
   /// result.highlights(of: "title", begin: "<b>", end: "</b>")    // ["Sloe <b>gin</b> fizz"]

@@ -32,8 +32,10 @@ extension Store {
   /// The policy for automatic indexes.
   public var indexTuning: IndexTuning { tuner?.mode ?? .off }
 
-  /// Returns the indexes that queries have been missing and those that only cost, the most
-  /// worthwhile first.
+  /// Returns recommendations for indexes, the most worthwhile first.
+  ///
+  /// They concern indexes that queries have been missing, and adaptive indexes that no longer pay
+  /// off.
   ///
   /// ```swift
   /// for advice in try store.indexAdvice() where advice.isDue { print(advice.index.name, advice.reason) }

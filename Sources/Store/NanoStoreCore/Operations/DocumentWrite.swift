@@ -27,8 +27,9 @@ public struct BatchOutcome: Sendable, Hashable {
   }
   /// The outcomes of the writes, in order.
   public var writes: [Write]
-  /// Whether the batch had already been applied under the same operation id, and was not applied
-  /// again.
+  /// Whether the batch had already been applied under the same operation id.
+  ///
+  /// It was then not applied again.
   public var wasApplied: Bool
   /// The operation id under which the outcome is stored.
   public var operation: UUID

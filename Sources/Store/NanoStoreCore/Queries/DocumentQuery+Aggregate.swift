@@ -61,8 +61,9 @@ extension DocumentQuery {
     try collection.reading(.call) { try $0.aggregate(aggregateQuery, in: collection.name, body) }
   }
 
-  /// Returns the number of values that a field has in the matching documents, including nulls and
-  /// array elements.
+  /// Returns the number of values of a field in the matching documents.
+  ///
+  /// Nulls and array elements count.
   public func count(of path: String) throws -> Int {
     try Int(aggregate([.countOf(FieldPath(path))])[0].int ?? 0)
   }

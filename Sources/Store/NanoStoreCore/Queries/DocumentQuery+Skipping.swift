@@ -69,10 +69,9 @@ extension DocumentQuery {
     try await fromReader { try $0.decodedSkippingFailures(as: type) }
   }
 
-  /// Calls a closure with each matching document decoded to a type, and reports documents that do
-  /// not decode.
+  /// Calls a closure with each matching document decoded to a type.
   ///
-  /// Values are not kept in memory.
+  /// Documents that do not decode are reported and skipped. Values are not kept in memory.
   ///
   /// ```swift
   /// try store["films"].find().each(as: Film.self, onFailure: { print($0.rowID, $0.error) }) { film in
@@ -99,10 +98,9 @@ extension DocumentQuery {
     try await onReader { try $0.each(as: type, onFailure: onFailure, show) }
   }
 
-  /// Calls a closure with each matching document decoded by the type's own codec, and reports
-  /// documents that do not decode.
+  /// Calls a closure with each matching document decoded by the type's own codec.
   ///
-  /// Values are not kept in memory.
+  /// Documents that do not decode are reported and skipped. Values are not kept in memory.
   ///
   /// - Throws: An error thrown by a closure, which ends the query.
   public func each<Value: DocumentRepresentable>(

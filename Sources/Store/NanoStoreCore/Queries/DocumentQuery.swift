@@ -116,8 +116,9 @@ extension DocumentCollection {
   /// Returns a query from a query tree built elsewhere.
   public func find(_ query: Query) -> DocumentQuery { DocumentQuery(self, query) }
 
-  /// Returns a query for the documents that match a condition written as text, with values for its
-  /// parameters.
+  /// Returns a query for the documents that match a textual condition.
+  ///
+  /// The arguments are the values of its parameters.
   ///
   /// ```swift
   /// try people.find("[LastName] = ? AND [Address.Country] = 'US' ORDER BY [FirstName]", "Doe")
@@ -420,8 +421,7 @@ extension DocumentQuery {
   @discardableResult
   public func delete() async throws -> Int { try await onWriter { try $0.delete() } }
 
-  /// Changes some fields of all matching documents in one transaction, and returns how many
-  /// documents there were.
+  /// Changes some fields of all matching documents in one transaction, and returns their number.
   @discardableResult
   public func update(
     set: KeyValuePairs<FieldPath, DocumentValue> = [:], remove: [FieldPath] = []
@@ -464,8 +464,9 @@ extension DocumentQuery {
 }
 
 extension DocumentQuery {
-  /// Calls a closure with each matching document decoded by the type's own codec, without keeping
-  /// the values in memory.
+  /// Calls a closure with each matching document decoded by the type's own codec.
+  ///
+  /// Values are not kept in memory.
   @inlinable
   public func each<Value: DocumentRepresentable>(
     as type: Value.Type, _ show: (Value) throws -> Void
@@ -483,8 +484,9 @@ extension DocumentQuery {
     try await onReader { try $0.each(as: type, show) }
   }
 
-  /// Calls a closure with each matching document decoded to a type, without keeping the values in
-  /// memory.
+  /// Calls a closure with each matching document decoded to a type.
+  ///
+  /// Values are not kept in memory.
   @_disfavoredOverload
   public func each<Value: Decodable>(
     as type: Value.Type, _ show: (Value) throws -> Void

@@ -44,8 +44,7 @@ extension Store {
     try await onReader { try self.sql(statement, arguments) }
   }
 
-  /// Executes an SQL statement that may write, in a transaction, and returns the number of changed
-  /// rows.
+  /// Executes an SQL statement in a write transaction, and returns the number of changed rows.
   ///
   /// ```swift
   /// try store.execute("CREATE TABLE tariff (name TEXT PRIMARY KEY, price REAL)")   // your own table

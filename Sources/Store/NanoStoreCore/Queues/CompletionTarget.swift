@@ -11,7 +11,9 @@ public struct CompletionTarget: Sendable {
   }
   let kind: Kind
 
-  /// The main queue if the call was made on it or on the main thread, otherwise a global queue.
+  /// The main queue or a global queue, depending on the caller.
+  ///
+  /// The main queue is used if the call was made on it or on the main thread.
   public static let automatic = CompletionTarget(kind: .automatic)
 
   /// The queue of the collection, before its next call. The completion may use the store, in order

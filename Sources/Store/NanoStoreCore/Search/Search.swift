@@ -119,7 +119,7 @@ public struct SearchExpression: Sendable, Hashable, Codable {
   public var predicates: [SearchPredicate] { [first] + links.map(\.predicate) }
 }
 
-/// A condition on the key of a document, or on the path or value of one of its leaves.
+/// A condition on a document's key, or on the path or value of a leaf.
 public struct SearchPredicate: Sendable, Hashable, Codable {
   /// The part of a document that a predicate examines.
   public enum Column: String, Sendable, Hashable, Codable { case key, attribute, value }
